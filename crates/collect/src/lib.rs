@@ -1,0 +1,1 @@
+//! Runs a program and fills a recording.

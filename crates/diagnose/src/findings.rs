@@ -1,0 +1,252 @@
+//! What a diagnosis says, as plain values: findings, their evidence, and where the time goes.
+//!
+//! These types are the stable JSON (`docs/findings-json.md`) and know nothing of how they are found or shown.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Version of the JSON that these types serialize to.
+pub const SCHEMA: u32 = 1;
+
+/// Why a program is slow. The names are part of the JSON and of `docs/causes/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Each call of a function costs more than the one before.
+    SuperlinearWork,
+    /// One unchanged file is read again and again.
+    RedundantFileAccess,
+    /// A process is started for every operation.
+    ProcessPerOperation,
+    /// Bytes are moved a few at a time.
+    SmallIo,
+    /// Paths are tried and missed again and again.
+    FailedLookups,
+    /// Every operation waits for the disk.
+    SyncPerOperation,
+    /// The program waits in place of working.
+    Waiting,
+    /// Allocation costs more than the work.
+    AllocationChurn,
+    /// Work is done while others wait for a lock.
+    LockContention,
+    /// The fixed cost of a call outweighs its work.
+    CallOverhead,
+    /// The same is computed again and again.
+    RedundantComputation,
+    /// The same thing is built twice at once.
+    DuplicateBuild,
+    /// Results that nobody reads.
+    DeadWork,
+    /// The hot code was built without optimisation.
+    UnoptimizedBuild,
+}
+
+impl Cause {
+    /// The name used in JSON, in `docs/causes/` and by `slowpath causes`.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Cause::SuperlinearWork => "superlinear-work",
+            Cause::RedundantFileAccess => "redundant-file-access",
+            Cause::ProcessPerOperation => "process-per-operation",
+            Cause::SmallIo => "small-io",
+            Cause::FailedLookups => "failed-lookups",
+            Cause::SyncPerOperation => "sync-per-operation",
+            Cause::Waiting => "waiting",
+            Cause::AllocationChurn => "allocation-churn",
+            Cause::LockContention => "lock-contention",
+            Cause::CallOverhead => "call-overhead",
+            Cause::RedundantComputation => "redundant-computation",
+            Cause::DuplicateBuild => "duplicate-build",
+            Cause::DeadWork => "dead-work",
+            Cause::UnoptimizedBuild => "unoptimized-build",
+        }
+    }
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Consistent with the evidence; another explanation fits as well.
+    Hint,
+    /// The evidence points here; one link of it is inferred.
+    Likely,
+    /// Every link of the evidence was measured.
+    Certain,
+}
+
+/// What a cost is a share of. CPU time of all threads and wall time are never mixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// User and kernel CPU time of every thread of every process of the run.
+    Cpu,
+    /// Elapsed time from start to exit.
+    Wall,
+}
+
+/// How a number was come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sure {
+    /// Every event was counted.
+    Exact,
+    /// Estimated from samples; has sampling error.
+    Sampled,
+    /// The result of a fit or an extrapolation.
+    Fitted,
+}
+
+/// One frame of a call path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Frame {
+    /// Demangled name, or `module+0xoffset` where no symbol is known.
+    pub function: String,
+    /// File name of the executable or library.
+    pub module: String,
+    /// Source file, where debug information names it.
+    pub file: Option<String>,
+    /// Source line, where debug information names it.
+    pub line: Option<u32>,
+}
+
+/// One number of the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fact {
+    /// What was measured, a short noun phrase.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit: `ns`, `calls`, `bytes`, `ratio`, `1` …
+    pub unit: String,
+    /// Where it comes from: `probe`, `samples`, `rusage`, `fit` …
+    pub source: String,
+    /// How sure it is.
+    pub sure: Sure,
+}
+
+/// Points to plot, with the fit drawn through them where there is one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// What the plot shows.
+    pub name: String,
+    /// Label of the x axis.
+    pub x_label: String,
+    /// Label of the y axis.
+    pub y_label: String,
+    /// Unit of y, as in [`Fact::unit`].
+    pub y_unit: String,
+    /// x of each point.
+    pub x: Vec<f64>,
+    /// y of each point; as many as `x`.
+    pub y: Vec<f64>,
+    /// y of the fit at each x; empty if there is none.
+    pub fit: Vec<f64>,
+}
+
+/// One reason why the program is slow.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// Which cause.
+    pub cause: Cause,
+    /// The cause in a few words, such as "work grows with every call".
+    pub title: String,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What `share` is a share of.
+    pub basis: Basis,
+    /// Time that the finding accounts for, ns of `basis`.
+    pub cost_ns: u64,
+    /// `cost_ns` as a share (0 to 1) of the run's total of that basis.
+    pub share: f64,
+    /// Time saved if the cause goes, ns of `basis`.
+    pub gain_ns: u64,
+    /// The guilty function.
+    pub function: String,
+    /// Its executable or library.
+    pub module: String,
+    /// Its source file.
+    pub file: Option<String>,
+    /// Its line.
+    pub line: Option<u32>,
+    /// How the program came there, outermost first, the guilty function last.
+    pub path: Vec<Frame>,
+    /// Files concerned, for causes that concern files.
+    pub files: Vec<String>,
+    /// The evidence in sentences, the most telling first.
+    pub explanation: Vec<String>,
+    /// The evidence in numbers.
+    pub facts: Vec<Fact>,
+    /// The evidence as plots.
+    pub series: Vec<Series>,
+    /// What to do.
+    pub advice: String,
+    /// Stays the same across runs and rebuilds: cause, module and function names, no addresses or numbers.
+    pub fingerprint: String,
+}
+
+/// Where time goes: one function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hot {
+    /// Demangled name.
+    pub function: String,
+    /// Executable or library.
+    pub module: String,
+    /// Source file, where known.
+    pub file: Option<String>,
+    /// Source line, where known.
+    pub line: Option<u32>,
+    /// CPU time in the function itself, ns.
+    pub self_ns: u64,
+    /// CPU time in it and everything it calls, ns.
+    pub total_ns: u64,
+}
+
+/// What was recorded, for the head of a report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordingSummary {
+    /// The recording's id, its folder's name.
+    pub id: String,
+    /// The command and its arguments.
+    pub command: Vec<String>,
+    /// Elapsed time, ns.
+    pub wall_ns: u64,
+    /// User CPU time of the whole tree, ns.
+    pub user_ns: u64,
+    /// Kernel CPU time of the whole tree, ns.
+    pub sys_ns: u64,
+    /// Exit code, 128 + signal if killed by one; none if the program's end was not seen.
+    pub exit: Option<i32>,
+    /// CPU samples in the recording.
+    pub samples: u64,
+    /// Share (0 to 1) of the CPU time that samples stand for before weighting.
+    pub sampled_share: f64,
+    /// Share (0 to 1) of the samples whose stack reaches the program's or thread's start.
+    pub complete_stacks_share: f64,
+    /// What the collectors could not do on this machine, each a sentence that names the way out.
+    pub degraded: Vec<String>,
+    /// Counts of what was lost, by kind. Only kinds with a count above zero.
+    pub lost: BTreeMap<String, u64>,
+    /// The recording ends before the program did.
+    pub cut_short: bool,
+    /// Runs joined in this recording (`--repeat`), 1 for an ordinary one.
+    pub runs: u32,
+}
+
+/// The whole answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Findings {
+    /// Always `findings`.
+    pub kind: &'static str,
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// What was recorded.
+    pub recording: RecordingSummary,
+    /// Causes found, the largest gain first. Empty for a program with nothing wrong.
+    pub findings: Vec<Finding>,
+    /// Where the time goes, the largest self time first.
+    pub hot: Vec<Hot>,
+    /// What a reader should know that is neither a finding nor a loss, such as "too short to see growth".
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,3 @@
+//! From a recording to findings.
+
+pub mod findings;

@@ -1,0 +1,88 @@
+//! `about.json`: what ran, on what machine, with which collectors, and what was lost.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Major version of the format: another one is refused. Minor: columns and fields were only added.
+pub const MAJOR: u32 = 1;
+/// See [`MAJOR`].
+pub const MINOR: u32 = 0;
+
+/// The format's version, as in `about.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Format {
+    /// See [`MAJOR`].
+    pub major: u32,
+    /// See [`MINOR`].
+    pub minor: u32,
+}
+
+/// Whether the recording was ended in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Being written, or its writer was killed.
+    Recording,
+    /// Ended in order.
+    Complete,
+    /// Ended by its writer before the program did, or without all of its data (a full disk).
+    CutShort,
+}
+
+/// One collector that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collector {
+    /// `sampler`, `counter` …
+    pub name: String,
+    /// How it ran, such as `cpu-clock at 1000 Hz, per CPU`.
+    pub how: String,
+}
+
+/// The whole of `about.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// The format's version.
+    pub format: Format,
+    /// The version of slowpath that wrote it.
+    pub slowpath: String,
+    /// The recording's id, its folder's name.
+    pub id: String,
+    /// Ended in order?
+    pub state: State,
+    /// The command and its arguments; of a program that was attached to, its own.
+    pub command: Vec<String>,
+    /// Working directory of the command.
+    pub directory: String,
+    /// Host name.
+    pub host: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// CPU model.
+    pub cpu: String,
+    /// CPUs online.
+    pub cpus: u32,
+    /// Start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// Start, ns of CLOCK_MONOTONIC, to which all times of the tables refer.
+    pub start_ns: u64,
+    /// Elapsed from start to exit (to the end of the recording if it ended before), ns. With several runs, their sum.
+    pub wall_ns: u64,
+    /// User CPU time of the command and all descendants it waited for, ns.
+    pub user_ns: u64,
+    /// Kernel CPU time, likewise, ns.
+    pub sys_ns: u64,
+    /// Exit code, or 128 + signal; none if the end was not seen.
+    pub exit: Option<i32>,
+    /// Runs joined in the recording.
+    pub runs: u32,
+    /// A running program was attached to.
+    pub attached: bool,
+    /// Collectors that ran.
+    pub collectors: Vec<Collector>,
+    /// What could not be done here and why: a sentence each, with the way out.
+    pub degraded: Vec<String>,
+    /// What was lost, counted by kind.
+    pub lost: BTreeMap<String, u64>,
+    /// Share (0 to 1) of the CPU time that the samples stand for before weighting.
+    pub sampled_share: f64,
+}

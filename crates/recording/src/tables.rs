@@ -1,0 +1,283 @@
+//! The rows of each table: one struct a table, one field a column. Times are ns of CLOCK_MONOTONIC.
+//!
+//! Numbers of processes, threads, modules, locations, stacks, functions and probes are our own, counted from 0 in each
+//! recording: pids are reused and differ between namespaces.
+
+use crate::cell::Cell;
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema};
+use std::sync::Arc;
+
+/// A row of a table: how it becomes columns, and back.
+pub trait Row: Sized + Clone {
+    /// The table's name, which is its folder's.
+    const TABLE: &'static str;
+    /// Columns, in order.
+    fn schema() -> Arc<Schema>;
+    /// Rows to columns.
+    fn to_batch(rows: &[Self]) -> Result<RecordBatch, arrow_schema::ArrowError>;
+    /// Columns to rows. `Err` names the column that is missing or of another type; further columns are ignored.
+    fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, String>;
+}
+
+macro_rules! table {
+    ($(#[$meta:meta])* $name:ident = $table:literal { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
+
+        impl Row for $name {
+            const TABLE: &'static str = $table;
+            fn schema() -> Arc<Schema> {
+                Arc::new(Schema::new(vec![
+                    $(Field::new(stringify!($field), <$type as Cell>::data_type(), <$type as Cell>::nullable()),)*
+                ]))
+            }
+            fn to_batch(rows: &[Self]) -> Result<RecordBatch, arrow_schema::ArrowError> {
+                RecordBatch::try_new(Self::schema(), vec![
+                    $(<$type as Cell>::to_array(rows.iter().map(|row| row.$field.clone()).collect()),)*
+                ])
+            }
+            fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, String> {
+                $(
+                    let column = batch
+                        .column_by_name(stringify!($field))
+                        .ok_or(concat!("no column ", stringify!($field)))?;
+                    let mut $field = <$type as Cell>::from_array(column)
+                        .ok_or(concat!("column ", stringify!($field), " has another type"))?
+                        .into_iter();
+                )*
+                let mut rows = Vec::with_capacity(batch.num_rows());
+                for _ in 0..batch.num_rows() {
+                    rows.push($name { $($field: $field.next().ok_or(concat!("column ", stringify!($field), " is short"))?,)* });
+                }
+                Ok(rows)
+            }
+        }
+    };
+}
+
+table! {
+    /// A process, from its fork (or its first exec, for the command itself) to its exit. Written when it starts and
+    /// again when more is known: of several rows with one number the last holds.
+    Process = "processes" {
+        /// Our number.
+        process: u32,
+        /// The process that forked it, if that is in the recording.
+        parent: Option<u32>,
+        /// Its pid, as the recorder's namespace has it.
+        pid: u32,
+        /// Which run of `--repeat` it belongs to, from 0.
+        run: u32,
+        /// Path of the program, as of its last exec.
+        program: String,
+        /// Its arguments, the program's name first, as of its last exec; empty if they could not be read.
+        arguments: Vec<String>,
+        /// Working directory at its last exec; none if it could not be read.
+        directory: Option<String>,
+        /// When it started.
+        start_ns: u64,
+        /// When it ended; none if that was not seen.
+        end_ns: Option<u64>,
+        /// Exit code, or 128 + the signal that killed it; none if not seen.
+        exit: Option<i32>,
+        /// CPU time of all its threads, its own only, ns; none if not seen.
+        cpu_ns: Option<u64>,
+        /// The part of `cpu_ns` in user mode, ns.
+        user_ns: Option<u64>,
+        /// The largest resident size, bytes; none if not seen.
+        peak_memory_bytes: Option<u64>,
+        /// Multiply the `weight_ns` of this process's samples by this: then they add up to its CPU time.
+        sample_scale: f64,
+    }
+}
+
+table! {
+    /// A thread. Of several rows with one number the last holds.
+    Thread = "threads" {
+        /// Our number.
+        thread: u32,
+        /// Its process.
+        process: u32,
+        /// Its tid, as the recorder's namespace has it.
+        tid: u32,
+        /// Its name (comm).
+        name: String,
+        /// When it started.
+        start_ns: u64,
+        /// When it ended; none if that was not seen.
+        end_ns: Option<u64>,
+        /// Its CPU time, ns; none if not seen.
+        cpu_ns: Option<u64>,
+    }
+}
+
+table! {
+    /// A file that code came from.
+    Module = "modules" {
+        /// Our number.
+        module: u32,
+        /// Path as the process saw it; `[vdso]`, `[kernel]` for those.
+        path: String,
+        /// Build id in hex; none if the file has none or could not be read.
+        build_id: Option<String>,
+        /// Device number of the file, 0 if it is none.
+        device: u64,
+        /// Inode of the file, 0 if it is none.
+        inode: u64,
+        /// Size of the file, bytes.
+        size: u64,
+        /// Modification time of the file, ns since 1970.
+        mtime_ns: u64,
+    }
+}
+
+table! {
+    /// An executable mapping of a module into a process.
+    Mapping = "mappings" {
+        /// When it was mapped.
+        time_ns: u64,
+        /// In which process.
+        process: u32,
+        /// What.
+        module: u32,
+        /// First address.
+        start: u64,
+        /// First address behind it.
+        end: u64,
+        /// Offset in the file of the first address, bytes.
+        file_offset: u64,
+    }
+}
+
+table! {
+    /// A place in code: an address that stacks and probes point to.
+    Location = "locations" {
+        /// Our number.
+        location: u32,
+        /// The file it is in; none for code that is in no file.
+        module: Option<u32>,
+        /// The address as the module's own program headers count it; the absolute address in the kernel and in code
+        /// that is in no file. For a caller, the address of the call, not of the return.
+        address: u64,
+        /// `native`, `kernel` or `jit`.
+        kind: String,
+    }
+}
+
+table! {
+    /// A node of the trie that every stack is a path in, from the outermost frame inward.
+    Stack = "stacks" {
+        /// Our number.
+        stack: u32,
+        /// The stack of the caller; none at the outermost frame.
+        parent: Option<u32>,
+        /// The innermost frame.
+        location: u32,
+    }
+}
+
+table! {
+    /// A function, known once symbols were resolved.
+    Function = "functions" {
+        /// Our number.
+        function: u32,
+        /// Demangled name.
+        name: String,
+        /// The module it is in.
+        module: Option<u32>,
+        /// Source file, where debug information names it.
+        file: Option<String>,
+        /// First line, where debug information names it.
+        line: Option<u32>,
+        /// First address, as the module counts it.
+        address: u64,
+    }
+}
+
+table! {
+    /// What a location stands for: one frame, or several where calls were inlined.
+    Frame = "frames" {
+        /// The location.
+        location: u32,
+        /// 0 for the innermost, then outward.
+        depth: u32,
+        /// The function.
+        function: u32,
+        /// Source file of the line.
+        file: Option<String>,
+        /// Line.
+        line: Option<u32>,
+        /// `native`, `kernel`, `inlined`, `jit` or `interpreted`.
+        kind: String,
+    }
+}
+
+table! {
+    /// A moment at which a thread was seen running.
+    Sample = "samples" {
+        /// When.
+        time_ns: u64,
+        /// Which thread.
+        thread: u32,
+        /// On the CPU (true) or waiting.
+        on_cpu: bool,
+        /// The time that it stands for, ns, before the process's `sample_scale`.
+        weight_ns: u64,
+        /// The stack; none if nothing of it could be read.
+        stack: Option<u32>,
+        /// The stack reaches the start of the thread.
+        complete: bool,
+    }
+}
+
+table! {
+    /// A place whose executions are counted exactly.
+    Probe = "probes" {
+        /// Our number.
+        probe: u32,
+        /// In which process.
+        process: u32,
+        /// The function's first address, or the place in it.
+        location: u32,
+        /// `function` (counts entries), `call` (counts one call instruction) or `loop` (counts the jumps back).
+        kind: String,
+        /// Bytes from `location` to the instruction that was probed.
+        offset: u64,
+    }
+}
+
+table! {
+    /// A stretch of time in which a probe stood. Outside of its windows a probe counted nothing.
+    Window = "windows" {
+        /// The probe.
+        probe: u32,
+        /// From.
+        start_ns: u64,
+        /// To.
+        end_ns: u64,
+        /// Executions counted in the window, all threads.
+        hits: u64,
+        /// Why it ended: `hot` (too many hits a second), `budget` (all probes together), `planned` or `end`.
+        reason: String,
+    }
+}
+
+table! {
+    /// The running count of a probe at a moment, within one window: how often it was hit since the window began.
+    Call = "calls" {
+        /// When.
+        time_ns: u64,
+        /// The thread that hit it; none for a count over all threads of the process.
+        thread: Option<u32>,
+        /// The probe.
+        probe: u32,
+        /// Hits so far in this window, of this thread or of all.
+        count: u64,
+        /// For a row written as another probe was hit: that probe, the moment being one of its entries; `count` then
+        /// holds the hits under invocations of it. None for a probe's own rows.
+        under: Option<u32>,
+        /// CPU time of the thread as the scheduler last booked it, ns; 0 where not known.
+        cpu_ns: u64,
+    }
+}

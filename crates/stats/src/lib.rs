@@ -1,0 +1,1 @@
+//! Growth fits, ranks and intervals.
