@@ -1,1 +1,26 @@
-//! Growth fits, ranks and intervals.
+//! Growth fits, ranks, counts and intervals: pure functions on numbers.
+//!
+//! Nothing here knows about recordings, functions or reports: callers bring slices of numbers and judge
+//! what comes back. No function panics, and none returns NaN for finite input; where there is no answer,
+//! the return type says so.
+//!
+//! - [`growth()`]: how the cost of a call develops with its number: flat, a power, steps, or unclear
+//! - [`spearman`]: do two series rise together, whatever the curve?
+//! - [`line()`]: a straight line by (weighted) least squares
+//! - [`count_fit`]: "call k makes a·k + b calls"
+//! - [`rate_ratio_interval`]: how sure is the ratio of two counted rates?
+//! - [`mean`], [`median`], [`quantile`]: the middle of a sample
+
+mod counts;
+mod growth;
+mod line;
+mod rank;
+mod rates;
+mod robust;
+
+pub use counts::{CountFit, count_fit};
+pub use growth::{Growth, Point, Shape, growth};
+pub use line::{Line, line};
+pub use rank::spearman;
+pub use rates::rate_ratio_interval;
+pub use robust::{mean, median, quantile};

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+//
+// What the kernel does for slowpath: keeps the set of processes that belong to the target, drops samples of others,
+// tells of exec and exit what perf's own records lack, and counts the hits of probes.
+//
+// Pids are those of slowpath's own pid namespace throughout, so that they join with perf's records. Times are
+// CLOCK_MONOTONIC. Structs of events are mirrored in src/bpf/event.rs.
+
+#include "kernel.h"
+
+#define MAX_SLOTS 64
+#define MAX_CHILDREN 6
+#define ARGUMENTS_MAX 4096
+#define WAKE_AT (1 << 20)
+
+enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3 };
+
+struct exec_event {
+	__u32 kind, pid;
+	__u64 time;
+	__u32 arguments_size, full_size;
+	char arguments[ARGUMENTS_MAX];
+};
+
+struct exit_event {
+	__u32 kind, pid, tid, last;
+	__u64 time, cpu_ns, user_ns, sys_ns, peak_pages;
+	__s32 exit_code;
+	__u32 pad;
+};
+
+struct child_count {
+	__u32 probe, pad;
+	__u64 under;
+};
+
+struct call_event {
+	__u32 kind, probe, pid, tid;
+	__u64 time, count, cpu_ns;
+	__u32 children_used, pad;
+	struct child_count children[MAX_CHILDREN];
+};
+
+// One place in a process where a probe may stand. Written by user space; a window is one `generation`.
+struct slot {
+	__u32 mode, generation, probe, parent; // parent: slot + 1, or 0
+	__u32 sp_adjust, children_used;
+	__u32 children[MAX_CHILDREN]; // slots
+	__u64 records_max;
+};
+
+enum { MODE_OFF, MODE_COUNT, MODE_RECORD };
+
+// What is known of one slot in one thread.
+struct hits {
+	__u64 count, under;
+	__u64 sp, return_address; // of the invocation that was entered last
+	__u32 generation, pad;
+};
+
+struct hits_key {
+	__u32 tid, slot;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u8);
+} tree SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_SLOTS);
+	__type(key, __u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+// Hits of a slot over all threads. Mapped into user space, which can so follow a rate by the millisecond.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MAX_SLOTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} totals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
+	__type(key, struct hits_key);
+	__type(value, struct hits);
+} threads SEC(".maps");
+
+// Of events: 0 exec, 1 exit, 2 call.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 4);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps");
+
+// Depth of slowpath's pid namespace; set by running `whoami` in its context.
+__u32 namespace_level;
+
+static __always_inline __u32 pid_in_namespace(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid upid = {};
+	bpf_probe_read_kernel(&upid, sizeof(upid), &pid->numbers[namespace_level & 31]);
+	return upid.nr;
+}
+
+static __always_inline __u32 process_of(struct task_struct *task)
+{
+	return pid_in_namespace(BPF_CORE_READ(task, group_leader));
+}
+
+static __always_inline bool followed(__u32 pid)
+{
+	return bpf_map_lookup_elem(&tree, &pid) != NULL;
+}
+
+static __always_inline void count_lost(__u32 which)
+{
+	__u64 *count = bpf_map_lookup_elem(&lost, &which);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+static __always_inline __u64 wake_flags(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > WAKE_AT ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+SEC("raw_tp")
+int whoami(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	namespace_level = BPF_CORE_READ(pid, level);
+	return 0;
+}
+
+// Samples are taken on every CPU of whatever runs there: those of strangers are dropped before they cost anything.
+SEC("perf_event")
+int keep_sample(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	return followed(process_of(task));
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 parent_pid = process_of(parent), child_pid = process_of(child);
+	__u8 yes = 1;
+	if (child_pid && child_pid != parent_pid && followed(parent_pid))
+		bpf_map_update_elem(&tree, &child_pid, &yes, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	__u32 pid = process_of(task);
+	if (!followed(pid))
+		return 0;
+	struct exec_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count_lost(0);
+		return 0;
+	}
+	event->kind = EVENT_EXEC;
+	event->pid = pid;
+	event->time = bpf_ktime_get_ns();
+	__u64 start = BPF_CORE_READ(task, mm, arg_start), end = BPF_CORE_READ(task, mm, arg_end);
+	__u32 size = end - start;
+	event->full_size = size;
+	if (size > ARGUMENTS_MAX - 1)
+		size = ARGUMENTS_MAX - 1;
+	barrier_var(size); // or the compiler drops the mask, which the verifier needs to see
+	size &= ARGUMENTS_MAX - 1;
+	event->arguments_size = bpf_probe_read_user(event->arguments, size, (void *)start) ? 0 : size;
+	bpf_ringbuf_submit(event, wake_flags());
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	__u32 pid = process_of(task);
+	if (!followed(pid))
+		return 0;
+	bool last = BPF_CORE_READ(task, signal, live.counter) == 0;
+	struct exit_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (event) {
+		event->kind = EVENT_EXIT;
+		event->pid = pid;
+		event->tid = pid_in_namespace(task);
+		event->last = last;
+		event->time = bpf_ktime_get_ns();
+		event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+		event->user_ns = BPF_CORE_READ(task, utime);
+		event->sys_ns = BPF_CORE_READ(task, stime);
+		event->peak_pages = BPF_CORE_READ(task, signal, maxrss);
+		event->exit_code = BPF_CORE_READ(task, exit_code);
+		event->pad = 0;
+		bpf_ringbuf_submit(event, wake_flags());
+	} else {
+		count_lost(1);
+	}
+	if (last)
+		bpf_map_delete_elem(&tree, &pid);
+	return 0;
+}
+
+static __always_inline struct hits *hits_of(__u32 tid, __u32 slot, __u32 generation)
+{
+	struct hits_key key = { .tid = tid, .slot = slot };
+	struct hits *hits = bpf_map_lookup_elem(&threads, &key);
+	if (!hits) {
+		struct hits none = { .generation = generation };
+		bpf_map_update_elem(&threads, &key, &none, BPF_ANY);
+		hits = bpf_map_lookup_elem(&threads, &key);
+	} else if (hits->generation != generation) {
+		struct hits none = { .generation = generation };
+		*hits = none;
+	}
+	return hits;
+}
+
+// Whether the invocation entered last of `parent` is still on this thread's stack: it is if we are deeper and its
+// return address still stands where it stood. That needs no probe on its return, which would break unwinding,
+// exceptions and Go.
+static __always_inline bool active(struct hits *parent, __u64 sp)
+{
+	__u64 now = 0;
+	if (!parent || parent->sp <= sp)
+		return false;
+	if (bpf_probe_read_user(&now, sizeof(now), (void *)parent->sp))
+		return false;
+	return now == parent->return_address;
+}
+
+SEC("uprobe")
+int hit(struct pt_regs *ctx)
+{
+	__u32 index = bpf_get_attach_cookie(ctx);
+	struct slot *slot = bpf_map_lookup_elem(&slots, &index);
+	if (!slot || slot->mode == MODE_OFF)
+		return 0;
+	__u64 *total = bpf_map_lookup_elem(&totals, &index);
+	if (total)
+		__sync_fetch_and_add(total, 1);
+
+	__u32 tid = bpf_get_current_pid_tgid(); // only to tell threads apart; events carry our namespace's
+	struct hits *hits = hits_of(tid, index, slot->generation);
+	if (!hits)
+		return 0;
+	hits->count++;
+	__u64 sp = PT_REGS_SP(ctx) + slot->sp_adjust;
+	if (slot->parent) {
+		struct hits_key key = { .tid = tid, .slot = slot->parent - 1 };
+		if (active(bpf_map_lookup_elem(&threads, &key), sp))
+			hits->under++;
+	}
+	if (slot->mode != MODE_RECORD)
+		return 0;
+	hits->sp = sp;
+	bpf_probe_read_user(&hits->return_address, sizeof(hits->return_address), (void *)sp);
+	if (hits->count > slot->records_max)
+		return 0;
+
+	struct call_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count_lost(2);
+		return 0;
+	}
+	struct task_struct *task = (void *)bpf_get_current_task();
+	event->kind = EVENT_CALL;
+	event->probe = slot->probe;
+	event->pid = process_of(task);
+	event->tid = pid_in_namespace(task);
+	event->time = bpf_ktime_get_ns();
+	event->count = hits->count;
+	event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	event->pad = 0;
+	__u32 used = 0;
+	for (int i = 0; i < MAX_CHILDREN; i++) {
+		event->children[i].probe = 0;
+		event->children[i].under = 0;
+		event->children[i].pad = 0;
+		if (i >= slot->children_used)
+			continue;
+		__u32 child = slot->children[i];
+		struct slot *child_slot = bpf_map_lookup_elem(&slots, &child);
+		if (!child_slot || child_slot->mode == MODE_OFF)
+			continue;
+		struct hits_key key = { .tid = tid, .slot = child };
+		struct hits *child_hits = bpf_map_lookup_elem(&threads, &key);
+		event->children[i].probe = child_slot->probe + 1;
+		if (child_hits && child_hits->generation == child_slot->generation)
+			event->children[i].under = child_hits->under;
+		used = i + 1;
+	}
+	event->children_used = used;
+	bpf_ringbuf_submit(event, wake_flags());
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,284 @@
+//! Does the cost of a call grow with its number, and along which curve?
+//! Judges the shape only: how many calls are enough, who is guilty and what it costs is the caller's
+//! affair, as is turning samples into buckets.
+//!
+//! Four explanations compete, by deviance and BIC: one level; a power of the call number; a power of the
+//! calls still to come; up to five levels. Saying "grows" wrongly is worse than missing it, so the one level
+//! has a head start, and a smooth step between two levels may veto a power without being reported itself.
+
+mod curve;
+mod noise;
+mod steps;
+
+use crate::rank::spearman;
+use curve::Curve;
+use noise::Noise;
+use steps::Steps;
+
+/// How much BIC anything but `Flat` must gain over it. Above 10 is "very strong" evidence in R. Kass and
+/// A. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995) 773–795.
+const HEAD_START: f64 = 10.0;
+/// With fewer buckets than this, three-parameter curves fit anything.
+const FEWEST_POINTS: usize = 6;
+/// A model that explains less than this and leaves `MISFIT` times the noise is not an explanation.
+const LEAST_R2: f64 = 0.8;
+const MISFIT: f64 = 3.0;
+
+/// One bucket of consecutive calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Mean number of the calls in the bucket; the first call is 1. May be fractional.
+    pub k: f64,
+    /// Mean cost of one call, in any unit; below 0 is read as 0.
+    pub cost: f64,
+    /// Variance of `cost` as an estimate of the mean, in that unit squared: for `s` samples in `c` calls,
+    /// with `u` the cost of one sample, s·(u/c)². Not positive or not finite means unknown.
+    pub variance: f64,
+}
+
+/// How the cost of a call develops with its number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// One level, or nothing that noise could not have done.
+    Flat,
+    /// `base` + `scale` · k^`exponent`; where `falling`, in (K + 1 - k) in place of k, with K the last call
+    /// (the largest k and half a bucket).
+    Power {
+        /// Cost that does not depend on k, at least 0, in the unit of the costs.
+        base: f64,
+        /// Positive, in the unit of the costs per k^`exponent`.
+        scale: f64,
+        /// Between 0.2 and 3; at either end the truth may lie beyond it.
+        exponent: f64,
+        /// The cost falls to the last call, as when each call scans what is left.
+        falling: bool,
+    },
+    /// Levels with jumps between them.
+    Steps {
+        /// Cost of each level, in order, in the unit of the costs: 2 to 5 of them.
+        levels: Vec<f64>,
+        /// Position, in order of k and from 0, of the first point of each level but the first.
+        breaks: Vec<usize>,
+    },
+    /// Not flat, but none of the others explains it; or there are too few points (below 6), or a value
+    /// that is not finite.
+    Unclear,
+}
+
+/// What [`growth`] found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Growth {
+    /// The curve that was chosen.
+    pub shape: Shape,
+    /// Rank correlation of cost with k, in [-1, 1]; 0 where there is none to compute.
+    pub spearman: f64,
+    /// Mean cost of the last quarter of the points over that of the first; for a falling power first over
+    /// last. A quarter counts as at least 1/1000 of the mean of all, so it is finite. 1 where all is 0.
+    pub last_to_first: f64,
+    /// Share of the deviance from one level that the chosen curve explains, 0 to 1: R² with weights. 0 for
+    /// `Flat` and `Unclear`. Source: A. C. Cameron and F. Windmeijer, "An R-squared measure of goodness of
+    /// fit for some common nonlinear regression models", Journal of Econometrics 77 (1997) 329–342.
+    pub r2: f64,
+    /// Cost that the chosen curve says for each point, in the order given; for `Unclear` the mean.
+    pub fitted: Vec<f64>,
+    /// Deviance of the chosen curve for each degree of freedom, against the variances given: about 1 where
+    /// they explain what is left, above 1 where noise is larger than they say or the curve is not the
+    /// whole truth. Where no variance is known, against the noise seen between neighbours.
+    pub reduced_chi2: f64,
+}
+
+/// Chooses the shape that explains how cost depends on call number.
+///
+/// The models are compared by G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6
+/// (1978) 461–464: deviance / φ + parameters · ln n. The dispersion φ says how many times larger the noise
+/// is than the variances given, and is never below 1; so noise that they understate is not
+/// taken for structure.
+///
+/// Never fails: see [`Shape::Unclear`]. Points need not be sorted.
+pub fn growth(points: &[Point]) -> Growth {
+    if points.iter().any(|p| !p.k.is_finite() || !p.cost.is_finite()) {
+        return unclear(points, 0.0, 1.0, 1.0);
+    }
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by(|&a, &b| points[a].k.total_cmp(&points[b].k));
+    let Some(series) = Series::new(points, &order) else {
+        let nothing = points.len() >= FEWEST_POINTS && points.iter().all(|p| p.cost <= 0.0);
+        let found = unclear(points, 0.0, 1.0, 1.0);
+        return if nothing { Growth { shape: Shape::Flat, ..found } } else { found };
+    };
+    let rank = spearman(&series.k, &series.cost).unwrap_or(0.0);
+    if points.len() < FEWEST_POINTS {
+        return unclear(points, rank, series.last_to_first(), 1.0);
+    }
+    let judged = series.judge();
+    let falling = matches!(judged.shape, Shape::Power { falling: true, .. });
+    let ratio = series.last_to_first();
+    let last_to_first = if falling { 1.0 / ratio } else { ratio };
+    if judged.shape == Shape::Unclear {
+        return unclear(points, rank, last_to_first, judged.reduced_chi2);
+    }
+    let mut fitted = vec![0.0; points.len()];
+    for (value, &at) in judged.fitted.iter().zip(&order) {
+        fitted[at] = finite(value * series.cost_unit);
+    }
+    Growth {
+        shape: judged.shape,
+        spearman: rank,
+        last_to_first,
+        r2: judged.r2,
+        fitted,
+        reduced_chi2: judged.reduced_chi2,
+    }
+}
+
+fn unclear(points: &[Point], spearman: f64, last_to_first: f64, reduced_chi2: f64) -> Growth {
+    let known: Vec<f64> = points.iter().map(|p| p.cost.max(0.0)).filter(|c| c.is_finite()).collect();
+    let fitted = vec![crate::robust::mean(&known).map_or(0.0, finite); points.len()];
+    Growth { shape: Shape::Unclear, spearman, last_to_first, r2: 0.0, fitted, reduced_chi2 }
+}
+
+/// Keeps the results of extreme units within what a double can say.
+fn finite(value: f64) -> f64 {
+    value.clamp(-f64::MAX, f64::MAX)
+}
+
+/// The points in order, in units that make the largest cost and the last call number 1.
+struct Series {
+    k: Vec<f64>,
+    cost: Vec<f64>,
+    noise: Noise,
+    cost_unit: f64,
+    /// K, the number of the last call.
+    last_call: f64,
+}
+
+/// A shape with its merits, costs still in the units of the series but for those inside `shape`.
+struct Judged {
+    shape: Shape,
+    fitted: Vec<f64>,
+    r2: f64,
+    reduced_chi2: f64,
+}
+
+impl Series {
+    /// `None` where all costs are 0, or no call has a number above 0.
+    fn new(points: &[Point], order: &[usize]) -> Option<Series> {
+        let cost_unit = points.iter().map(|p| p.cost).fold(0.0, f64::max);
+        let k: Vec<f64> = order.iter().map(|&i| points[i].k.max(0.0)).collect();
+        let last = *k.last()?;
+        let half_bucket = if k.len() > 1 { (last - k[k.len() - 2]) / 2.0 } else { 0.0 };
+        let last_call = finite(last + half_bucket);
+        if cost_unit <= 0.0 || last_call <= 0.0 {
+            return None;
+        }
+        let cost: Vec<f64> = order.iter().map(|&i| points[i].cost.max(0.0) / cost_unit).collect();
+        // Divided twice, since the square of an extreme unit may not exist.
+        let variance: Vec<f64> =
+            order.iter().map(|&i| points[i].variance / cost_unit / cost_unit).collect();
+        let noise = Noise::new(&cost, &variance);
+        Some(Series { k, cost, noise, cost_unit, last_call })
+    }
+
+    fn last_to_first(&self) -> f64 {
+        let n = self.cost.len();
+        let quarter = (n / 4).max(1);
+        let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
+        let least = mean(&self.cost) / 1000.0;
+        mean(&self.cost[n - quarter..]).max(least) / mean(&self.cost[..quarter]).max(least)
+    }
+
+    /// k as a share of the last call; never 0, where a power of it would have no logarithm.
+    fn rising(&self) -> Vec<f64> {
+        self.k.iter().map(|k| (k / self.last_call).max(1e-12)).collect()
+    }
+
+    /// (K + 1 - k) as a share of the last call.
+    fn falling(&self) -> Vec<f64> {
+        self.k.iter().map(|k| ((self.last_call - k + 1.0) / self.last_call).max(1e-12)).collect()
+    }
+
+    fn judge(&self) -> Judged {
+        let n = self.cost.len();
+        let cuts = steps::segment(&self.cost, &self.noise);
+        let flat_deviance = cuts[0].deviance;
+        let mut powers = Vec::new();
+        for (x, falling) in [(self.rising(), false), (self.falling(), true)] {
+            // A power through zero has one parameter less, and so a surer exponent.
+            for through_zero in [true, false] {
+                powers.extend(curve::power(&x, &self.cost, &self.noise, through_zero).map(|c| (c, falling)));
+            }
+        }
+        let dispersion = self.dispersion(&cuts, &powers);
+        let bic = |deviance: f64, parameters: usize| {
+            deviance / dispersion + parameters as f64 * (n as f64).ln()
+        };
+        let flat = bic(flat_deviance, 1);
+        let lowest = |a: &f64, b: &f64| a.total_cmp(b);
+        let step = cuts[1..]
+            .iter()
+            .map(|c| (bic(c.deviance, c.parameters()), c))
+            .min_by(|a, b| lowest(&a.0, &b.0));
+        let power = powers
+            .iter()
+            .map(|(c, falling)| (bic(c.deviance, c.parameters), c, *falling))
+            .min_by(|a, b| lowest(&a.0, &b.0));
+        let step_bic = step.map_or(f64::INFINITY, |s| s.0);
+        let power_bic = power.map_or(f64::INFINITY, |p| p.0);
+        // Where no variance was given, the dispersion is the only measure of noise there is.
+        let unit = if self.noise.least_dispersion == 1.0 { 1.0 } else { dispersion };
+        let merits = |shape: Shape, fitted: Vec<f64>, deviance: f64, parameters: usize| {
+            let r2 = if flat_deviance > 0.0 { 1.0 - deviance / flat_deviance } else { 0.0 };
+            let left = deviance / (n.saturating_sub(parameters)).max(1) as f64;
+            let explains = r2 >= LEAST_R2 || left / dispersion <= MISFIT;
+            let shape = if explains || shape == Shape::Flat { shape } else { Shape::Unclear };
+            Judged { shape, fitted, r2: r2.clamp(0.0, 1.0), reduced_chi2: finite(left / unit) }
+        };
+        let as_flat = || merits(Shape::Flat, cuts[0].fitted(n), flat_deviance, 1);
+        if step_bic.min(power_bic) > flat - HEAD_START {
+            return as_flat();
+        }
+        match (step, power) {
+            (Some((_, cut)), _) if step_bic <= power_bic => {
+                merits(self.steps_shape(cut), cut.fitted(n), cut.deviance, cut.parameters())
+            }
+            (_, Some((_, curve, falling))) => {
+                let x = if falling { self.falling() } else { self.rising() };
+                let vetoed = curve::saturation(&x, &self.cost, &self.noise)
+                    .is_some_and(|s| bic(s.deviance, s.parameters) < power_bic);
+                let shape = if vetoed { Shape::Unclear } else { self.power_shape(curve, falling) };
+                merits(shape, curve.fitted.clone(), curve.deviance, curve.parameters)
+            }
+            _ => as_flat(),
+        }
+    }
+
+    /// How many times larger the noise is than the variances given: what the best of the models leaves
+    /// for each degree of freedom, or the roughness between neighbours where that is less, as for a curve
+    /// that no model follows. A break counts as 3 degrees of freedom beside its level: it was searched for
+    /// (Y. Ninomiya, "Change-point model selection via AIC", Annals of the Institute of Statistical
+    /// Mathematics 67 (2015) 943–961).
+    fn dispersion(&self, cuts: &[Steps], powers: &[(Curve, bool)]) -> f64 {
+        let n = self.cost.len();
+        let left = |deviance: f64, used: usize| (used + n / 4 < n).then(|| deviance / (n - used) as f64);
+        let by_steps = cuts.iter().filter_map(|c| left(c.deviance, 1 + 4 * c.breaks.len()));
+        let by_powers = powers.iter().filter_map(|(c, _)| left(c.deviance, c.parameters));
+        let by_neighbours = self.noise.roughness(&self.k, &self.cost);
+        let least = by_steps.chain(by_powers).chain(by_neighbours).fold(f64::INFINITY, f64::min);
+        least.max(self.noise.least_dispersion)
+    }
+
+    fn steps_shape(&self, cut: &Steps) -> Shape {
+        let levels = cut.levels.iter().map(|l| finite(l * self.cost_unit)).collect();
+        Shape::Steps { levels, breaks: cut.breaks.clone() }
+    }
+
+    fn power_shape(&self, curve: &Curve, falling: bool) -> Shape {
+        Shape::Power {
+            base: finite(curve.base * self.cost_unit),
+            // k was divided by K, so the scale is for (k / K)^p.
+            scale: finite(curve.scale / self.last_call.powf(curve.exponent) * self.cost_unit),
+            exponent: curve.exponent,
+            falling,
+        }
+    }
+}
