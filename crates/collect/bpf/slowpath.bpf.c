@@ -53,7 +53,7 @@ enum { MODE_OFF, MODE_COUNT, MODE_RECORD };
 
 // What is known of one slot in one thread.
 struct hits {
-	__u64 count, under;
+	__u64 under;
 	__u64 sp, return_address; // of the invocation that was entered last
 	__u32 generation, pad;
 };
@@ -256,14 +256,14 @@ int hit(struct pt_regs *ctx)
 	if (!slot || slot->mode == MODE_OFF)
 		return 0;
 	__u64 *total = bpf_map_lookup_elem(&totals, &index);
-	if (total)
-		__sync_fetch_and_add(total, 1);
+	if (!total)
+		return 0;
+	__u64 count = __sync_fetch_and_add(total, 1) + 1;
 
 	__u32 tid = bpf_get_current_pid_tgid(); // only to tell threads apart; events carry our namespace's
 	struct hits *hits = hits_of(tid, index, slot->generation);
 	if (!hits)
 		return 0;
-	hits->count++;
 	__u64 sp = PT_REGS_SP(ctx) + slot->sp_adjust;
 	if (slot->parent) {
 		struct hits_key key = { .tid = tid, .slot = slot->parent - 1 };
@@ -274,7 +274,7 @@ int hit(struct pt_regs *ctx)
 		return 0;
 	hits->sp = sp;
 	bpf_probe_read_user(&hits->return_address, sizeof(hits->return_address), (void *)sp);
-	if (hits->count > slot->records_max)
+	if (count > slot->records_max)
 		return 0;
 
 	struct call_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
@@ -288,7 +288,7 @@ int hit(struct pt_regs *ctx)
 	event->pid = process_of(task);
 	event->tid = pid_in_namespace(task);
 	event->time = bpf_ktime_get_ns();
-	event->count = hits->count;
+	event->count = count;
 	event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 	event->pad = 0;
 	__u32 used = 0;

@@ -268,14 +268,14 @@ table! {
     Call = "calls" {
         /// When.
         time_ns: u64,
-        /// The thread that hit it; none for a count over all threads of the process.
+        /// The thread that hit it; none for a count read at some moment between hits.
         thread: Option<u32>,
         /// The probe.
         probe: u32,
-        /// Hits so far in this window, of this thread or of all.
+        /// Hits so far in this window, over all threads of the process.
         count: u64,
         /// For a row written as another probe was hit: that probe, the moment being one of its entries; `count` then
-        /// holds the hits under invocations of it. None for a probe's own rows.
+        /// holds this thread's hits under invocations of it. None for a probe's own rows.
         under: Option<u32>,
         /// CPU time of the thread as the scheduler last booked it, ns; 0 where not known.
         cpu_ns: u64,

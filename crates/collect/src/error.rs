@@ -1,0 +1,55 @@
+//! What can go wrong when a program is recorded: what failed, on what, and what to do.
+
+use std::io;
+
+/// An error of recording.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command is not there.
+    #[error("cannot run {program}: {source}")]
+    NotFound {
+        /// The program as given.
+        program: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The command is there but cannot be run.
+    #[error("cannot run {program}: {source}")]
+    NotExecutable {
+        /// The program as given.
+        program: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The machine does not let this user sample.
+    #[error("this machine does not let us sample: {0}")]
+    NoRights(String),
+    /// The process to attach to.
+    #[error("cannot attach to process {pid}: {why}")]
+    Attach {
+        /// Its pid.
+        pid: u32,
+        /// Why not.
+        why: String,
+    },
+    /// `--user`.
+    #[error("there is no user {0} on this machine")]
+    NoSuchUser(String),
+    /// A system call that should not fail.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried, an infinitive.
+        what: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The recording cannot be written.
+    #[error(transparent)]
+    Recording(#[from] slowpath_recording::Error),
+}
+
+impl Error {
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::System { what, source }
+    }
+}

@@ -1,0 +1,196 @@
+//! A file that code came from, held from the moment it was mapped: its unwind sections, function ranges and identity.
+//!
+//! Held, because `go run`, compilers under test and package upgrades delete what is still running.
+
+use memmap2::Mmap;
+use object::{CompressionFormat, Object, ObjectSection, ObjectSegment};
+use slowpath_symbols::FunctionRanges;
+use std::fs::{File, Metadata};
+use std::ops::{Deref, Range};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Part of a file's content, or a decompressed section.
+#[derive(Clone)]
+pub(crate) struct Bytes {
+    owner: Arc<Content>,
+    range: Range<usize>,
+}
+
+enum Content {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+impl Deref for Content {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Content::Mapped(map) => map,
+            Content::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.owner[self.range.clone()]
+    }
+}
+
+/// A section: where it is in the file's own addresses, and its bytes.
+#[derive(Clone)]
+struct Section {
+    svma: Range<u64>,
+    bytes: Bytes,
+}
+
+/// An executable or library.
+pub(crate) struct Image {
+    /// Path as the process saw it.
+    pub path: PathBuf,
+    /// Device, inode, size, mtime in ns; zeros for what is no file.
+    pub identity: [u64; 4],
+    pub build_id: Option<String>,
+    /// Built by Go, whose stacks move and whose threads swap goroutines.
+    pub go: bool,
+    content: Arc<Content>,
+    /// File offset, file size and svma of each loaded segment.
+    segments: Vec<(u64, u64, u64)>,
+    text: Option<Section>,
+    eh_frame: Option<Section>,
+    eh_frame_hdr: Option<Section>,
+    got: Option<Range<u64>>,
+    debug_frame: Option<Bytes>,
+    functions: OnceLock<Option<FunctionRanges>>,
+}
+
+impl Image {
+    /// Opens a file; fails if it is no ELF file.
+    pub(crate) fn open(open_at: &Path, path: &Path, expected: impl Fn(&Metadata) -> bool) -> Option<Image> {
+        let file = File::open(open_at).ok()?;
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || !expected(&metadata) {
+            return None;
+        }
+        // SAFETY: the kernel refuses writes to a running executable, and libraries are replaced by rename; a library that
+        // is truncated in place while it runs crashes its own process as well as this one.
+        let map = unsafe { Mmap::map(&file) }.ok()?;
+        let mtime = metadata.mtime().max(0) as u64 * 1_000_000_000 + metadata.mtime_nsec() as u64;
+        let identity = [metadata.dev(), metadata.ino(), metadata.len(), mtime];
+        Image::parse(path.to_owned(), identity, Content::Mapped(map))
+    }
+
+    /// The vdso, which is the same in every process: read from our own memory.
+    pub(crate) fn vdso() -> Option<Image> {
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        let (start, end) = (usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?);
+        // SAFETY: the vdso stays mapped, readable and constant as long as the process lives.
+        let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, end - start) }.to_vec();
+        Image::parse(PathBuf::from("[vdso]"), [0; 4], Content::Owned(bytes))
+    }
+
+    fn parse(path: PathBuf, identity: [u64; 4], content: Content) -> Option<Image> {
+        let content = Arc::new(content);
+        let data: &[u8] = &content;
+        let file = object::File::parse(data).ok()?;
+        let section = |name: &str| -> Option<Section> {
+            let section = file.section_by_name(name)?;
+            let (offset, size) = section.file_range()?;
+            let range = offset as usize..offset.checked_add(size)? as usize;
+            content.get(range.clone())?;
+            let bytes = Bytes { owner: content.clone(), range };
+            Some(Section { svma: section.address()..section.address() + section.size(), bytes })
+        };
+        // A compressed or plain .debug_frame; only needed where there is no .eh_frame, as in Go.
+        let debug_frame = || -> Option<Bytes> {
+            let section = file.section_by_name(".debug_frame")?;
+            if section.compressed_file_range().ok()?.format == CompressionFormat::None {
+                let (offset, size) = section.file_range()?;
+                let range = offset as usize..offset.checked_add(size)? as usize;
+                content.get(range.clone())?;
+                return Some(Bytes { owner: content.clone(), range });
+            }
+            let bytes = section.uncompressed_data().ok()?.into_owned();
+            let range = 0..bytes.len();
+            Some(Bytes { owner: Arc::new(Content::Owned(bytes)), range })
+        };
+        let eh_frame = section(".eh_frame").filter(|section| section.bytes.len() > 8);
+        let go = file.section_by_name(".gopclntab").is_some() || file.section_by_name(".data.rel.ro.gopclntab").is_some();
+        let debug_frame = if eh_frame.is_none() || go { debug_frame() } else { None };
+        let build_id = file
+            .build_id()
+            .ok()
+            .flatten()
+            .map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+        let segments = file
+            .segments()
+            .map(|segment| (segment.file_range().0, segment.file_range().1, segment.address()))
+            .collect();
+        Some(Image {
+            text: section(".text"),
+            eh_frame_hdr: section(".eh_frame_hdr"),
+            got: file.section_by_name(".got").map(|got| got.address()..got.address() + got.size()),
+            eh_frame,
+            debug_frame,
+            path,
+            identity,
+            build_id,
+            go,
+            segments,
+            content: content.clone(),
+            functions: OnceLock::new(),
+        })
+    }
+
+    /// The file's own address of the byte at `offset`.
+    pub(crate) fn svma_of_offset(&self, offset: u64) -> Option<u64> {
+        let page_of = |offset: u64| offset & !0xfff;
+        self.segments
+            .iter()
+            .find(|(start, size, _)| (page_of(*start)..start + size).contains(&offset))
+            .map(|(start, _, svma)| svma.wrapping_add(offset).wrapping_sub(*start))
+    }
+
+    /// The offset of the byte at one of the file's own addresses.
+    pub(crate) fn offset_of_svma(&self, svma: u64) -> Option<u64> {
+        let (start, _, base) =
+            self.segments.iter().find(|(_, size, base)| (*base..base.saturating_add(*size)).contains(&svma))?;
+        Some(svma - base + start)
+    }
+
+    /// The bytes of code from `svma` on, at most `len`.
+    pub(crate) fn code(&self, svma: u64, len: usize) -> Option<&[u8]> {
+        let offset = self.offset_of_svma(svma)? as usize;
+        self.content.get(offset..self.content.len().min(offset.checked_add(len)?))
+    }
+
+    /// Where functions begin and end; read at first use.
+    pub(crate) fn functions(&self) -> Option<&FunctionRanges> {
+        self.functions.get_or_init(|| FunctionRanges::from_elf(&self.content).ok()).as_ref()
+    }
+
+    /// What the unwinder needs of a mapping of this file at `range`, `offset` bytes into it.
+    pub(crate) fn unwind_module(&self, range: Range<u64>, offset: u64) -> Option<framehop::Module<Bytes>> {
+        let base = range.start.wrapping_sub(self.svma_of_offset(offset)?);
+        let svma = |section: &Option<Section>| section.as_ref().map(|section| section.svma.clone());
+        let bytes = |section: &Option<Section>| section.as_ref().map(|section| section.bytes.clone());
+        let info = framehop::ExplicitModuleSectionInfo {
+            base_svma: 0,
+            text_svma: svma(&self.text),
+            text: bytes(&self.text),
+            got_svma: self.got.clone(),
+            eh_frame_svma: svma(&self.eh_frame),
+            eh_frame: bytes(&self.eh_frame),
+            eh_frame_hdr_svma: svma(&self.eh_frame_hdr),
+            eh_frame_hdr: bytes(&self.eh_frame_hdr),
+            debug_frame: self.debug_frame.clone(),
+            ..Default::default()
+        };
+        Some(framehop::Module::new(self.path.to_string_lossy().into_owned(), range, base, info))
+    }
+}

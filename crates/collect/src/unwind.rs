@@ -1,0 +1,121 @@
+//! One unwinder for every collector: an address space of mapped images, and stacks walked through it.
+
+use crate::image::{Bytes, Image};
+use crate::sampler::record::Regs;
+use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
+use framehop::{FrameAddress, Unwinder};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The deepest stack that is kept, frames.
+const DEPTH_MAX: usize = 1024;
+
+/// One executable mapping.
+#[derive(Clone)]
+pub(crate) struct Mapped {
+    pub range: Range<u64>,
+    /// Offset in the file of the first address.
+    pub offset: u64,
+    /// The module's number in the recording.
+    pub module: u32,
+    /// None for what is no ELF file (code made at run time).
+    pub image: Option<Arc<Image>>,
+}
+
+/// Where a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// In a module, by the module's own addresses.
+    Native { module: u32, svma: u64 },
+    /// In code that is in no file.
+    Jit { address: u64 },
+    /// In the kernel.
+    Kernel { address: u64 },
+}
+
+/// The executable mappings of a process, and the unwinder over them.
+#[derive(Clone, Default)]
+pub(crate) struct AddressSpace {
+    mappings: BTreeMap<u64, Mapped>,
+    unwinder: UnwinderX86_64<Bytes>,
+}
+
+impl AddressSpace {
+    /// Adds a mapping; what it covers of earlier ones is gone.
+    pub(crate) fn map(&mut self, new: Mapped) {
+        let covered: Vec<u64> = self
+            .mappings
+            .range(..new.range.end)
+            .rev()
+            .take_while(|(_, old)| old.range.end > new.range.start)
+            .map(|(start, _)| *start)
+            .collect();
+        for start in covered {
+            self.mappings.remove(&start);
+            self.unwinder.remove_module(start);
+        }
+        if let Some(module) = new.image.as_ref().and_then(|image| image.unwind_module(new.range.clone(), new.offset)) {
+            self.unwinder.add_module(module);
+        }
+        self.mappings.insert(new.range.start, new);
+    }
+
+    /// The mapping at an address.
+    pub(crate) fn at(&self, address: u64) -> Option<&Mapped> {
+        let (_, mapped) = self.mappings.range(..=address).next_back()?;
+        mapped.range.contains(&address).then_some(mapped)
+    }
+
+    /// The mapping of a module that holds one of its own addresses.
+    pub(crate) fn of_module(&self, module: u32, svma: u64) -> Option<&Mapped> {
+        self.mappings.values().find(|mapped| {
+            mapped.module == module
+                && mapped.image.as_ref().is_some_and(|image| {
+                    let offset = image.offset_of_svma(svma).unwrap_or(u64::MAX);
+                    (mapped.offset..mapped.offset + (mapped.range.end - mapped.range.start)).contains(&offset)
+                })
+        })
+    }
+
+    /// Walks a stack from its registers through `stack`, the bytes from `regs.sp` on, and appends its frames to `into`,
+    /// innermost first. Returns whether the walk ended at the start of the thread.
+    pub(crate) fn unwind(&self, regs: Regs, stack: &[u8], cache: &mut CacheX86_64, into: &mut Vec<Place>) -> bool {
+        let mut read = |address: u64| -> Result<u64, ()> {
+            let offset = address.checked_sub(regs.sp).ok_or(())? as usize;
+            let bytes = stack.get(offset..offset.checked_add(8).ok_or(())?).ok_or(())?;
+            Ok(u64::from_le_bytes(bytes.try_into().map_err(|_| ())?))
+        };
+        let start = UnwindRegsX86_64::new(regs.ip, regs.sp, regs.bp);
+        let mut frames = self.unwinder.iter_frames(regs.ip, start, cache, &mut read);
+        for depth in 0..DEPTH_MAX {
+            match frames.next() {
+                Ok(Some(frame)) => {
+                    // An address in no mapping is no frame but where the walk went astray.
+                    match self.place(frame) {
+                        Some(place) => into.push(place),
+                        None if depth == 0 => into.push(Place::Jit { address: frame.address_for_lookup() }),
+                        None => return false,
+                    }
+                }
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn place(&self, frame: FrameAddress) -> Option<Place> {
+        let address = frame.address_for_lookup();
+        let mapped = self.at(address)?;
+        let svma = mapped
+            .image
+            .as_ref()
+            .and_then(|image| image.svma_of_offset(mapped.offset))
+            .map(|start| address - mapped.range.start + start);
+        Some(match svma {
+            Some(svma) => Place::Native { module: mapped.module, svma },
+            None => Place::Jit { address },
+        })
+    }
+}
