@@ -212,7 +212,6 @@ impl Series {
         let bic = |deviance: f64, parameters: usize| {
             deviance / dispersion + parameters as f64 * (n as f64).ln()
         };
-        let flat = bic(flat_deviance, 1);
         let lowest = |a: &f64, b: &f64| a.total_cmp(b);
         let step = cuts[1..]
             .iter()
@@ -234,17 +233,28 @@ impl Series {
             Judged { shape, fitted, r2: r2.clamp(0.0, 1.0), reduced_chi2: finite(left / unit) }
         };
         let as_flat = || merits(Shape::Flat, cuts[0].fitted(n), flat_deviance, 1);
-        if step_bic.min(power_bic) > flat - HEAD_START {
+        let gain = |deviance: f64, parameters: usize| {
+            let gained = (flat_deviance - deviance) / dispersion;
+            let sure = if dispersion > self.noise.least_dispersion {
+                n as f64 * (gained / n as f64).ln_1p()
+            } else {
+                gained
+            };
+            sure - (parameters - 1) as f64 * (n as f64).ln()
+        };
+        let step_gain = step.map_or(0.0, |(_, c)| gain(c.deviance, c.parameters()));
+        let power_gain = power.map_or(0.0, |(_, c, _)| gain(c.deviance, c.parameters));
+        if step_gain.max(power_gain) < HEAD_START {
             return as_flat();
         }
         match (step, power) {
-            (Some((_, cut)), _) if step_bic <= power_bic => {
+            (Some((_, cut)), _) if step_bic <= power_bic + M() && step_bic <= power_bic => {
                 merits(self.steps_shape(cut), cut.fitted(n), cut.deviance, cut.parameters())
             }
             (_, Some((_, curve, falling))) => {
                 let x = if falling { self.falling() } else { self.rising() };
                 let vetoed = curve::saturation(&x, &self.cost, &self.noise)
-                    .is_some_and(|s| bic(s.deviance, s.parameters) < power_bic);
+                    .is_some_and(|s| bic(s.deviance, s.parameters) < power_bic) || step_bic < power_bic + M();
                 let shape = if vetoed { Shape::Unclear } else { self.power_shape(curve, falling) };
                 merits(shape, curve.fitted.clone(), curve.deviance, curve.parameters)
             }
@@ -282,3 +292,6 @@ impl Series {
         }
     }
 }
+
+#[allow(non_snake_case)]
+fn M() -> f64 { std::env::var("M").unwrap().parse().unwrap() }

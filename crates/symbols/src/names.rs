@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write};
 
-use cpp_demangle::{DemangleOptions, DemangleWrite};
+use cpp_demangle::DemangleOptions;
 
 /// Mangled names longer than this stay as they are: they cannot be read anyway.
 const LONGEST_MANGLED: usize = 32 * 1024;
@@ -104,12 +104,6 @@ impl fmt::Write for Bounded {
     }
 }
 
-impl DemangleWrite for Bounded {
-    fn write_string(&mut self, more: &str) -> fmt::Result {
-        self.write_str(more)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{demangle, fragment_of};
@@ -128,7 +122,9 @@ mod tests {
 
     #[test]
     fn clones_show_the_name_of_their_origin() {
-        for suffix in [".constprop.0", ".isra.0", ".part.0", ".lto_priv.12", ".part.0.isra.3", ".llvm.77", ".cold"] {
+        for suffix in
+            [".constprop.0", ".isra.0", ".part.0", ".lto_priv.12", ".part.0.isra.3", ".llvm.77", ".cold"]
+        {
             assert_eq!(demangle(&format!("parse{suffix}")), "parse", "{suffix}");
         }
         assert_eq!(demangle("_Z3foov.part.0"), "foo()");
@@ -143,7 +139,16 @@ mod tests {
 
     #[test]
     fn other_names_stay_as_they_are() {
-        for name in ["main", "main.(*T).Run", "runtime.mallocgc", "encoding/json.Marshal", "_Zebra", "_R", ".cold", ""] {
+        for name in [
+            "main",
+            "main.(*T).Run",
+            "runtime.mallocgc",
+            "encoding/json.Marshal",
+            "_Zebra",
+            "_R",
+            ".cold",
+            "",
+        ] {
             assert_eq!(demangle(name), name);
         }
     }

@@ -178,7 +178,7 @@ fn collect<'data>(elf: &object::File<'data>, into: &mut Vec<Candidate<'data>>) {
 
 fn is_executable(section: &object::Section<'_, '_>) -> bool {
     match section.flags() {
-        object::SectionFlags::Elf { sh_flags, .. } => sh_flags & object::elf::SHF_EXECINSTR != 0,
+        object::SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & object::elf::SHF_EXECINSTR.0 != 0,
         _ => false,
     }
 }

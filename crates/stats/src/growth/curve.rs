@@ -90,9 +90,10 @@ pub(super) fn power(x: &[f64], cost: &[f64], noise: &Noise, through_zero: bool) 
 /// the end of the series: what a working set does when it outgrows a cache. 4 parameters.
 pub(super) fn saturation(x: &[f64], cost: &[f64], noise: &Noise) -> Option<Curve> {
     let mut best: Option<Curve> = None;
-    for middle in 1..=12 {
+    for middle in 1..=15 {
         let x0 = 0.05 * f64::from(middle);
         for sharpness in [2, 4, 8] {
+            if middle > 12 && sharpness == 2 { continue; }
             let bent: Vec<f64> = x.iter().map(|x| 1.0 / (1.0 + (x0 / x).powi(sharpness))).collect();
             if let Some(curve) = fit(&bent, cost, noise, false)
                 && best.as_ref().is_none_or(|b| curve.deviance < b.deviance)

@@ -1,0 +1,77 @@
+//! Events that the BPF object sends, from bytes. Mirrors the structs of `bpf/slowpath.bpf.c`.
+
+/// One event. Times are ns of CLOCK_MONOTONIC, pids those of our namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A process of the tree executed a program.
+    Exec { pid: u32, time: u64, arguments: Vec<String>, truncated: bool },
+    /// A thread of the tree ended; `last` of its process.
+    Exit {
+        pid: u32,
+        tid: u32,
+        last: bool,
+        time: u64,
+        cpu_ns: u64,
+        user_ticks_ns: u64,
+        sys_ticks_ns: u64,
+        peak_pages: u64,
+        status: i32,
+    },
+    /// A probe was hit.
+    Call { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, under: Vec<(u32, u64)> },
+}
+
+impl Event {
+    pub(crate) fn time(&self) -> u64 {
+        match self {
+            Event::Exec { time, .. } | Event::Exit { time, .. } | Event::Call { time, .. } => *time,
+        }
+    }
+
+    /// `None` for what is no event of ours.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Event> {
+        let u32_at = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let u64_at = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        Some(match u32_at(0)? {
+            1 => {
+                let (size, full) = (u32_at(16)? as usize, u32_at(20)? as usize);
+                let text = bytes.get(24..24 + size)?;
+                let arguments = text
+                    .strip_suffix(&[0])
+                    .unwrap_or(text)
+                    .split(|byte| *byte == 0)
+                    .map(|argument| String::from_utf8_lossy(argument).into_owned())
+                    .collect();
+                Event::Exec { pid: u32_at(4)?, time: u64_at(8)?, arguments, truncated: full > size }
+            }
+            2 => Event::Exit {
+                pid: u32_at(4)?,
+                tid: u32_at(8)?,
+                last: u32_at(12)? != 0,
+                time: u64_at(16)?,
+                cpu_ns: u64_at(24)?,
+                user_ticks_ns: u64_at(32)?,
+                sys_ticks_ns: u64_at(40)?,
+                peak_pages: u64_at(48)?,
+                status: u32_at(56)? as i32,
+            },
+            3 => {
+                let mut under = Vec::new();
+                for child in 0..u32_at(40)? as usize {
+                    if let Some(probe) = u32_at(48 + child * 16)?.checked_sub(1) {
+                        under.push((probe, u64_at(56 + child * 16)?));
+                    }
+                }
+                Event::Call {
+                    probe: u32_at(4)?,
+                    tid: u32_at(12)?,
+                    time: u64_at(16)?,
+                    count: u64_at(24)?,
+                    cpu_ns: u64_at(32)?,
+                    under,
+                }
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! The BPF object in user space: loading and attaching it, its events, and its tables for probes.
+
+pub(crate) mod event;
+
+use event::Event;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, RingBuffer, RingBufferBuilder};
+use std::cell::RefCell;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::rc::Rc;
+
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slowpath.bpf.o"));
+
+/// Slots for probes in the object's tables.
+pub(crate) const SLOTS: usize = 64;
+/// Probes whose counts one entry of another can carry.
+pub(crate) const CHILDREN: usize = 6;
+
+/// The object, loaded and attached. Detached when dropped; if we are killed, by the kernel.
+pub(crate) struct Bpf {
+    ring: RingBuffer<'static>,
+    received: Rc<RefCell<Vec<Event>>>,
+    links: Vec<Link>,
+    object: Object,
+}
+
+impl Bpf {
+    /// Loads the object and follows forks, execs and exits. Needs CAP_BPF and CAP_PERFMON, or root.
+    pub(crate) fn load() -> Result<Bpf, libbpf_rs::Error> {
+        libbpf_rs::set_print(None); // its complaints go to stderr, which is the target's
+        let mut object = ObjectBuilder::default().open_memory(OBJECT)?.load()?;
+        let mut links = Vec::new();
+        for program in object.progs_mut() {
+            match program.name().to_str() {
+                Some("whoami") => drop(program.test_run(ProgramInput::default())?),
+                Some("on_fork" | "on_exec" | "on_exit") => links.push(program.attach_trace()?),
+                _ => {}
+            }
+        }
+        let received = Rc::new(RefCell::new(Vec::new()));
+        let sink = received.clone();
+        let mut builder = RingBufferBuilder::new();
+        let events = map(&object, "events")?;
+        builder.add(&events, move |bytes| {
+            sink.borrow_mut().extend(Event::parse(bytes));
+            0
+        })?;
+        let ring = builder.build()?;
+        Ok(Bpf { ring, received, links, object })
+    }
+
+    /// Adds a process to the tree that is followed.
+    pub(crate) fn follow(&self, pid: u32) -> Result<(), libbpf_rs::Error> {
+        map(&self.object, "tree")?.update(&pid.to_ne_bytes(), &[1], MapFlags::ANY)
+    }
+
+    /// Has samples of events on all CPUs dropped where they are not of the tree.
+    pub(crate) fn filter(&mut self, events: impl Iterator<Item = i32>) -> Result<(), libbpf_rs::Error> {
+        for event in events {
+            for program in self.object.progs_mut() {
+                if program.name() == "keep_sample" {
+                    self.links.push(program.attach_perf_event(event)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the events that came since the last call to `into`.
+    pub(crate) fn drain(&mut self, into: &mut Vec<Event>) {
+        // An error would be a broken descriptor; what was received before is not lost by it.
+        let _ = self.ring.consume();
+        into.append(&mut self.received.borrow_mut());
+    }
+
+    /// Events that found no room: execs, exits, calls.
+    pub(crate) fn lost(&self) -> [u64; 3] {
+        let read = |key: u32| -> Option<u64> {
+            let value = map(&self.object, "lost").ok()?.lookup(&key.to_ne_bytes(), MapFlags::ANY).ok()??;
+            Some(u64::from_ne_bytes(value.try_into().ok()?))
+        };
+        [0, 1, 2].map(|key| read(key).unwrap_or(0))
+    }
+
+    /// What the counter needs: the probe program and its tables.
+    pub(crate) fn probes(&self) -> Result<ProbeTables, libbpf_rs::Error> {
+        let program = self
+            .object
+            .progs()
+            .find(|program| program.name() == "hit")
+            .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
+        let clone = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map_err(libbpf_rs::Error::from);
+        let totals = map(&self.object, "totals")?;
+        Ok(ProbeTables {
+            program: clone(program.as_fd())?,
+            slots: map(&self.object, "slots")?,
+            totals: Totals::map(totals.as_fd().as_raw_fd())?,
+        })
+    }
+}
+
+fn map(object: &Object, name: &str) -> Result<MapHandle, libbpf_rs::Error> {
+    let map = object.maps().find(|map| map.name() == name);
+    MapHandle::try_from(&map.ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?)
+}
+
+/// The probe program and the tables that steer and read it.
+pub(crate) struct ProbeTables {
+    pub program: OwnedFd,
+    pub slots: MapHandle,
+    pub totals: Totals,
+}
+
+/// What a probe does when it is hit; `struct slot` of the BPF object.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub mode: u32,
+    pub generation: u32,
+    pub probe: u32,
+    /// Slot of the caller whose invocations hits are counted under, plus 1; 0 for none.
+    pub parent: u32,
+    pub sp_adjust: u32,
+    pub children_used: u32,
+    pub children: [u32; CHILDREN],
+    pub records_max: u64,
+}
+
+/// [`Slot::mode`]: count hits.
+pub(crate) const MODE_COUNT: u32 = 1;
+/// [`Slot::mode`]: count hits and send an event for each.
+pub(crate) const MODE_RECORD: u32 = 2;
+
+impl ProbeTables {
+    /// Writes a slot.
+    pub(crate) fn set(&self, index: usize, slot: Slot) -> Result<(), libbpf_rs::Error> {
+        // SAFETY: Slot is plain integers without padding.
+        let bytes =
+            unsafe { std::slice::from_raw_parts((&raw const slot).cast::<u8>(), size_of::<Slot>()) };
+        self.slots.update(&(index as u32).to_ne_bytes(), bytes, MapFlags::ANY)
+    }
+}
+
+/// The running counts of all slots, in memory shared with the kernel.
+pub(crate) struct Totals(*mut std::sync::atomic::AtomicU64);
+
+// SAFETY: shared memory of atomics; the mapping belongs to this value.
+unsafe impl Send for Totals {}
+
+impl Totals {
+    fn map(fd: i32) -> Result<Totals, libbpf_rs::Error> {
+        // SAFETY: a new shared mapping of a map made for it, SLOTS × 8 bytes.
+        let base = unsafe {
+            libc::mmap(std::ptr::null_mut(), SLOTS * 8, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
+        };
+        if base == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        Ok(Totals(base.cast()))
+    }
+
+    /// The count of one slot.
+    pub(crate) fn get(&self, index: usize) -> &std::sync::atomic::AtomicU64 {
+        assert!(index < SLOTS);
+        // SAFETY: inside the mapping, aligned, and shared with the kernel only by atomic operations.
+        unsafe { &*self.0.add(index) }
+    }
+}
+
+impl Drop for Totals {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping; references to it borrow self.
+        unsafe { libc::munmap(self.0.cast(), SLOTS * 8) };
+    }
+}

@@ -1,0 +1,346 @@
+//! The target's processes and threads under numbers of our own, what is mapped into them, and their rows.
+
+use crate::image::Image;
+use crate::unwind::{AddressSpace, Mapped};
+use framehop::x86_64::CacheX86_64;
+use slowpath_recording::Tables;
+use slowpath_recording::tables::{Mapping, Module, Process, Thread};
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is known of a live process.
+pub(crate) struct Live {
+    pub row: Process,
+    pub space: AddressSpace,
+    pub cache: CacheX86_64,
+    pub samples: u64,
+    pub sampled_ns: u64,
+    /// The command has executed (of our own child: it is the target from then on).
+    pub executed: bool,
+    threads: u32,
+}
+
+/// Every process and thread of the recording.
+#[derive(Default)]
+pub(crate) struct World {
+    live: HashMap<u32, Live>,
+    live_threads: HashMap<u32, Thread>,
+    /// Rows of processes that ended, with their samples and the time these stand for; weighed at the end.
+    ended: Vec<(Process, u64, u64)>,
+    processes: u32,
+    threads: u32,
+    modules: HashMap<ModuleKey, (u32, Option<Arc<Image>>)>,
+    images: Vec<Option<Arc<Image>>>,
+    /// Which run of `--repeat` is on.
+    pub run: u32,
+    /// Files whose mapping could not be read, so that stacks end in them.
+    pub unreadable: u64,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct ModuleKey {
+    path: PathBuf,
+    device: (u32, u32),
+    inode: u64,
+}
+
+impl World {
+    /// The live process of a pid.
+    pub(crate) fn process(&mut self, pid: u32) -> Option<&mut Live> {
+        self.live.get_mut(&pid)
+    }
+
+    /// Live processes with their pids.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = (u32, &Live)> {
+        self.live.iter().map(|(pid, live)| (*pid, live))
+    }
+
+    /// The number of a live thread; a thread of a known process that was not told of is taken up.
+    pub(crate) fn thread(&mut self, pid: u32, tid: u32, time: u64, tables: &mut Tables) -> Option<u32> {
+        if let Some(thread) = self.live_threads.get(&tid) {
+            return Some(thread.thread);
+        }
+        self.start_thread(pid, tid, time, tables)
+    }
+
+    /// The number of a live thread.
+    pub(crate) fn thread_number(&self, tid: u32) -> Option<u32> {
+        self.live_threads.get(&tid).map(|thread| thread.thread)
+    }
+
+    /// The image of a module.
+    pub(crate) fn image(&self, module: u32) -> Option<&Arc<Image>> {
+        self.images[module as usize].as_ref()
+    }
+
+    /// Takes a process up, the command itself or one to attach to.
+    pub(crate) fn start(&mut self, pid: u32, executed: bool, time: u64, tables: &mut Tables) {
+        self.insert(pid, None, AddressSpace::default(), executed, String::new(), Vec::new(), None, time, tables);
+    }
+
+    /// A fork: of a process, or of a thread where `pid` is its parent's.
+    pub(crate) fn fork(&mut self, pid: u32, parent: u32, tid: u32, time: u64, tables: &mut Tables) {
+        let Some(of) = self.live.get(&parent) else { return };
+        if pid == parent {
+            self.start_thread(pid, tid, time, tables);
+            return;
+        }
+        let (space, executed, row) = (of.space.clone(), of.executed, of.row.clone());
+        let parent = Some(row.process);
+        self.insert(pid, parent, space, executed, row.program, row.arguments, row.directory, time, tables);
+    }
+
+    #[allow(clippy::too_many_arguments)] // one place makes processes; a struct of these would be Process again
+    fn insert(
+        &mut self,
+        pid: u32,
+        parent: Option<u32>,
+        space: AddressSpace,
+        executed: bool,
+        program: String,
+        arguments: Vec<String>,
+        directory: Option<String>,
+        time: u64,
+        tables: &mut Tables,
+    ) {
+        self.end(pid, time, tables); // a pid used again, its exit lost
+        let row = Process {
+            process: self.processes,
+            parent,
+            pid,
+            run: self.run,
+            program,
+            arguments,
+            directory,
+            start_ns: time,
+            end_ns: None,
+            exit: None,
+            cpu_ns: None,
+            user_ns: None,
+            peak_memory_bytes: None,
+            sample_scale: 1.0,
+        };
+        self.processes += 1;
+        tables.processes.push(row.clone());
+        let live = Live { row, space, cache: CacheX86_64::new(), samples: 0, sampled_ns: 0, executed, threads: 0 };
+        self.live.insert(pid, live);
+        self.start_thread(pid, pid, time, tables);
+    }
+
+    fn start_thread(&mut self, pid: u32, tid: u32, time: u64, tables: &mut Tables) -> Option<u32> {
+        let live = self.live.get_mut(&pid)?;
+        live.threads += 1;
+        let name = live.row.program.rsplit('/').next().unwrap_or_default().to_owned();
+        let row = Thread {
+            thread: self.threads,
+            process: live.row.process,
+            tid,
+            name,
+            start_ns: time,
+            end_ns: None,
+            cpu_ns: None,
+        };
+        self.threads += 1;
+        tables.threads.push(row.clone());
+        let number = row.thread;
+        self.live_threads.insert(tid, row);
+        Some(number)
+    }
+
+    /// A new name of a thread, or a new program in a process.
+    pub(crate) fn comm(&mut self, pid: u32, tid: u32, exec: bool, name: &[u8], tables: &mut Tables) {
+        let name = String::from_utf8_lossy(name).into_owned();
+        if exec && let Some(live) = self.live.get_mut(&pid) {
+            live.space = AddressSpace::default();
+            live.cache = CacheX86_64::new();
+            live.executed = true;
+            let proc = PathBuf::from(format!("/proc/{pid}"));
+            let text = |path: &str| Some(std::fs::read_link(proc.join(path)).ok()?.to_string_lossy().into_owned());
+            live.row.program = text("exe").unwrap_or_else(|| name.clone());
+            live.row.directory = text("cwd");
+            let arguments = std::fs::read(proc.join("cmdline")).unwrap_or_default();
+            live.row.arguments = arguments
+                .strip_suffix(&[0])
+                .map(|all| all.split(|byte| *byte == 0).map(|one| String::from_utf8_lossy(one).into_owned()).collect())
+                .unwrap_or_default();
+            tables.processes.push(live.row.clone());
+        }
+        if let Some(thread) = self.live_threads.get_mut(&tid) {
+            thread.name = name;
+            tables.threads.push(thread.clone());
+        }
+    }
+
+    /// The arguments of an exec, as BPF read them.
+    pub(crate) fn arguments(&mut self, pid: u32, arguments: Vec<String>, tables: &mut Tables) {
+        if let Some(live) = self.live.get_mut(&pid)
+            && live.row.arguments.is_empty()
+        {
+            live.row.arguments = arguments;
+            tables.processes.push(live.row.clone());
+        }
+    }
+
+    /// A thread's end. Its CPU time and what is known of its process's come from BPF, before perf's own record.
+    pub(crate) fn exit(&mut self, pid: u32, tid: u32, time: u64, usage: Option<Usage>, tables: &mut Tables) {
+        let mut ended = false;
+        if let (Some(live), Some(usage)) = (self.live.get_mut(&pid), usage) {
+            *live.row.cpu_ns.get_or_insert(0) += usage.cpu_ns;
+            *live.row.user_ns.get_or_insert(0) += usage.user_ns();
+            if usage.last {
+                live.row.exit = Some(usage.exit);
+                live.row.peak_memory_bytes = Some(usage.peak_memory_bytes);
+                ended = true;
+            }
+        }
+        if let Some(mut thread) = self.live_threads.remove(&tid) {
+            thread.end_ns = Some(time);
+            thread.cpu_ns = usage.map(|usage| usage.cpu_ns);
+            tables.threads.push(thread);
+            if let Some(live) = self.live.get_mut(&pid) {
+                live.threads = live.threads.saturating_sub(1);
+                ended |= live.threads == 0;
+            }
+        }
+        if ended {
+            self.end(pid, time, tables);
+        }
+    }
+
+    fn end(&mut self, pid: u32, time: u64, tables: &mut Tables) {
+        if let Some(mut live) = self.live.remove(&pid) {
+            live.row.end_ns = Some(time);
+            tables.processes.push(live.row.clone());
+            self.ended.push((live.row, live.samples, live.sampled_ns));
+        }
+    }
+
+    /// An executable mapping.
+    #[allow(clippy::too_many_arguments)] // the fields of the kernel's record
+    pub(crate) fn map(
+        &mut self,
+        pid: u32,
+        time: u64,
+        start: u64,
+        len: u64,
+        offset: u64,
+        device: (u32, u32),
+        inode: u64,
+        path: &[u8],
+        tables: &mut Tables,
+    ) {
+        use std::os::unix::ffi::OsStrExt;
+        let Some(end) = start.checked_add(len) else { return };
+        let path = Path::new(std::ffi::OsStr::from_bytes(path)).to_owned();
+        let Some(live) = self.live.get_mut(&pid) else { return };
+        let key = ModuleKey { path: path.clone(), device, inode };
+        let (module, image) = match self.modules.get(&key) {
+            Some((module, image)) => (*module, image.clone()),
+            None => {
+                let image = hold(pid, start..end, &path, inode).map(Arc::new);
+                self.unreadable += u64::from(image.is_none() && inode != 0);
+                let module = self.images.len() as u32;
+                tables.modules.push(module_row(module, &path, image.as_deref()));
+                self.images.push(image.clone());
+                self.modules.insert(key, (module, image.clone()));
+                (module, image)
+            }
+        };
+        live.space.map(Mapped { range: start..end, offset, module, image });
+        tables.mappings.push(Mapping { time_ns: time, process: live.row.process, module, start, end, file_offset: offset });
+    }
+
+    /// Ends the recording: every process's row with the scale that makes its samples add up to its CPU time. Returns the
+    /// share of the CPU time, where known, that samples stood for.
+    ///
+    /// A process with few samples has a share of luck; those of one parent that ran the same program are weighed
+    /// together, so that thousands of short children count for what they took.
+    pub(crate) fn finish(&mut self, total_cpu_ns: u64, tables: &mut Tables) -> f64 {
+        const OWN: u64 = 30;
+        let mut rows: Vec<(Process, u64, u64)> = std::mem::take(&mut self.ended);
+        rows.extend(self.live.drain().map(|(_, live)| (live.row, live.samples, live.sampled_ns)));
+        let mut pools: HashMap<(Option<u32>, String), (u64, u64)> = HashMap::new();
+        let (mut known, mut sampled_known, mut sampled) = (0u64, 0u64, 0u64);
+        for (row, samples, sampled_ns) in &rows {
+            sampled += sampled_ns;
+            let Some(cpu) = row.cpu_ns else { continue };
+            known += cpu;
+            sampled_known += sampled_ns;
+            if *samples < OWN {
+                let pool = pools.entry((row.parent, row.program.clone())).or_default();
+                pool.0 += cpu;
+                pool.1 += sampled_ns;
+            }
+        }
+        // What no process is known to have taken was taken by those whose end was not seen.
+        let rest = total_cpu_ns.saturating_sub(known) as f64 / (sampled - sampled_known).max(1) as f64;
+        for (mut row, samples, sampled_ns) in rows {
+            let (cpu, of) = match row.cpu_ns {
+                Some(cpu) if samples >= OWN => (cpu, sampled_ns),
+                Some(_) => pools[&(row.parent, row.program.clone())],
+                None => {
+                    row.sample_scale = if rest > 0.0 && rest < 10.0 { rest } else { 1.0 };
+                    tables.processes.push(row);
+                    continue;
+                }
+            };
+            if of > 0 {
+                row.sample_scale = cpu as f64 / of as f64;
+            }
+            tables.processes.push(row);
+        }
+        sampled as f64 / total_cpu_ns.max(known).max(1) as f64
+    }
+}
+
+/// What a thread used, told at its exit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage {
+    pub cpu_ns: u64,
+    pub user_ticks_ns: u64,
+    pub sys_ticks_ns: u64,
+    pub last: bool,
+    pub exit: i32,
+    pub peak_memory_bytes: u64,
+}
+
+impl Usage {
+    /// The exact CPU time, divided as the clock ticks saw it.
+    fn user_ns(&self) -> u64 {
+        let ticks = self.user_ticks_ns + self.sys_ticks_ns;
+        if ticks == 0 { self.cpu_ns } else { (u128::from(self.cpu_ns) * u128::from(self.user_ticks_ns) / u128::from(ticks)) as u64 }
+    }
+}
+
+/// Opens what was mapped: through the mapping itself, which reaches deleted files and other mount namespaces, else by
+/// path if that still is the same file.
+fn hold(pid: u32, range: std::ops::Range<u64>, path: &Path, inode: u64) -> Option<Image> {
+    if path == Path::new("[vdso]") {
+        return Image::vdso();
+    }
+    if inode == 0 {
+        return None;
+    }
+    let same = |metadata: &Metadata| metadata.ino() == inode;
+    let by_mapping = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", range.start, range.end));
+    let by_root = PathBuf::from(format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path));
+    Image::open(&by_mapping, path, same)
+        .or_else(|| Image::open(&by_root, path, same))
+        .or_else(|| Image::open(path, path, same))
+}
+
+fn module_row(module: u32, path: &Path, image: Option<&Image>) -> Module {
+    let [device, inode, size, mtime_ns] = image.map(|image| image.identity).unwrap_or_default();
+    Module {
+        module,
+        path: path.to_string_lossy().into_owned(),
+        build_id: image.and_then(|image| image.build_id.clone()),
+        device,
+        inode,
+        size,
+        mtime_ns,
+    }
+}
