@@ -189,7 +189,11 @@ impl Image {
             eh_frame_hdr_svma: svma(&self.eh_frame_hdr),
             eh_frame_hdr: bytes(&self.eh_frame_hdr),
             debug_frame: self.debug_frame.clone(),
-            ..Default::default()
+            stubs_svma: None,
+            stub_helper_svma: None,
+            unwind_info: None,
+            text_segment_svma: None,
+            text_segment: None,
         };
         Some(framehop::Module::new(self.path.to_string_lossy().into_owned(), range, base, info))
     }

@@ -125,9 +125,9 @@ unsafe fn child(arguments: &[*const libc::c_char], user: Option<&User>, wait: i3
             }
             None => false,
         };
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+        // The language's runtime ignores it in us. Signals that we handle go back to their defaults by the exec, and
+        // those that were ignored stay ignored.
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         if !failed {
             libc::execvp(arguments[0], arguments.as_ptr());
         }

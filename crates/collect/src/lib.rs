@@ -1,1 +1,72 @@
-//! Runs a program and fills a recording.
+//! Runs or attaches to a program and fills a recording.
+//!
+//! - [`record`], [`attach`] — the two ways in.
+//! - `sampler/` — CPU samples with user and kernel stacks.
+//! - `counter/` — exact calls of a few chosen functions, in windows.
+//! - `bpf/` — what the kernel does for both.
+//! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
+//! - `session` — one loop that joins all of it in order of time and writes it down.
+//! - [`rights`] — what this machine allows.
+
+mod bpf;
+mod clock;
+mod counter;
+mod error;
+mod image;
+mod launch;
+pub mod rights;
+mod sampler;
+mod session;
+mod signals;
+mod stacks;
+mod target;
+mod unwind;
+mod world;
+
+pub use error::Error;
+pub use target::{attach, record};
+
+use slowpath_recording::Owner;
+use std::path::PathBuf;
+
+/// How to record.
+pub struct Options {
+    /// The folder that recordings live in.
+    pub root: PathBuf,
+    /// CPU samples a second.
+    pub rate: u32,
+    /// Bytes of user stack copied with each sample.
+    pub stack_bytes: u32,
+    /// Count calls too, where the machine allows it.
+    pub count: bool,
+    /// Run the command as this user.
+    pub user: Option<String>,
+    /// Run the command so often and join the evidence.
+    pub repeat: u32,
+    /// Whom the files shall belong to, under sudo.
+    pub owner: Option<Owner>,
+    /// Called a few times a second.
+    pub progress: Option<Box<dyn FnMut(&Progress)>>,
+}
+
+/// How far a recording is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Since the start, ns.
+    pub elapsed_ns: u64,
+    /// Samples so far.
+    pub samples: u64,
+    /// Functions that are being counted.
+    pub counted: u64,
+}
+
+/// A finished recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its folder.
+    pub path: PathBuf,
+    /// How the target ended; none if it still runs.
+    pub exit: Option<i32>,
+    /// Why the recording is not whole, such as a full disk.
+    pub trouble: Option<String>,
+}

@@ -27,7 +27,7 @@ impl Bpf {
     /// Loads the object and follows forks, execs and exits. Needs CAP_BPF and CAP_PERFMON, or root.
     pub(crate) fn load() -> Result<Bpf, libbpf_rs::Error> {
         libbpf_rs::set_print(None); // its complaints go to stderr, which is the target's
-        let mut object = ObjectBuilder::default().open_memory(OBJECT)?.load()?;
+        let object = ObjectBuilder::default().open_memory(OBJECT)?.load()?;
         let mut links = Vec::new();
         for program in object.progs_mut() {
             match program.name().to_str() {

@@ -1,0 +1,148 @@
+//! Which functions are worth counting: those under which much of the recent CPU time was spent, and what these call.
+
+use std::collections::HashMap;
+
+/// A function's share of the recent samples is at least this: it is counted.
+const SHARE: f64 = 0.10;
+/// A function called by such a one is counted from this share on: it may be the step that the work is measured by.
+const SHARE_OF_CALLEE: f64 = 0.01;
+/// Samples of a process before anything is said of it.
+const SAMPLES: f64 = 20.0;
+/// A function that is on a stack more than once in this share of its samples calls itself.
+const RECURSIVE: f64 = 0.10;
+
+/// Recent samples of one process, by live function. Older ones fade, so that each phase of a program gets its turn.
+#[derive(Default)]
+pub(crate) struct Recent {
+    total: f64,
+    functions: HashMap<u32, Seen>,
+    /// Scratch: the functions of one stack, outermost first.
+    path: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Seen {
+    inclusive: f64,
+    twice: f64,
+    /// Weight by direct caller.
+    callers: HashMap<u32, f64>,
+}
+
+/// A function to count.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub function: u32,
+    pub share: f64,
+    /// The function that calls it most.
+    pub caller: Option<u32>,
+}
+
+impl Recent {
+    /// Adds a sample: the live functions on its stack, outermost first.
+    pub(crate) fn add(&mut self, functions: impl Iterator<Item = u32>) {
+        self.path.clear();
+        self.path.extend(functions);
+        self.path.dedup(); // an address range twice in a row: a call within the function's own code
+        self.total += 1.0;
+        for (at, function) in self.path.iter().enumerate() {
+            let again = self.path[..at].contains(function);
+            let seen = self.functions.entry(*function).or_default();
+            if again {
+                seen.twice += 1.0;
+                continue;
+            }
+            seen.inclusive += 1.0;
+            if at > 0 {
+                *seen.callers.entry(self.path[at - 1]).or_default() += 1.0;
+            }
+        }
+    }
+
+    /// Lets everything seen so far count for `factor` of what it did.
+    pub(crate) fn fade(&mut self, factor: f64) {
+        self.total *= factor;
+        self.functions.retain(|_, seen| {
+            seen.inclusive *= factor;
+            seen.twice *= factor;
+            seen.callers.values_mut().for_each(|weight| *weight *= factor);
+            seen.inclusive > 0.5
+        });
+    }
+
+    /// Recent samples, faded.
+    pub(crate) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The functions to count now, the largest share first.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        if self.total < SAMPLES {
+            return Vec::new();
+        }
+        let share = |seen: &Seen| seen.inclusive / self.total;
+        let large = |function: &u32| self.functions.get(function).is_some_and(|seen| share(seen) >= SHARE);
+        let mut choices: Vec<Choice> = self
+            .functions
+            .iter()
+            .filter(|(_, seen)| seen.twice <= RECURSIVE * seen.inclusive)
+            .filter_map(|(function, seen)| {
+                let caller = seen.callers.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(caller, _)| *caller);
+                let wanted = share(seen) >= SHARE
+                    || (share(seen) >= SHARE_OF_CALLEE && seen.inclusive >= 2.0 && caller.as_ref().is_some_and(large));
+                wanted.then(|| Choice { function: *function, share: share(seen), caller })
+            })
+            .collect();
+        choices.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
+        choices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recent(stacks: &[(&[u32], usize)]) -> Recent {
+        let mut recent = Recent::default();
+        for (stack, times) in stacks {
+            for _ in 0..*times {
+                recent.add(stack.iter().copied());
+            }
+        }
+        recent
+    }
+
+    fn chosen(recent: &Recent) -> Vec<u32> {
+        let mut functions: Vec<u32> = recent.choices().iter().map(|choice| choice.function).collect();
+        functions.sort();
+        functions
+    }
+
+    #[test]
+    fn functions_with_a_tenth_of_the_time_are_counted_and_what_they_call_from_a_hundredth_on() {
+        let recent = recent(&[(&[1, 2, 3], 180), (&[1, 2, 4], 3), (&[1, 5], 12), (&[1, 5, 6], 5)]);
+        assert_eq!(chosen(&recent), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn nothing_is_chosen_from_a_handful_of_samples() {
+        assert!(chosen(&recent(&[(&[1, 2], 19)])).is_empty());
+        assert!(!chosen(&recent(&[(&[1, 2], 20)])).is_empty());
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_is_not_counted() {
+        assert_eq!(chosen(&recent(&[(&[1, 2, 3, 2, 3], 100)])), [1]);
+    }
+
+    #[test]
+    fn what_was_hot_long_ago_fades() {
+        let mut recent = recent(&[(&[1, 2], 100)]);
+        for _ in 0..10 {
+            recent.fade(0.5);
+        }
+        for _ in 0..50 {
+            recent.add([1, 3].into_iter());
+        }
+        assert_eq!(chosen(&recent), [1, 3]);
+    }
+}

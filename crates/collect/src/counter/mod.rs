@@ -1,0 +1,433 @@
+//! Exact calls of a few chosen functions while the program runs.
+//!
+//! - `choose` — which functions, from samples.
+//! - `place` — at which instruction.
+//! - `uprobe` — one probe in one process.
+//!
+//! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
+//! within milliseconds. A probe starts on trial. One that is hit too often is closed, and stands again in short windows
+//! over the whole run; one that is hit seldom tells of every entry; one between is only counted, and its count read every
+//! few milliseconds. All probes together may take [`BUDGET`] of the time.
+
+pub(crate) mod choose;
+mod place;
+mod uprobe;
+
+use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, ProbeTables, SLOTS, Slot};
+use crate::clock;
+use crate::image::Image;
+use slowpath_recording::tables::{Call, Window};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+use uprobe::Uprobe;
+
+/// Share of the elapsed time that hits may take, all probes together.
+const BUDGET: f64 = 0.02;
+/// Hits a second from which a probe may not stay.
+const HOT_PER_S: f64 = 20_000.0;
+/// Hits a second up to which every entry is told.
+const RECORD_PER_S: f64 = 2_000.0;
+/// How long a probe is on trial, ns.
+const TRIAL_NS: u64 = 5_000_000;
+/// How often the count of a standing probe is read, ns.
+const READ_NS: u64 = 10_000_000;
+/// The least time between two windows of a hot probe, ns.
+const PAUSE_NS: u64 = 250_000_000;
+/// A window of a hot probe lasts until its caller was entered twice more, but no longer than this, ns, …
+const WINDOW_NS: u64 = 20_000_000;
+/// … nor than this many hits.
+const WINDOW_HITS: u64 = 20_000;
+/// Share of the time that one hot probe's windows may take.
+const WINDOW_SHARE: f64 = 0.004;
+
+/// A function that may be counted, as the session describes it.
+#[derive(Clone)]
+pub(crate) struct Candidate {
+    /// The process's number in the recording, and its pid.
+    pub process: u32,
+    pub pid: u32,
+    /// The live function, and the one that calls it most.
+    pub function: u32,
+    pub caller: Option<u32>,
+    pub share: f64,
+    pub image: Arc<Image>,
+    /// Where the file can be opened.
+    pub file: PathBuf,
+    /// The function's addresses in its module.
+    pub start: u64,
+    pub end: u64,
+}
+
+/// What the session tells the counter.
+pub(crate) enum Order {
+    /// These are worth counting in the process, the most worthwhile first.
+    Choose(Vec<Candidate>),
+    /// The process ended.
+    Gone(u32),
+}
+
+/// What the counter tells the session.
+pub(crate) enum Told {
+    /// A probe was made: its number, and the candidate's process, function and offset of the instruction.
+    Probe { probe: u32, process: u32, function: u32, offset: u64 },
+    Window(Window),
+    Call(Call),
+    /// A probe could not be placed.
+    Refused(String),
+}
+
+struct Standing {
+    uprobe: Uprobe,
+    opened_ns: u64,
+    /// Hits and time at the last look.
+    seen: u64,
+    seen_ns: u64,
+    trial: bool,
+    windowed: bool,
+    /// Entries of the caller when the window opened.
+    caller_hits: u64,
+}
+
+struct Probe {
+    number: u32,
+    slot: usize,
+    candidate: Candidate,
+    placement: place::Placement,
+    /// While it stands.
+    standing: Option<Standing>,
+    mode: u32,
+    generation: u32,
+    /// When it may stand again.
+    again_ns: u64,
+    /// Hits a second when last seen.
+    rate: f64,
+    /// Too hot to stay.
+    hot: bool,
+}
+
+/// The counter: runs until its orders end, then closes every probe.
+pub(crate) struct Counter {
+    tables: ProbeTables,
+    pmu: u32,
+    probes: Vec<Probe>,
+    by_function: HashMap<(u32, u32), usize>,
+    /// Functions that cannot be probed.
+    refused: HashMap<(u32, u32), ()>,
+    free: Vec<usize>,
+    numbers: u32,
+    spent_ns: u64,
+    started_ns: u64,
+    told: Sender<Told>,
+}
+
+impl Counter {
+    pub(crate) fn new(tables: ProbeTables, first_probe: u32, told: Sender<Told>) -> std::io::Result<Counter> {
+        Ok(Counter {
+            tables,
+            pmu: uprobe::pmu_type()?,
+            probes: Vec::new(),
+            by_function: HashMap::new(),
+            refused: HashMap::new(),
+            free: (0..SLOTS).rev().collect(),
+            numbers: first_probe,
+            spent_ns: 0,
+            started_ns: clock::now_ns(),
+            told,
+        })
+    }
+
+    pub(crate) fn run(mut self, orders: Receiver<Order>) {
+        loop {
+            let trial = self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed));
+            match orders.recv_timeout(Duration::from_micros(if trial { 500 } else { 4000 })) {
+                Ok(order) => self.obey(order),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Ok(order) = orders.try_recv() {
+                self.obey(order);
+            }
+            for index in 0..self.probes.len() {
+                self.look(index);
+            }
+            self.open_next();
+        }
+        for index in 0..self.probes.len() {
+            self.close(index, "end");
+        }
+    }
+
+    fn tell(&self, told: Told) {
+        // The session is gone only when we are about to end too.
+        let _ = self.told.send(told);
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Gone(process) => {
+                for index in 0..self.probes.len() {
+                    if self.probes[index].candidate.process == process {
+                        self.close(index, "end");
+                        self.free.push(self.probes[index].slot);
+                    }
+                }
+                self.probes.retain(|probe| probe.candidate.process != process);
+                self.refused.retain(|(of, _), ()| *of != process);
+                self.reindex();
+            }
+            Order::Choose(candidates) => {
+                for candidate in candidates {
+                    let key = (candidate.process, candidate.function);
+                    match self.by_function.get(&key) {
+                        Some(index) => {
+                            let known = &mut self.probes[*index].candidate;
+                            (known.share, known.caller) = (candidate.share, candidate.caller);
+                        }
+                        None => self.add(candidate),
+                    }
+                }
+                self.relate();
+            }
+        }
+    }
+
+    fn reindex(&mut self) {
+        self.by_function =
+            self.probes.iter().enumerate().map(|(i, p)| ((p.candidate.process, p.candidate.function), i)).collect();
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        let key = (candidate.process, candidate.function);
+        if self.refused.contains_key(&key) {
+            return;
+        }
+        let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
+        let Some(placement) = code.and_then(|code| place::entry(code, candidate.start)) else {
+            self.refused.insert(key, ());
+            return;
+        };
+        let Some(slot) = self.free.pop() else { return };
+        let number = self.numbers;
+        self.numbers += 1;
+        self.tell(Told::Probe { probe: number, process: key.0, function: key.1, offset: placement.offset });
+        self.by_function.insert(key, self.probes.len());
+        self.probes.push(Probe {
+            number,
+            slot,
+            candidate,
+            placement,
+            standing: None,
+            mode: MODE_COUNT,
+            generation: 0,
+            again_ns: 0,
+            rate: 0.0,
+            hot: false,
+        });
+    }
+
+    /// The probe of the function that calls this one, if it stands and tells of every entry.
+    fn caller_of(&self, index: usize) -> Option<usize> {
+        let candidate = &self.probes[index].candidate;
+        let caller = *self.by_function.get(&(candidate.process, candidate.caller?))?;
+        let probe = &self.probes[caller];
+        // Goroutines change threads and their stacks move, so that "under" cannot be told there.
+        let tellable = probe.standing.is_some() && probe.mode == MODE_RECORD && !candidate.image.go;
+        (tellable && caller != index).then_some(caller)
+    }
+
+    /// Writes the slots of standing probes anew: who counts under whom.
+    fn relate(&mut self) {
+        let callers: Vec<Option<usize>> = (0..self.probes.len()).map(|index| self.caller_of(index)).collect();
+        for (index, probe) in self.probes.iter().enumerate() {
+            if probe.standing.is_none() {
+                continue;
+            }
+            let mut children: Vec<usize> = (0..self.probes.len())
+                .filter(|child| callers[*child] == Some(index) && self.probes[*child].standing.is_some())
+                .collect();
+            children.sort_by(|a, b| self.probes[*b].candidate.share.total_cmp(&self.probes[*a].candidate.share));
+            children.truncate(CHILDREN);
+            let mut slot = Slot {
+                mode: probe.mode,
+                generation: probe.generation,
+                probe: probe.number,
+                parent: callers[index].map_or(0, |caller| self.probes[caller].slot as u32 + 1),
+                sp_adjust: probe.placement.sp_adjust,
+                children_used: children.len() as u32,
+                children: [0; CHILDREN],
+                records_max: u64::MAX,
+            };
+            for (place, child) in slot.children.iter_mut().zip(&children) {
+                *place = self.probes[*child].slot as u32;
+            }
+            // A slot that keeps its former content counts what it counted before.
+            let _ = self.tables.set(probe.slot, slot);
+        }
+    }
+
+    fn hits(&self, index: usize) -> u64 {
+        self.tables.totals.get(self.probes[index].slot).load(Ordering::Relaxed)
+    }
+
+    fn affordable(&self) -> bool {
+        let elapsed = clock::now_ns().saturating_sub(self.started_ns) as f64;
+        (self.spent_ns as f64) < BUDGET * elapsed + 10e6
+    }
+
+    /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up.
+    fn open_next(&mut self) {
+        let now = clock::now_ns();
+        let busy = self.probes.iter().filter(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed)).count();
+        let mut room = 2usize.saturating_sub(busy);
+        let mut order: Vec<usize> = (0..self.probes.len()).filter(|i| self.probes[*i].standing.is_none()).collect();
+        order.sort_by_key(|index| self.probes[*index].again_ns);
+        for index in order {
+            if room == 0 || self.probes[index].again_ns > now || !self.affordable() {
+                break;
+            }
+            if self.open(index) {
+                room -= 1;
+            }
+        }
+    }
+
+    fn open(&mut self, index: usize) -> bool {
+        let caller_hits = self
+            .probes
+            .get(index)
+            .and_then(|probe| self.by_function.get(&(probe.candidate.process, probe.candidate.caller?)).copied())
+            .map_or(0, |caller| self.hits(caller));
+        let probe = &mut self.probes[index];
+        probe.generation += 1;
+        probe.mode = MODE_COUNT;
+        let (slot, pid) = (probe.slot, probe.candidate.pid);
+        let Some(offset) = probe.candidate.image.offset_of_svma(probe.candidate.start) else { return false };
+        let (file, offset) = (probe.candidate.file.clone(), offset + probe.placement.offset);
+        self.tables.totals.get(slot).store(0, Ordering::Relaxed);
+        let blank = Slot { mode: MODE_COUNT, generation: probe.generation, probe: probe.number, ..Slot::default() };
+        let set = self.tables.set(slot, blank);
+        let opened = clock::now_ns();
+        match (set, Uprobe::open(self.pmu, pid, &file, offset, &self.tables.program, slot as u64)) {
+            (Ok(()), Ok(uprobe)) => {
+                let windowed = self.probes[index].hot;
+                self.probes[index].standing = Some(Standing {
+                    uprobe,
+                    opened_ns: opened,
+                    seen: 0,
+                    seen_ns: opened,
+                    trial: !windowed,
+                    windowed,
+                    caller_hits,
+                });
+                self.relate();
+                true
+            }
+            (set, uprobe) => {
+                if self.probes[index].generation == 1 {
+                    let why = uprobe.err().map(|e| e.to_string()).or(set.err().map(|e| e.to_string()));
+                    self.tell(Told::Refused(why.unwrap_or_default()));
+                }
+                self.probes[index].again_ns = opened + 10 * PAUSE_NS;
+                false
+            }
+        }
+    }
+
+    /// Looks at a standing probe and decides whether it stays, and how.
+    fn look(&mut self, index: usize) {
+        let now = clock::now_ns();
+        let hits = self.hits(index);
+        let cost = place::hit_cost_ns(self.probes[index].placement.emulated);
+        let caller = {
+            let candidate = &self.probes[index].candidate;
+            candidate.caller.and_then(|caller| self.by_function.get(&(candidate.process, caller)).copied())
+        };
+        let caller_hits = caller.map(|caller| self.hits(caller));
+        let affordable = self.affordable();
+        let probe = &mut self.probes[index];
+        let Some(standing) = &mut probe.standing else { return };
+        let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
+        if standing.windowed {
+            let turned = caller_hits.is_some_and(|hits| hits >= standing.caller_hits + 2);
+            if hits >= WINDOW_HITS || age >= WINDOW_NS || (turned && age >= 1_000_000) || (hits > 500 && caller.is_none()) {
+                self.close(index, "planned");
+            }
+            return;
+        }
+        let rate = |hits: u64, ns: u64| hits as f64 * 1e9 / ns.max(1) as f64;
+        if standing.trial {
+            if hits > 100 && rate(hits, age) > HOT_PER_S && age < TRIAL_NS {
+                self.close(index, "hot");
+            } else if age >= TRIAL_NS {
+                if rate(hits, age) > HOT_PER_S {
+                    self.close(index, "hot");
+                } else {
+                    standing.trial = false;
+                    probe.mode = if rate(hits, age) <= RECORD_PER_S { MODE_RECORD } else { MODE_COUNT };
+                    self.relate();
+                }
+            }
+            return;
+        }
+        if since < READ_NS {
+            return;
+        }
+        let new = hits - standing.seen;
+        let now_rate = rate(new, since);
+        (standing.seen, standing.seen_ns) = (hits, now);
+        self.spent_ns += new * cost;
+        probe.rate = now_rate;
+        let (number, mode) = (probe.number, probe.mode);
+        if now_rate > HOT_PER_S || (new * cost) as f64 > 0.015 * since as f64 {
+            self.close(index, "hot");
+        } else if !affordable && new > 0 {
+            self.close(index, "budget");
+        } else {
+            if new > 0 && mode == MODE_COUNT {
+                self.tell(Told::Call(Call { time_ns: now, thread: None, probe: number, count: hits, under: None, cpu_ns: 0 }));
+            }
+            let wanted = match mode {
+                MODE_RECORD if now_rate > 2.0 * RECORD_PER_S => MODE_COUNT,
+                MODE_COUNT if now_rate < RECORD_PER_S / 2.0 => MODE_RECORD,
+                same => same,
+            };
+            if wanted != mode {
+                self.probes[index].mode = wanted;
+                self.relate();
+            }
+        }
+    }
+
+    fn close(&mut self, index: usize, reason: &str) {
+        let Some(standing) = self.probes[index].standing.take() else { return };
+        let hits = self.hits(index);
+        let now = clock::now_ns();
+        drop(standing.uprobe);
+        let probe = &mut self.probes[index];
+        let age = (now - standing.opened_ns).max(1);
+        let cost = (hits - standing.seen.min(hits)) * place::hit_cost_ns(probe.placement.emulated);
+        self.spent_ns += cost;
+        probe.rate = hits as f64 * 1e9 / age as f64;
+        // A window shows that a probe has become slow enough to stay.
+        probe.hot = if standing.windowed { probe.rate > HOT_PER_S / 2.0 } else { true };
+        let window_cost = hits * place::hit_cost_ns(probe.placement.emulated);
+        probe.again_ns = now
+            + match reason {
+                "budget" => 4 * PAUSE_NS,
+                _ => PAUSE_NS.max((window_cost as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
+            };
+        let number = probe.number;
+        self.tell(Told::Window(Window {
+            probe: number,
+            start_ns: standing.opened_ns,
+            end_ns: now,
+            hits,
+            reason: reason.to_owned(),
+        }));
+        self.relate();
+    }
+}

@@ -1,0 +1,63 @@
+//! What this machine and user allow: tried, not guessed. For choosing how to record, and for `slowpath doctor`.
+
+use crate::bpf::Bpf;
+use crate::sampler::{Plan, Scope};
+
+/// What was tried, and how it went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ability {
+    /// What it is for.
+    pub name: &'static str,
+    /// What stands in the way; none if it works.
+    pub obstacle: Option<String>,
+    /// What would give it.
+    pub remedy: &'static str,
+}
+
+/// Tries everything that recording uses.
+pub fn abilities() -> Vec<Ability> {
+    let plan = |cycles, kernel| Plan { rate: 1000, stack_bytes: 16 << 10, cycles, kernel };
+    let own = Scope::NextExec(std::process::id());
+    let tried = |result: std::io::Result<()>| result.err().map(|error| error.to_string());
+    vec![
+        Ability {
+            name: "sample own programs (user code)",
+            obstacle: tried(plan(false, false).probe(own)),
+            remedy: "sudo sysctl kernel.perf_event_paranoid=2; in a container, allow perf_event_open",
+        },
+        Ability {
+            name: "sample the kernel's part too",
+            obstacle: tried(plan(false, true).probe(own)),
+            remedy: "sudo sysctl kernel.perf_event_paranoid=1, or run with sudo",
+        },
+        Ability {
+            name: "sample every CPU (sees parents that fork all the time)",
+            obstacle: tried(plan(false, true).probe(Scope::Machine)),
+            remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
+        },
+        Ability {
+            name: "hardware cycle counter",
+            obstacle: tried(plan(true, false).probe(own)),
+            remedy: "none needed: the CPU clock serves where a virtual machine hides the counters",
+        },
+        Ability {
+            name: "BPF (exact call counts, exact CPU time of every process)",
+            obstacle: Bpf::load().err().map(|error| error.to_string()),
+            remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
+        },
+        Ability {
+            name: "kernel symbols",
+            obstacle: kernel_symbols(),
+            remedy: "sudo sysctl kernel.kptr_restrict=0, or run with sudo",
+        },
+    ]
+}
+
+fn kernel_symbols() -> Option<String> {
+    slowpath_symbols::kernel::KernelSymbols::load().err().map(|error| error.to_string())
+}
+
+/// `kernel.perf_event_paranoid`, if it can be read.
+pub fn paranoid() -> Option<i32> {
+    std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+}

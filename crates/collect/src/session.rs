@@ -1,0 +1,453 @@
+//! One recording from its first event to its last: everything that collectors tell is put in order of time, joined, and
+//! written down about once a second.
+
+use crate::bpf::Bpf;
+use crate::bpf::event::Event;
+use crate::counter::choose::Recent;
+use crate::counter::{Candidate, Counter, Order, Told};
+use crate::sampler::Sampler;
+use crate::sampler::record::{Record, Sample};
+use crate::stacks::Stacks;
+use crate::unwind::Place;
+use crate::world::{Usage, World};
+use crate::{Error, Progress, clock, launch};
+use slowpath_recording::tables::{Call, Probe, Sample as SampleRow};
+use slowpath_recording::{About, Writer};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// How often the counter is told what is worth counting, and how much the past fades each time (half in 2 s).
+const CHOOSE_NS: u64 = 50_000_000;
+const FADE: f64 = 0.983;
+const FLUSH_NS: u64 = 1_000_000_000;
+/// Samples before which a process is not worth probing.
+const PAGE: u64 = 4096;
+
+enum Item {
+    Perf(Record),
+    Bpf(Event),
+}
+
+impl Item {
+    fn time(&self) -> u64 {
+        match self {
+            Item::Perf(record) => record.time(),
+            Item::Bpf(event) => event.time(),
+        }
+    }
+}
+
+struct CounterThread {
+    orders: Sender<Order>,
+    told: Receiver<Told>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+/// See the file's head.
+pub(crate) struct Session {
+    writer: Writer,
+    pub world: World,
+    stacks: Stacks,
+    bpf: Option<Bpf>,
+    counter: Option<CounterThread>,
+    probes: u32,
+    calls_by_probe: u64,
+    pending: Vec<Item>,
+    records: Vec<Record>,
+    events: Vec<Event>,
+    recent: HashMap<u32, Recent>,
+    /// What was chosen in the last run of the command, to be counted from the start of the next.
+    carried: Vec<crate::counter::choose::Choice>,
+    gone: HashSet<u32>,
+    places: Vec<Place>,
+    horizon: u64,
+    flushed: u64,
+    chosen: u64,
+    pub samples: u64,
+    pub complete: u64,
+    pub lost_samples: u64,
+    pub refused: Option<String>,
+    /// The first error of writing; recording goes on without.
+    pub trouble: Option<String>,
+    ns_per_period: f64,
+    progress: Option<Box<dyn FnMut(&Progress)>>,
+    started: u64,
+}
+
+impl Session {
+    pub(crate) fn new(
+        writer: Writer,
+        bpf: Option<Bpf>,
+        ns_per_period: f64,
+        progress: Option<Box<dyn FnMut(&Progress)>>,
+    ) -> Session {
+        Session {
+            writer,
+            world: World::default(),
+            stacks: Stacks::default(),
+            bpf,
+            counter: None,
+            probes: 0,
+            calls_by_probe: 0,
+            pending: Vec::new(),
+            records: Vec::new(),
+            events: Vec::new(),
+            recent: HashMap::new(),
+            carried: Vec::new(),
+            gone: HashSet::new(),
+            places: Vec::new(),
+            horizon: 0,
+            flushed: clock::now_ns(),
+            chosen: 0,
+            samples: 0,
+            complete: 0,
+            lost_samples: 0,
+            refused: None,
+            trouble: None,
+            ns_per_period,
+            progress,
+            started: clock::now_ns(),
+        }
+    }
+
+    /// Starts the counter's thread.
+    pub(crate) fn count(&mut self) {
+        let Some(bpf) = &self.bpf else { return };
+        let (orders, receive) = channel();
+        let (tell, told) = channel();
+        let counter = bpf
+            .probes()
+            .map_err(|error| error.to_string())
+            .and_then(|tables| Counter::new(tables, self.probes, tell).map_err(|error| error.to_string()));
+        match counter {
+            Ok(counter) => {
+                let thread = std::thread::spawn(move || counter.run(receive));
+                self.counter = Some(CounterThread { orders, told, thread });
+            }
+            Err(why) => self.refused = Some(why),
+        }
+    }
+
+    /// The BPF object.
+    pub(crate) fn bpf(&mut self) -> Option<&mut Bpf> {
+        self.bpf.as_mut()
+    }
+
+    /// Takes a process up.
+    pub(crate) fn start(&mut self, pid: u32, executed: bool) {
+        self.world.start(pid, executed, clock::now_ns(), &mut self.writer.tables);
+    }
+
+    /// Adds what is mapped into a running process.
+    pub(crate) fn map_running(&mut self, pid: u32) {
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        for line in maps.lines() {
+            if let Some((range, offset, device, inode, path)) = executable_mapping(line) {
+                let (start, len) = (range.start, range.end - range.start);
+                let tables = &mut self.writer.tables;
+                self.world.map(pid, clock::now_ns(), start, len, offset, device, inode, path.as_bytes(), tables);
+            }
+        }
+    }
+
+    /// One round: waits a little, takes in what came, and does what is due.
+    pub(crate) fn turn(&mut self, sampler: &mut Sampler) {
+        sampler.wait(10);
+        // What is in the buffers before this moment is whole when they have been read.
+        let before = clock::now_ns();
+        self.take_in(sampler);
+        self.process_until(self.horizon);
+        self.horizon = before;
+        self.hear();
+        let now = clock::now_ns();
+        if now - self.chosen >= CHOOSE_NS {
+            self.chosen = now;
+            self.choose();
+            if let Some(progress) = &mut self.progress {
+                let counted = u64::from(self.probes);
+                progress(&Progress { elapsed_ns: now - self.started, samples: self.samples, counted });
+            }
+        }
+        if now - self.flushed >= FLUSH_NS {
+            self.flushed = now;
+            self.flush();
+        }
+    }
+
+    /// The last round of a run: everything that is left.
+    pub(crate) fn drain(&mut self, sampler: &mut Sampler) {
+        self.take_in(sampler);
+        self.process_until(u64::MAX);
+        if let Some((_, recent)) = self.recent.iter().max_by(|a, b| a.1.total().total_cmp(&b.1.total())) {
+            self.carried = recent.choices();
+        }
+        self.recent.clear();
+        self.hear();
+    }
+
+    fn take_in(&mut self, sampler: &mut Sampler) {
+        sampler.drain(&mut self.records);
+        if let Some(bpf) = &mut self.bpf {
+            bpf.drain(&mut self.events);
+        }
+        self.pending.extend(self.records.drain(..).map(Item::Perf));
+        self.pending.extend(self.events.drain(..).map(Item::Bpf));
+        self.pending.sort_by_key(Item::time);
+    }
+
+    fn process_until(&mut self, horizon: u64) {
+        let ready = self.pending.partition_point(|item| item.time() <= horizon);
+        let items: Vec<Item> = self.pending.drain(..ready).collect();
+        for item in items {
+            match item {
+                Item::Perf(record) => self.perf(record),
+                Item::Bpf(event) => self.event(event),
+            }
+        }
+    }
+
+    fn perf(&mut self, record: Record) {
+        let tables = &mut self.writer.tables;
+        match record {
+            Record::Sample(sample) => self.sample(sample),
+            Record::Mmap { pid, time, start, len, offset, major, minor, inode, path } => {
+                self.world.map(pid, time, start, len, offset, (major, minor), inode, &path, tables);
+            }
+            Record::Comm { pid, tid, exec, name, .. } => self.world.comm(pid, tid, exec, &name, tables),
+            Record::Fork { pid, parent_pid, tid, time } => {
+                self.gone.remove(&tid);
+                self.world.fork(pid, parent_pid, tid, time, tables);
+            }
+            Record::Exit { pid, tid, time } => self.exit(pid, tid, time, None),
+            Record::Lost { count, .. } => self.lost_samples += count,
+        }
+    }
+
+    fn exit(&mut self, pid: u32, tid: u32, time: u64, usage: Option<Usage>) {
+        let Some(process) = self.world.process(pid).map(|live| live.row.process) else { return };
+        self.gone.insert(tid);
+        self.world.exit(pid, tid, time, usage, &mut self.writer.tables);
+        if self.world.process(pid).is_none() {
+            self.order(Order::Gone(process));
+        }
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(counter) = &self.counter {
+            let _ = counter.orders.send(order); // it ends before us only by a bug of its own
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Exec { pid, mut arguments, truncated, .. } => {
+                if truncated {
+                    arguments.push("…".to_owned());
+                }
+                self.world.arguments(pid, arguments, &mut self.writer.tables);
+            }
+            Event::Exit { pid, tid, last, time, cpu_ns, user_ticks_ns, sys_ticks_ns, peak_pages, status } => {
+                let usage = Usage {
+                    cpu_ns,
+                    user_ticks_ns,
+                    sys_ticks_ns,
+                    last,
+                    exit: launch::exit_code(status),
+                    peak_memory_bytes: peak_pages * PAGE,
+                };
+                self.exit(pid, tid, time, Some(usage));
+            }
+            Event::Call { probe, tid, time, count, cpu_ns, under } => {
+                self.hear(); // the probe's own row comes first
+                self.calls_by_probe += 1;
+                let thread = self.world.thread_number(tid);
+                let calls = &mut self.writer.tables.calls;
+                calls.push(Call { time_ns: time, thread, probe, count, under: None, cpu_ns });
+                for (child, count) in under {
+                    calls.push(Call { time_ns: time, thread, probe: child, count, under: Some(probe), cpu_ns });
+                }
+            }
+        }
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        let Some(live) = self.world.process(sample.pid) else { return };
+        if !live.executed || self.gone.contains(&sample.tid) {
+            return;
+        }
+        self.places.clear();
+        self.places.extend(sample.kernel.iter().map(|address| Place::Kernel { address: *address }));
+        let kernel = self.places.len();
+        let complete = match sample.regs {
+            Some(regs) if regs.wide => live.space.unwind(regs, &sample.stack, &mut live.cache, &mut self.places),
+            _ => false,
+        };
+        live.samples += 1;
+        let weight = (sample.period as f64 * self.ns_per_period) as u64;
+        live.sampled_ns += weight;
+        self.samples += 1;
+        self.complete += u64::from(complete);
+        let tables = &mut self.writer.tables;
+        let thread = self.world.thread(sample.pid, sample.tid, sample.time, tables);
+        let mut locations = Vec::with_capacity(self.places.len());
+        for place in self.places.iter().rev() {
+            let image = match place {
+                Place::Native { module, .. } => self.world.image(*module),
+                _ => None,
+            };
+            locations.push(self.stacks.location(*place, image, &mut tables.locations));
+        }
+        let stack = self.stacks.stack(locations.iter().copied(), &mut tables.stacks);
+        if let Some(thread) = thread {
+            tables.samples.push(SampleRow {
+                time_ns: sample.time,
+                thread,
+                on_cpu: true,
+                weight_ns: weight,
+                stack,
+                complete,
+            });
+        }
+        if self.counter.is_some() {
+            let user = locations.len() - kernel;
+            let stacks = &self.stacks;
+            let first = !self.recent.contains_key(&sample.pid);
+            let functions = locations[..user].iter().filter_map(|location| stacks.function_of(*location));
+            self.recent.entry(sample.pid).or_default().add(functions);
+            if first && !self.carried.is_empty() {
+                let carried = std::mem::take(&mut self.carried);
+                self.send_choices(sample.pid, &carried);
+                self.carried = carried;
+            }
+        }
+    }
+
+    fn choose(&mut self) {
+        if self.counter.is_none() {
+            return;
+        }
+        let live: HashSet<u32> = self.world.processes().map(|(pid, _)| pid).collect();
+        self.recent.retain(|pid, _| live.contains(pid));
+        let chosen: Vec<_> = self.recent.iter().map(|(pid, recent)| (*pid, recent.choices())).collect();
+        for (pid, choices) in chosen {
+            self.send_choices(pid, &choices);
+        }
+        self.recent.values_mut().for_each(|recent| recent.fade(FADE));
+    }
+
+    fn send_choices(&mut self, pid: u32, choices: &[crate::counter::choose::Choice]) {
+        let Some(live) = self.world.process(pid) else { return };
+        let process = live.row.process;
+        let mut candidates = Vec::new();
+        for choice in choices {
+            let function = self.stacks.live(choice.function);
+            let Some(mapped) = live.space.of_module(function.module, function.range.start) else { continue };
+            let Some(image) = &mapped.image else { continue };
+            let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
+            let file = if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
+            candidates.push(Candidate {
+                process,
+                pid,
+                function: choice.function,
+                caller: choice.caller,
+                share: choice.share,
+                image: image.clone(),
+                file,
+                start: function.range.start,
+                end: function.range.end,
+            });
+        }
+        if !candidates.is_empty() {
+            self.order(Order::Choose(candidates));
+        }
+    }
+
+    /// Takes in what the counter tells.
+    fn hear(&mut self) {
+        let Some(counter) = &self.counter else { return };
+        let told: Vec<Told> = counter.told.try_iter().collect();
+        for told in told {
+            self.told(told);
+        }
+    }
+
+    fn told(&mut self, told: Told) {
+        let tables = &mut self.writer.tables;
+        match told {
+            Told::Probe { probe, process, function, offset } => {
+                let live = self.stacks.live(function).clone();
+                let place = Place::Native { module: live.module, svma: live.range.start };
+                let image = self.world.image(live.module);
+                let location = self.stacks.location(place, image, &mut tables.locations);
+                self.probes = self.probes.max(probe + 1);
+                tables.probes.push(Probe { probe, process, location, kind: "function".to_owned(), offset });
+            }
+            Told::Window(window) => tables.windows.push(window),
+            Told::Call(call) => tables.calls.push(call),
+            Told::Refused(why) => {
+                self.refused.get_or_insert(why);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Err(error) = self.writer.flush() {
+            self.trouble.get_or_insert(error.to_string());
+        }
+    }
+
+    /// Ends the counter: every probe is closed.
+    pub(crate) fn stop_counting(&mut self) {
+        let Some(CounterThread { orders, told, thread }) = self.counter.take() else { return };
+        drop(orders);
+        if thread.join().is_err() {
+            self.refused.get_or_insert("the counter ended by a bug of its own".to_owned());
+        }
+        for told in told.try_iter().collect::<Vec<_>>() {
+            self.told(told);
+        }
+    }
+
+    /// Writes what is left and the final `about.json`.
+    pub(crate) fn finish(mut self, mut about: About) -> Result<(PathBuf, Option<String>), Error> {
+        let tables = &mut self.writer.tables;
+        about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, tables);
+        let mut lost = BTreeMap::new();
+        let [execs, exits, calls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
+        for (kind, count) in [
+            ("samples", self.lost_samples),
+            ("exec events", execs),
+            ("exit events", exits),
+            ("call events", calls),
+            ("unreadable modules", self.world.unreadable),
+        ] {
+            if count > 0 {
+                lost.insert(kind.to_owned(), count);
+            }
+        }
+        about.lost = lost;
+        let path = self.writer.path().to_owned();
+        if let Err(error) = self.writer.finish(about) {
+            self.trouble.get_or_insert(error.to_string());
+        }
+        Ok((path, self.trouble))
+    }
+}
+
+/// A line of `/proc/PID/maps`, if it maps code: range, offset, device, inode, path.
+#[allow(clippy::type_complexity)] // read in one place only
+fn executable_mapping(line: &str) -> Option<(std::ops::Range<u64>, u64, (u32, u32), u64, &str)> {
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    if fields.next()?.as_bytes().get(2) != Some(&b'x') {
+        return None;
+    }
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let offset = hex(fields.next()?)?;
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let inode = fields.next()?.parse().ok()?;
+    let path = fields.next().unwrap_or("").trim();
+    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
+    Some((hex(start)?..hex(end)?, offset, (hex(major)? as u32, hex(minor)? as u32), inode, path))
+}

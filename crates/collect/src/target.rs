@@ -1,0 +1,316 @@
+//! The two ways in: run a command, or attach to a process. Chooses how to record from what the machine allows, and says
+//! what it could not do.
+
+use crate::bpf::Bpf;
+use crate::launch::{self, Ended, Held, User};
+use crate::sampler::{Plan, Sampler, Scope};
+use crate::session::Session;
+use crate::{Error, Options, Outcome, clock, rights, signals};
+use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
+use slowpath_recording::{About, Writer, folder};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Ring of each CPU where locked memory is not limited, bytes.
+const RING_BYTES: usize = 4 << 20;
+
+/// What can be done here.
+struct Means {
+    plan: Plan,
+    machine: bool,
+    bpf: Option<Bpf>,
+    degraded: Vec<String>,
+}
+
+fn means(options: &Options) -> Result<Means, Error> {
+    let own = Scope::NextExec(std::process::id());
+    let mut plan = Plan { rate: options.rate, stack_bytes: options.stack_bytes, cycles: false, kernel: true };
+    let mut degraded = Vec::new();
+    let machine = plan.probe(Scope::Machine).is_ok();
+    if !machine && plan.probe(own).is_err() {
+        plan.kernel = false;
+        if let Err(error) = plan.probe(own) {
+            let level = rights::paranoid().map_or("unknown".to_owned(), |level| level.to_string());
+            return Err(Error::NoRights(format!(
+                "perf_event_open: {error} (kernel.perf_event_paranoid is {level}). Run it with sudo, or allow it with: \
+                 sudo sysctl kernel.perf_event_paranoid=2. In a container, allow the system call perf_event_open. \
+                 `slowpath doctor` tells more"
+            )));
+        }
+        degraded.push(
+            "time in the kernel was not sampled, for want of rights: run with sudo, or sudo sysctl kernel.perf_event_paranoid=1"
+                .to_owned(),
+        );
+    }
+    plan.cycles = Plan { cycles: true, ..plan }.probe(if machine { Scope::Machine } else { own }).is_ok();
+    let mut bpf = None;
+    if machine {
+        match Bpf::load() {
+            Ok(loaded) => bpf = Some(loaded),
+            Err(error) => degraded.push(format!("calls were not counted, for BPF could not be loaded: {error}")),
+        }
+    } else {
+        degraded.push(
+            "calls were not counted, for want of rights, so growth of a function's cost cannot be told: run with sudo".to_owned(),
+        );
+    }
+    Ok(Means { plan, machine, bpf, degraded })
+}
+
+/// Runs a command and records it.
+///
+/// The target's own stdin, stdout and stderr are untouched. Fails before the target runs if it cannot be recorded at
+/// all; afterwards what was recorded is kept, and trouble is told in the outcome.
+pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Error> {
+    let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
+    let user = options.user.as_deref().map(User::named).transpose()?;
+    let Means { plan, machine, bpf, degraded } = means(&options)?;
+    let command_text: Vec<String> = command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let mut about = about(&options, &command_text, false)?;
+    about.degraded = degraded;
+    about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
+
+    let path = folder::create(&options.root, about.started_unix_ns / 1_000_000_000, &program, options.owner)?;
+    about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let writer = Writer::create(&path, &about, options.owner)?;
+    let mut session = Session::new(writer, bpf, ns_per_period(&plan), options.progress.take());
+    signals::install().map_err(Error::system("handle signals"))?;
+
+    let mut machine_sampler = None;
+    if machine {
+        machine_sampler = Some(open_machine(&plan, &mut session)?);
+    }
+    let mut ended = None;
+    for run in 0..options.repeat.max(1) {
+        // Until it is let go the child waits; if we fail before, dropping `held` ends it.
+        let held = Held::fork(command, user.as_ref())?;
+        session.world.run = run;
+        let pid = held.pid;
+        session.start(pid, false);
+        let mut own_sampler = None;
+        match &machine_sampler {
+            Some(_) => {
+                if let Some(bpf) = session.bpf() {
+                    bpf.follow(pid).map_err(|error| Error::System { what: "follow the program", source: std::io::Error::other(error) })?;
+                }
+            }
+            None => {
+                let opened = Sampler::open(&plan, &[Scope::NextExec(pid)], RING_BYTES);
+                own_sampler = Some(opened.map_err(Error::system("open the sampler"))?);
+            }
+        }
+        if options.count {
+            session.count();
+        }
+        let start = clock::now_ns();
+        let started = held.go(&program);
+        if let Err(error) = started {
+            // The child has ended by itself; the folder of a program that never ran is of no use.
+            let _ = launch::ended(pid);
+            let _ = folder::remove(&path);
+            return Err(error);
+        }
+        let sampler = own_sampler.as_mut().or(machine_sampler.as_mut());
+        let Some(sampler) = sampler else { break };
+        let interrupted = signals::interrupts();
+        ended = None;
+        while ended.is_none() {
+            session.turn(sampler);
+            ended = launch::ended(pid).map_err(Error::system("wait for the program"))?;
+            if let Some(signal) = signals::to_pass_on() {
+                // SAFETY: a signal to our own child, which was not yet waited for.
+                unsafe { libc::kill(pid as i32, signal) };
+            }
+            if signals::interrupts() >= interrupted + 2 {
+                break;
+            }
+        }
+        about.wall_ns += clock::now_ns() - start;
+        session.stop_counting();
+        session.drain(sampler);
+        about.runs = run + 1;
+        let Some(Ended { exit, user_ns, sys_ns, .. }) = ended else { break };
+        about.user_ns += user_ns;
+        about.sys_ns += sys_ns;
+        about.exit = Some(exit);
+        if signals::interrupts() > interrupted {
+            break;
+        }
+    }
+    about.state = if ended.is_some() { State::Complete } else { State::CutShort };
+    finish(session, about)
+}
+
+/// Attaches to a running process, its threads and its descendants, until it ends, `duration` is over, or Ctrl-C.
+pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Result<Outcome, Error> {
+    let cannot = |why: String| Error::Attach { pid, why };
+    let cmdline = std::fs::read(format!("/proc/{pid}/cmdline")).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => cannot("there is no such process".to_owned()),
+        _ => cannot(error.to_string()),
+    })?;
+    let command: Vec<String> = cmdline
+        .strip_suffix(&[0])
+        .unwrap_or(&cmdline)
+        .split(|byte| *byte == 0)
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect();
+    let Means { plan, machine, bpf, degraded } = means(&options)?;
+    let mut about = about(&options, &command, true)?;
+    about.degraded = degraded;
+    about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
+    let seconds = about.started_unix_ns / 1_000_000_000;
+    let path = folder::create(&options.root, seconds, &command[0], options.owner)?;
+    about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let writer = Writer::create(&path, &about, options.owner)?;
+    let mut session = Session::new(writer, bpf, ns_per_period(&plan), options.progress.take());
+    signals::install().map_err(Error::system("handle signals"))?;
+
+    let pids = descendants(pid);
+    let before = cpu_time_ns(&pids);
+    let mut sampler = if machine {
+        for pid in &pids {
+            if let Some(bpf) = session.bpf() {
+                bpf.follow(*pid).map_err(|error| cannot(error.to_string()))?;
+            }
+        }
+        open_machine(&plan, &mut session)?
+    } else {
+        let scopes: Vec<Scope> = pids.iter().flat_map(|pid| threads(*pid)).map(Scope::Thread).collect();
+        let sampler = Sampler::open(&plan, &scopes, RING_BYTES).map_err(|error| cannot(error.to_string()))?;
+        sampler.enable().map_err(Error::system("start sampling"))?;
+        sampler
+    };
+    for pid in &pids {
+        session.start(*pid, true);
+        session.map_running(*pid);
+    }
+    if options.count {
+        session.count();
+    }
+    let start = clock::now_ns();
+    let alive = || std::fs::metadata(format!("/proc/{pid}")).is_ok();
+    let mut after = before;
+    while alive() && signals::interrupts() == 0 && signals::to_pass_on().is_none() {
+        session.turn(&mut sampler);
+        let now = clock::now_ns();
+        after = after.max(cpu_time_ns(&pids));
+        if duration.is_some_and(|duration| now - start >= duration.as_nanos() as u64) {
+            break;
+        }
+    }
+    about.wall_ns = clock::now_ns() - start;
+    (about.user_ns, about.sys_ns) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
+    session.stop_counting();
+    session.drain(&mut sampler);
+    about.state = State::Complete;
+    finish(session, about)
+}
+
+fn open_machine(plan: &Plan, session: &mut Session) -> Result<Sampler, Error> {
+    let sampler = Sampler::open(plan, &[Scope::Machine], RING_BYTES).map_err(Error::system("open the sampler"))?;
+    if let Some(bpf) = session.bpf() {
+        // Without the filter strangers' samples are dropped a little later, by us.
+        let _ = bpf.filter(sampler.events());
+    }
+    sampler.enable().map_err(Error::system("start sampling"))?;
+    Ok(sampler)
+}
+
+fn finish(mut session: Session, mut about: About) -> Result<Outcome, Error> {
+    if let Some(why) = session.refused.take() {
+        about.degraded.push(format!("calls of some functions were not counted: {why}"));
+    }
+    let exit = about.exit;
+    let (path, trouble) = session.finish(about)?;
+    Ok(Outcome { path, exit, trouble })
+}
+
+/// What a unit of a sample's period is worth. Cycles are only proportional to time: each process's scale makes them add
+/// up to its CPU time.
+fn ns_per_period(plan: &Plan) -> f64 {
+    if !plan.cycles {
+        return 1.0;
+    }
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mhz = text.lines().find(|line| line.starts_with("cpu MHz")).and_then(|line| line.split(": ").nth(1)?.parse().ok());
+    1000.0 / mhz.unwrap_or(2500.0f64)
+}
+
+fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collector> {
+    let event = if plan.cycles { "cycles" } else { "cpu-clock" };
+    let scope = if machine { "per CPU" } else { "per task" };
+    let part = if plan.kernel { "user and kernel" } else { "user only" };
+    let how = format!("{event} at {} Hz, {scope}, {part}, {} bytes of stack", plan.rate, plan.stack_bytes);
+    let mut all = vec![Collector { name: "sampler".to_owned(), how }];
+    if count {
+        all.push(Collector { name: "counter".to_owned(), how: "uprobes with BPF, in the target's processes only".to_owned() });
+    }
+    all
+}
+
+fn about(options: &Options, command: &[String], attached: bool) -> Result<About, Error> {
+    let read = |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo");
+    let cpu = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1)).unwrap_or("unknown");
+    let directory = std::env::current_dir().map_err(Error::system("tell the working directory"))?;
+    Ok(About {
+        format: Format { major: MAJOR, minor: MINOR },
+        slowpath: env!("CARGO_PKG_VERSION").to_owned(),
+        id: String::new(),
+        state: State::Recording,
+        command: command.to_vec(),
+        directory: directory.to_string_lossy().into_owned(),
+        host: read("/proc/sys/kernel/hostname"),
+        kernel: read("/proc/sys/kernel/osrelease"),
+        cpu: cpu.to_owned(),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        started_unix_ns: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64),
+        start_ns: clock::now_ns(),
+        wall_ns: 0,
+        user_ns: 0,
+        sys_ns: 0,
+        exit: None,
+        runs: options.repeat.max(1),
+        attached,
+        collectors: Vec::new(),
+        degraded: Vec::new(),
+        lost: BTreeMap::new(),
+        sampled_share: 0.0,
+    })
+}
+
+/// A process and all that descend from it, now.
+fn descendants(pid: u32) -> Vec<u32> {
+    let mut found = vec![pid];
+    let mut at = 0;
+    while let Some(pid) = found.get(at).copied() {
+        for thread in threads(pid) {
+            let children = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        }
+        at += 1;
+    }
+    found
+}
+
+fn threads(pid: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// User and kernel CPU time so far of processes, ns, as `/proc/PID/stat` counts it, in clock ticks.
+fn cpu_time_ns(pids: &[u32]) -> (u64, u64) {
+    // SAFETY: sysconf has no preconditions.
+    let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    let mut sum = (0, 0);
+    for pid in pids {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // The name in parentheses may hold anything; fields are counted behind it. utime is field 14, stime 15.
+        let Some((_, rest)) = stat.rsplit_once(") ") else { continue };
+        let mut fields = rest.split(' ').skip(11).map(|field| field.parse::<u64>().unwrap_or(0));
+        sum.0 += fields.next().unwrap_or(0) * tick_ns;
+        sum.1 += fields.next().unwrap_or(0) * tick_ns;
+    }
+    sum
+}
