@@ -1,2 +1,47 @@
-//! The command.
-fn main() {}
+//! The command `slowpath`: arguments, progress, exit codes. What it does is in the other crates.
+//!
+//! - `args` — what can be asked.
+//! - `run` — record, attach: run a target and tell what was found.
+//! - `manage` — recordings that exist, the causes, the machine, the cases.
+//! - `progress` — the line while recording.
+
+mod args;
+mod manage;
+mod progress;
+mod run;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// slowpath's own failures, as timeout(1) has them.
+const FAILED: u8 = 125;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let help = !error.use_stderr();
+            // If not even the help can be printed there is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(if help { 0 } else { FAILED });
+        }
+    };
+    let done = match args.command() {
+        Command::Record(record) => run::record(record),
+        Command::Attach(attach) => run::attach(attach),
+        Command::Explain(explain) => manage::explain(&explain),
+        Command::List(list) => manage::list(&list.at),
+        Command::Rm(rm) => manage::remove(&rm),
+        Command::Causes { name } => manage::causes(name.as_deref()),
+        Command::Doctor => manage::doctor(),
+        Command::Cases { command } => manage::cases(&command),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err((message, code)) => {
+            eprintln!("slowpath: {message}");
+            ExitCode::from(code)
+        }
+    }
+}

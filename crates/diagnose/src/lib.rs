@@ -1,3 +1,71 @@
 //! From a recording to findings.
+//!
+//! - [`resolve`] — names for the addresses of a recording.
+//! - [`Evidence`] — a recording with the indexes that causes share.
+//! - [`causes`] — one file a cause, all of one function type.
+//! - [`findings`] — what comes out: plain values.
+//! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
 
+pub mod causes;
+mod evidence;
 pub mod findings;
+mod hot;
+pub mod resolve;
+
+pub use evidence::Evidence;
+
+use findings::{Findings, RecordingSummary, SCHEMA};
+use slowpath_recording::Recording;
+
+/// A program that used less CPU time than this is too short to tell growth from chance, ns.
+const SHORT_NS: u64 = 300_000_000;
+
+/// Everything that a recording says.
+pub fn diagnose(recording: &Recording) -> Findings {
+    let evidence = Evidence::new(recording);
+    let mut findings: Vec<_> = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    findings.sort_by(|a, b| b.gain_ns.cmp(&a.gain_ns).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
+    let mut notes = Vec::new();
+    let about = &recording.about;
+    let cpu_ns = about.user_ns + about.sys_ns;
+    let counted = about.collectors.iter().any(|collector| collector.name == "counter");
+    if findings.is_empty() && cpu_ns < SHORT_NS * u64::from(about.runs.max(1)) && about.wall_ns < 2 * SHORT_NS && counted {
+        notes.push(format!(
+            "the program used {} ms of CPU time, too little to see whether a function's cost grows: \
+             --repeat 10 runs it ten times and joins the evidence",
+            cpu_ns / 1_000_000
+        ));
+    }
+    if !recording.damaged.is_empty() {
+        notes.push(format!("{} segments of the recording could not be read", recording.damaged.len()));
+    }
+    Findings {
+        kind: "findings",
+        schema: SCHEMA,
+        recording: summary(recording),
+        findings,
+        hot: hot::hot(&evidence),
+        notes,
+    }
+}
+
+fn summary(recording: &Recording) -> RecordingSummary {
+    let about = &recording.about;
+    let samples = &recording.tables.samples;
+    let complete = samples.iter().filter(|sample| sample.complete).count();
+    RecordingSummary {
+        id: about.id.clone(),
+        command: about.command.clone(),
+        wall_ns: about.wall_ns,
+        user_ns: about.user_ns,
+        sys_ns: about.sys_ns,
+        exit: about.exit,
+        samples: samples.len() as u64,
+        sampled_share: about.sampled_share.min(1.0),
+        complete_stacks_share: complete as f64 / samples.len().max(1) as f64,
+        degraded: about.degraded.clone(),
+        lost: about.lost.clone(),
+        cut_short: recording.cut_short(),
+        runs: about.runs,
+    }
+}

@@ -18,6 +18,8 @@ use steps::Steps;
 /// How much BIC anything but `Flat` must gain over it. Above 10 is "very strong" evidence in R. Kass and
 /// A. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995) 773–795.
 const HEAD_START: f64 = 10.0;
+/// How much BIC a power must be ahead of the best steps; nearer than this, three phases still look like one.
+const POWER_MARGIN: f64 = 4.0;
 /// With fewer buckets than this, three-parameter curves fit anything.
 const FEWEST_POINTS: usize = 6;
 /// A model that explains less than this and leaves `MISFIT` times the noise is not an explanation.
@@ -160,6 +162,32 @@ struct Judged {
     reduced_chi2: f64,
 }
 
+/// What deviances are measured against.
+struct Scale {
+    dispersion: f64,
+    /// Deviance from one level.
+    flat: f64,
+    /// Buckets.
+    n: usize,
+}
+
+impl Scale {
+    /// Schwarz's criterion of a deviance with its number of parameters, up to a constant.
+    fn bic(&self, (deviance, parameters): (f64, usize)) -> f64 {
+        deviance / self.dispersion + parameters as f64 * (self.n as f64).ln()
+    }
+
+    /// BIC gained over one level. A dispersion that was estimated from these very points is itself unsure,
+    /// most so when it is too small; then the deviance counts by its logarithm, as with an unknown
+    /// variance (K. Burnham and D. Anderson, Model Selection and Multimodel Inference, 2nd ed., ch. 2.2).
+    fn gain(&self, (deviance, parameters): (f64, usize), least_dispersion: f64) -> f64 {
+        let n = self.n as f64;
+        let gained = ((self.flat - deviance) / self.dispersion).max(0.0);
+        let sure = if self.dispersion > least_dispersion { n * (gained / n).ln_1p() } else { gained };
+        sure - (parameters - 1) as f64 * n.ln()
+    }
+}
+
 impl Series {
     /// `None` where all costs are 0, or no call has a number above 0.
     fn new(points: &[Point], order: &[usize]) -> Option<Series> {
@@ -173,8 +201,7 @@ impl Series {
         }
         let cost: Vec<f64> = order.iter().map(|&i| points[i].cost.max(0.0) / cost_unit).collect();
         // Divided twice, since the square of an extreme unit may not exist.
-        let variance: Vec<f64> =
-            order.iter().map(|&i| points[i].variance / cost_unit / cost_unit).collect();
+        let variance: Vec<f64> = order.iter().map(|&i| points[i].variance / cost_unit / cost_unit).collect();
         let noise = Noise::new(&cost, &variance);
         Some(Series { k, cost, noise, cost_unit, last_call })
     }
@@ -200,66 +227,57 @@ impl Series {
     fn judge(&self) -> Judged {
         let n = self.cost.len();
         let cuts = steps::segment(&self.cost, &self.noise);
-        let flat_deviance = cuts[0].deviance;
-        let mut powers = Vec::new();
-        for (x, falling) in [(self.rising(), false), (self.falling(), true)] {
-            // A power through zero has one parameter less, and so a surer exponent.
-            for through_zero in [true, false] {
-                powers.extend(curve::power(&x, &self.cost, &self.noise, through_zero).map(|c| (c, falling)));
-            }
-        }
-        let dispersion = self.dispersion(&cuts, &powers);
-        let bic = |deviance: f64, parameters: usize| {
-            deviance / dispersion + parameters as f64 * (n as f64).ln()
-        };
-        let lowest = |a: &f64, b: &f64| a.total_cmp(b);
-        let step = cuts[1..]
-            .iter()
-            .map(|c| (bic(c.deviance, c.parameters()), c))
-            .min_by(|a, b| lowest(&a.0, &b.0));
-        let power = powers
-            .iter()
-            .map(|(c, falling)| (bic(c.deviance, c.parameters), c, *falling))
-            .min_by(|a, b| lowest(&a.0, &b.0));
-        let step_bic = step.map_or(f64::INFINITY, |s| s.0);
-        let power_bic = power.map_or(f64::INFINITY, |p| p.0);
-        // Where no variance was given, the dispersion is the only measure of noise there is.
-        let unit = if self.noise.least_dispersion == 1.0 { 1.0 } else { dispersion };
-        let merits = |shape: Shape, fitted: Vec<f64>, deviance: f64, parameters: usize| {
-            let r2 = if flat_deviance > 0.0 { 1.0 - deviance / flat_deviance } else { 0.0 };
-            let left = deviance / (n.saturating_sub(parameters)).max(1) as f64;
-            let explains = r2 >= LEAST_R2 || left / dispersion <= MISFIT;
-            let shape = if explains || shape == Shape::Flat { shape } else { Shape::Unclear };
-            Judged { shape, fitted, r2: r2.clamp(0.0, 1.0), reduced_chi2: finite(left / unit) }
-        };
-        let as_flat = || merits(Shape::Flat, cuts[0].fitted(n), flat_deviance, 1);
-        let gain = |deviance: f64, parameters: usize| {
-            let gained = (flat_deviance - deviance) / dispersion;
-            let sure = if dispersion > self.noise.least_dispersion {
-                n as f64 * (gained / n as f64).ln_1p()
-            } else {
-                gained
-            };
-            sure - (parameters - 1) as f64 * (n as f64).ln()
-        };
-        let step_gain = step.map_or(0.0, |(_, c)| gain(c.deviance, c.parameters()));
-        let power_gain = power.map_or(0.0, |(_, c, _)| gain(c.deviance, c.parameters));
-        if step_gain.max(power_gain) < HEAD_START {
+        let powers = self.powers();
+        let scale = Scale { dispersion: self.dispersion(&cuts, &powers), flat: cuts[0].deviance, n };
+        let as_flat = || self.merits(Shape::Flat, cuts[0].fitted(n), (cuts[0].deviance, 1), &scale);
+
+        let step = cuts[1..].iter().min_by(|a, b| scale.bic(a.merit()).total_cmp(&scale.bic(b.merit())));
+        let power = powers.iter().min_by(|a, b| scale.bic(a.0.merit()).total_cmp(&scale.bic(b.0.merit())));
+        let certain = |merit| scale.gain(merit, self.noise.least_dispersion) >= HEAD_START;
+        if !step.is_some_and(|s| certain(s.merit())) && !power.is_some_and(|(p, _)| certain(p.merit())) {
             return as_flat();
         }
+        let step_bic = step.map_or(f64::INFINITY, |s| scale.bic(s.merit()));
+        let power_bic = power.map_or(f64::INFINITY, |(p, _)| scale.bic(p.merit()));
         match (step, power) {
-            (Some((_, cut)), _) if step_bic <= power_bic + M() && step_bic <= power_bic => {
-                merits(self.steps_shape(cut), cut.fitted(n), cut.deviance, cut.parameters())
+            (Some(cut), _) if step_bic <= power_bic => {
+                self.merits(self.steps_shape(cut), cut.fitted(n), cut.merit(), &scale)
             }
-            (_, Some((_, curve, falling))) => {
-                let x = if falling { self.falling() } else { self.rising() };
-                let vetoed = curve::saturation(&x, &self.cost, &self.noise)
-                    .is_some_and(|s| bic(s.deviance, s.parameters) < power_bic) || step_bic < power_bic + M();
-                let shape = if vetoed { Shape::Unclear } else { self.power_shape(curve, falling) };
-                merits(shape, curve.fitted.clone(), curve.deviance, curve.parameters)
+            (_, Some((curve, falling))) => {
+                let x = if *falling { self.falling() } else { self.rising() };
+                let saturates = curve::saturation(&x, &self.cost, &self.noise)
+                    .is_some_and(|s| scale.bic(s.merit()) < power_bic);
+                let doubtful = saturates || step_bic < power_bic + POWER_MARGIN;
+                let shape = if doubtful { Shape::Unclear } else { self.power_shape(curve, *falling) };
+                self.merits(shape, curve.fitted.clone(), curve.merit(), &scale)
             }
             _ => as_flat(),
         }
+    }
+
+    /// The best powers of k and of what is left, each also through zero: that has one parameter less,
+    /// and so a surer exponent. With each, whether it falls.
+    fn powers(&self) -> Vec<(Curve, bool)> {
+        let mut found = Vec::new();
+        for (x, falling) in [(self.rising(), false), (self.falling(), true)] {
+            for through_zero in [true, false] {
+                found.extend(curve::power(&x, &self.cost, &self.noise, through_zero).map(|c| (c, falling)));
+            }
+        }
+        found
+    }
+
+    /// The shape with its R² and what it leaves; `Unclear` in its place if it explains too little.
+    fn merits(&self, shape: Shape, fitted: Vec<f64>, merit: (f64, usize), scale: &Scale) -> Judged {
+        let (deviance, parameters) = merit;
+        let flat = shape == Shape::Flat;
+        let r2 = if scale.flat > 0.0 && !flat { (1.0 - deviance / scale.flat).clamp(0.0, 1.0) } else { 0.0 };
+        let left = deviance / scale.n.saturating_sub(parameters).max(1) as f64;
+        let explains = flat || r2 >= LEAST_R2 || left / scale.dispersion <= MISFIT;
+        // Where no variance was given, the dispersion is the only measure of noise there is.
+        let unit = if self.noise.known { 1.0 } else { scale.dispersion };
+        let shape = if explains { shape } else { Shape::Unclear };
+        Judged { shape, fitted, r2, reduced_chi2: finite(left / unit) }
     }
 
     /// How many times larger the noise is than the variances given: what the best of the models leaves
@@ -292,6 +310,3 @@ impl Series {
         }
     }
 }
-
-#[allow(non_snake_case)]
-fn M() -> f64 { std::env::var("M").unwrap().parse().unwrap() }

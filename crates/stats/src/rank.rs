@@ -26,7 +26,8 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     if xx == 0.0 || yy == 0.0 {
         return None;
     }
-    Some((xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
+    // One root of the product, not two: sums of halves are exact, so equal ranks give exactly 1.
+    Some((xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
 }
 
 /// Ranks from 1; a group of equal values gets the mean of the ranks it occupies.
@@ -58,6 +59,7 @@ mod tests {
     fn rising_is_one_and_falling_is_minus_one() {
         assert_eq!(spearman(&[1.0, 2.0, 3.0], &[1.0, 10.0, 1000.0]), Some(1.0));
         assert_eq!(spearman(&[1.0, 2.0, 3.0], &[5.0, 4.0, -1.0]), Some(-1.0));
+        assert_eq!(spearman(&[1.0, 1.0, 3.0], &[5.0, 5.0, 9.0]), Some(1.0));
     }
 
     #[test]

@@ -4,14 +4,13 @@
 //! only what DWARF says.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use addr2line::LookupResult;
 use addr2line::gimli::{self, DwarfFileType, EndianSlice, RunTimeEndian, SectionId, UnitRef};
 use object::Object;
 
-use crate::decl_line;
+use crate::decl_line::DeclLines;
 use crate::error::Error;
 use crate::image::{Image, section};
 use crate::split_dwarf;
@@ -38,10 +37,10 @@ pub(crate) struct DwarfFrames {
 
 /// The DWARF of one file.
 ///
-/// The fields are dropped in this order: `context` borrows from `storage`.
+/// Fields are dropped in this order: all that borrows from `storage` stands before it.
 pub(crate) struct Dwarf {
     context: addr2line::Context<Slice>,
-    decl_lines: HashMap<decl_line::Key, Option<u32>>,
+    decl_lines: DeclLines,
     dwo_files: split_dwarf::DwoFiles,
     storage: Storage,
 }
@@ -137,7 +136,7 @@ impl Dwarf {
         dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
         let context = addr2line::Context::from_dwarf(dwarf).map_err(damaged)?;
         let dwo_files = split_dwarf::DwoFiles::beside(&image.path);
-        Ok(Dwarf { context, decl_lines: HashMap::new(), dwo_files, storage })
+        Ok(Dwarf { context, decl_lines: DeclLines::default(), dwo_files, storage })
     }
 
     /// What is compiled into the address. Empty where DWARF is silent or damaged.
@@ -165,7 +164,7 @@ impl Dwarf {
         while let Some(frame) = iterator.next()? {
             let mut decl_line = None;
             if let (Some(unit), Some(die)) = (unit, frame.dw_die_offset) {
-                decl_line = decl_line::of_function(unit, die, &mut self.decl_lines);
+                decl_line = self.decl_lines.of_function(unit, die);
                 found.range = range_of(unit, die, svma).or(found.range);
             }
             let name = frame.function.and_then(|function| Some(function.raw_name().ok()?.into_owned()));

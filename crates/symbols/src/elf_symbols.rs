@@ -199,3 +199,14 @@ fn join(found: DwarfFrames, range: Option<FunctionRange<'_>>) -> Vec<Symbol> {
     }
     symbols
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ElfSymbols;
+
+    #[test]
+    fn files_can_be_symbolized_on_threads() {
+        fn assert_send<T: Send>() {}
+        assert_send::<ElfSymbols>();
+    }
+}

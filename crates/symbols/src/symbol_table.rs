@@ -3,7 +3,7 @@
 //! Holds mangled names only; which bytes belong to a function of unknown size is settled together
 //! with the unwind table in `ranges`.
 
-use object::{Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind, SymbolSection};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind, SymbolSection};
 
 use crate::names;
 
@@ -80,10 +80,15 @@ impl SymbolTable {
         table.entries.reserve(candidates.len());
         let groups: Vec<&[Candidate<'_>]> = candidates.chunk_by(|a, b| a.start == b.start).collect();
         let mut reach = 0;
+        let mut sized_reach = 0;
         for (index, group) in groups.iter().enumerate() {
             let next_start = groups.get(index + 1).and_then(|next| next.first()).map(|next| next.start);
             let Some(best) = best_of(group) else { continue };
             let sized = best.size > 0;
+            // A label inside a function is not a function.
+            if !sized && best.start < sized_reach {
+                continue;
+            }
             let end = if sized {
                 best.start.saturating_add(best.size)
             } else {
@@ -91,6 +96,7 @@ impl SymbolTable {
             };
             let Some(name) = table.keep_name(best.name) else { break };
             reach = end.max(reach);
+            sized_reach = if sized { end.max(sized_reach) } else { sized_reach };
             table.entries.push(Entry { start: best.start, end, reach, name, sized });
         }
         table
@@ -136,30 +142,19 @@ fn best_of<'a, 'data>(group: &'a [Candidate<'data>]) -> Option<&'a Candidate<'da
 }
 
 fn collect<'data>(elf: &object::File<'data>, into: &mut Vec<Candidate<'data>>) {
-    let sections: Vec<(SectionIndex, u64, bool)> = elf
-        .sections()
-        .map(|section| {
-            let end = section.address().saturating_add(section.size());
-            (section.index(), end, section.kind() == object::SectionKind::Text || is_executable(&section))
-        })
-        .collect();
-    let sections_by_index = |index: SectionIndex| {
-        // Section indices count from one, in order, in every file but damaged ones.
-        let guess = sections.get(index.0.wrapping_sub(1)).filter(|section| section.0 == index);
-        guess.or_else(|| sections.iter().find(|section| section.0 == index))
-    };
+    let code = code_sections(elf);
     for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
-        let SymbolSection::Section(index) = symbol.section() else { continue };
+        if !matches!(symbol.section(), SymbolSection::Section(_)) {
+            continue;
+        }
         let function = match symbol.kind() {
             SymbolKind::Text => true,
             SymbolKind::Unknown | SymbolKind::Label => false,
             _ => continue,
         };
-        let Some(&(_, section_end, executable)) = sections_by_index(index) else { continue };
-        // Linker marks such as `_etext` lie on the section's end.
-        if !executable || symbol.address() >= section_end {
-            continue;
-        }
+        // By address: `objcopy` leaves stale section numbers in `.dynsym`. Linker marks such as
+        // `_etext` lie on a section's end and fall out here.
+        let Some(section_end) = end_of_section(&code, symbol.address()) else { continue };
         let Ok(name) = symbol.name_bytes() else { continue };
         // `$x` and `$d` mark code and data in ARM files, `.L` names are the compiler's labels.
         if name.is_empty() || name.starts_with(b"$") || name.starts_with(b".L") {
@@ -174,6 +169,23 @@ fn collect<'data>(elf: &object::File<'data>, into: &mut Vec<Candidate<'data>>) {
             function,
         });
     }
+}
+
+/// (start, end) of every section of code, sorted.
+fn code_sections(elf: &object::File<'_>) -> Vec<(u64, u64)> {
+    let mut code: Vec<_> = elf
+        .sections()
+        .filter(is_executable)
+        .map(|section| (section.address(), section.address().saturating_add(section.size())))
+        .collect();
+    code.sort_unstable();
+    code
+}
+
+fn end_of_section(code: &[(u64, u64)], svma: u64) -> Option<u64> {
+    let above = code.partition_point(|(start, _)| *start <= svma);
+    let (_, end) = code.get(above.checked_sub(1)?)?;
+    (svma < *end).then_some(*end)
 }
 
 fn is_executable(section: &object::Section<'_, '_>) -> bool {

@@ -66,7 +66,10 @@ fn a_cold_fragment_carries_its_functions_name() {
          __attribute__((noinline)) int checked(int x) {\n\
          if (x > 1000000) { complain(x); abort(); }\n return x * x + 1; }\n",
     );
-    shop.write("main.c", "void complain(int x) {} int checked(int); int main(int n, char **a) { return checked(n); }");
+    shop.write(
+        "main.c",
+        "void complain(int x) {} int checked(int); int main(int n, char **a) { return checked(n); }",
+    );
     shop.run(&["gcc", "-O2", "-g", "-o", "prog", "checked.c", "main.c"]);
     let (start, size) = symbol(&shop.path("prog"), "checked.cold");
     let found = ranges(&shop.path("prog"));
@@ -89,9 +92,11 @@ fn the_best_of_several_names_is_chosen() {
          __attribute__((noinline)) int __real_work(int x) { counter += x; return counter * x; }\n\
          int work(int) __attribute__((alias(\"__real_work\")));\n\
          static int local_work(int) __attribute__((alias(\"__real_work\"), used));\n\
-         int main(int argc, char **argv) { return work(argc); }\n",
+         int main(int argc, char **argv) { asm(\".globl label\\nlabel: nop\"); return work(argc); }\n",
     );
     shop.run(&["gcc", "-O2", "-o", "prog", "prog.c"]);
+    let (label, _) = symbol(&shop.path("prog"), "label");
+    assert_eq!(ranges(&shop.path("prog")).containing(label).and_then(|range| range.name), Some("main"));
     let (start, _) = symbol(&shop.path("prog"), "work");
     assert_eq!(ranges(&shop.path("prog")).containing(start).and_then(|range| range.name), Some("work"));
 }

@@ -4,7 +4,7 @@
 use super::noise::Noise;
 
 /// The steepest power that is looked for; beyond it the last bucket alone decides.
-pub(super) const STEEPEST: f64 = 3.0;
+const STEEPEST: f64 = 3.0;
 /// The shallowest: flatter powers cannot be told from a logarithm.
 const SHALLOWEST: f64 = 0.2;
 
@@ -16,6 +16,13 @@ pub(super) struct Curve {
     pub deviance: f64,
     pub parameters: usize,
     pub fitted: Vec<f64>,
+}
+
+impl Curve {
+    /// Deviance, and parameters.
+    pub fn merit(&self) -> (f64, usize) {
+        (self.deviance, self.parameters)
+    }
 }
 
 /// base + scale · x by iterated weighted least squares, with base ≥ 0 and scale > 0, or with base = 0
@@ -64,7 +71,8 @@ pub(super) fn power(x: &[f64], cost: &[f64], noise: &Noise, through_zero: bool) 
         fit(&raised, cost, noise, through_zero).map(|curve| Curve { exponent: p, ..curve })
     };
     let step = 0.2;
-    let grid = (0..=((STEEPEST - SHALLOWEST) / step).round() as u32).map(|i| SHALLOWEST + step * f64::from(i));
+    let grid =
+        (0..=((STEEPEST - SHALLOWEST) / step).round() as u32).map(|i| SHALLOWEST + step * f64::from(i));
     let mut best = grid.filter_map(at).min_by(|a, b| a.deviance.total_cmp(&b.deviance))?;
     let mut low = (best.exponent - step).max(SHALLOWEST);
     let mut high = (best.exponent + step).min(STEEPEST);
@@ -93,7 +101,10 @@ pub(super) fn saturation(x: &[f64], cost: &[f64], noise: &Noise) -> Option<Curve
     for middle in 1..=15 {
         let x0 = 0.05 * f64::from(middle);
         for sharpness in [2, 4, 8] {
-            if middle > 12 && sharpness == 2 { continue; }
+            // A bend as soft and late as this has not levelled off: a power may claim it.
+            if middle > 12 && sharpness == 2 {
+                continue;
+            }
             let bent: Vec<f64> = x.iter().map(|x| 1.0 / (1.0 + (x0 / x).powi(sharpness))).collect();
             if let Some(curve) = fit(&bent, cost, noise, false)
                 && best.as_ref().is_none_or(|b| curve.deviance < b.deviance)

@@ -20,6 +20,8 @@ pub(super) struct Noise {
     c: Vec<f64>,
     /// The smallest dispersion to believe: 1 where variances were given.
     pub least_dispersion: f64,
+    /// Were any variances given?
+    pub known: bool,
 }
 
 impl Noise {
@@ -32,21 +34,21 @@ impl Noise {
         let variances: Vec<f64> = (0..n).filter(known).map(|i| variance[i]).collect();
         if variances.is_empty() {
             // Constant and of unknown size: the dispersion is all there is to estimate.
-            return Noise { a: vec![1.0; n], c: vec![0.0; n], least_dispersion: finest };
+            return Noise { a: vec![1.0; n], c: vec![0.0; n], least_dispersion: finest, known: false };
         }
         let per_sample =
             |i: usize| (known(&i) && cost[i] > 0.0).then(|| variance[i] / cost[i]).filter(|c| c.is_finite());
         let counts: Vec<f64> = (0..n).filter_map(per_sample).collect();
         let counting = !counts.is_empty() && relative_spread(&counts) <= relative_spread(&variances);
         let (usual_variance, usual_count) = (middle(variances), middle(counts));
-        let mut noise = Noise { a: vec![finest; n], c: vec![0.0; n], least_dispersion: 1.0 };
-        for i in 0..n {
+        let mut noise = Noise { a: vec![finest; n], c: vec![0.0; n], least_dispersion: 1.0, known: true };
+        for (i, given) in variance.iter().enumerate() {
             if counting {
                 let c = per_sample(i).unwrap_or(usual_count);
                 noise.c[i] = c;
                 noise.a[i] += EMPTY * c * c;
             } else {
-                noise.a[i] += if known(&i) { variance[i] } else { usual_variance };
+                noise.a[i] += if known(&i) { *given } else { usual_variance };
             }
         }
         noise

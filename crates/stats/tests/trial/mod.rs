@@ -1,3 +1,4 @@
+#![allow(dead_code)]
 //! Seeded noise for the trials: small, and the same on every machine.
 
 use slowpath_stats::Point;
@@ -62,7 +63,11 @@ pub fn exact(buckets: usize, calls_each: usize, cost: impl Fn(f64) -> f64) -> Ve
         .map(|b| {
             let calls = (b * calls_each + 1..=(b + 1) * calls_each).map(|k| k as f64);
             let n = calls_each as f64;
-            Point { k: calls.clone().sum::<f64>() / n, cost: calls.map(&cost).sum::<f64>() / n, variance: 0.0 }
+            Point {
+                k: calls.clone().sum::<f64>() / n,
+                cost: calls.map(&cost).sum::<f64>() / n,
+                variance: 0.0,
+            }
         })
         .collect()
 }

@@ -1,0 +1,32 @@
+//! The line that tells how far a recording is. Only on a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use slowpath_collect::Progress;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// A callback that keeps the line up to date, and the line, to be cleared at the end. None if stderr is no terminal.
+pub fn line() -> Option<(ProgressBar, Box<dyn FnMut(&Progress)>)> {
+    if !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    let shown = bar.clone();
+    let update = move |progress: &Progress| {
+        // A program that ends at once, or asks something, is not disturbed.
+        if progress.elapsed_ns < 500_000_000 {
+            return;
+        }
+        let elapsed = Duration::from_nanos(progress.elapsed_ns).as_secs_f64();
+        let counted = match progress.counted {
+            0 => String::new(),
+            n => format!(", counting {n} functions"),
+        };
+        shown.set_message(format!("recording {elapsed:.1} s, {} samples{counted}", progress.samples));
+        shown.tick();
+    };
+    Some((bar, Box::new(update)))
+}

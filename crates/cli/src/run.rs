@@ -1,0 +1,157 @@
+//! `record` and `attach`: run a target, tell what was found.
+
+use crate::args::{At, Attach, How, Record, Show};
+use crate::{FAILED, progress};
+use slowpath_collect::{Error, Options, Outcome};
+use slowpath_recording::{Owner, Recording};
+use slowpath_report::Style;
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a command ends with: an exit code, or a message and an exit code.
+pub type Done = Result<u8, (String, u8)>;
+
+/// A failure of slowpath itself.
+pub fn failed(error: impl std::fmt::Display) -> (String, u8) {
+    (error.to_string(), FAILED)
+}
+
+fn options(how: &How, at: &At) -> Options {
+    Options {
+        root: at.dir.clone(),
+        rate: how.rate,
+        stack_bytes: how.stack * 1024,
+        count: !how.no_count,
+        user: None,
+        repeat: 1,
+        owner: owner(),
+        progress: None,
+    }
+}
+
+/// Under sudo, what we write belongs to the caller.
+fn owner() -> Option<Owner> {
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } != 0 {
+        return None;
+    }
+    let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+    Some(Owner { uid: number("SUDO_UID")?, gid: number("SUDO_GID")? })
+}
+
+/// `slowpath record`.
+pub fn record(record: Record) -> Done {
+    let mut options = options(&record.how, &record.at);
+    options.user = record.user;
+    options.repeat = record.repeat;
+    let outcome = recorded(options, |options| slowpath_collect::record(&record.command, options))?;
+    tell(&outcome, &record.show)?;
+    Ok(outcome.exit.map_or(FAILED, |exit| exit as u8))
+}
+
+/// `slowpath attach`.
+pub fn attach(attach: Attach) -> Done {
+    let duration = match attach.duration.map(Duration::try_from_secs_f64) {
+        Some(Err(error)) => return Err(failed(format!("--duration: {error}"))),
+        Some(Ok(duration)) => Some(duration),
+        None => None,
+    };
+    let options = options(&attach.how, &attach.at);
+    let outcome = recorded(options, |options| slowpath_collect::attach(attach.pid, duration, options))?;
+    tell(&outcome, &attach.show)?;
+    Ok(0)
+}
+
+fn recorded(mut options: Options, run: impl FnOnce(Options) -> Result<Outcome, Error>) -> Result<Outcome, (String, u8)> {
+    let bar = progress::line().map(|(bar, update)| {
+        options.progress = Some(update);
+        bar
+    });
+    let outcome = run(options);
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    outcome.map_err(|error| {
+        let code = match &error {
+            Error::NotFound { .. } => 127,
+            Error::NotExecutable { .. } => 126,
+            _ => FAILED,
+        };
+        (error.to_string(), code)
+    })
+}
+
+fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
+    if let Some(trouble) = &outcome.trouble {
+        eprintln!("slowpath: the recording is not whole: {trouble}");
+    }
+    let mut recording = Recording::open(&outcome.path).map_err(failed)?;
+    let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();
+    explain(&mut recording, &held, show, true)
+}
+
+fn fd_path(file: &std::fs::File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Names what the recording holds, keeps the names in it, diagnoses it and shows what was found. The text for people goes
+/// to stderr when a program has just run (`after_run`), else to stdout.
+pub fn explain(
+    recording: &mut Recording,
+    held: &HashMap<u32, PathBuf>,
+    show: &Show,
+    after_run: bool,
+) -> Result<(), (String, u8)> {
+    let unnamed = recording.tables.frames.is_empty();
+    let notes = slowpath_diagnose::resolve::resolve(recording, held);
+    if unnamed {
+        keep_names(recording);
+    }
+    let mut findings = slowpath_diagnose::diagnose(recording);
+    findings.notes.extend(notes);
+    let text = if show.json {
+        slowpath_report::json(&findings)
+    } else if show.markdown {
+        slowpath_report::markdown(&findings)
+    } else if show.output.is_some() {
+        slowpath_report::terminal(&findings, &Style { color: false, width: 100, unicode: true })
+    } else if after_run {
+        slowpath_report::terminal(&findings, &Style::detect(std::io::stderr()))
+    } else {
+        slowpath_report::terminal(&findings, &Style::detect(std::io::stdout()))
+    };
+    let written = match &show.output {
+        Some(path) => write_file(path, &text),
+        None if after_run && !show.json && !show.markdown => std::io::stderr().write_all(text.as_bytes()),
+        None => std::io::stdout().write_all(text.as_bytes()),
+    };
+    match written {
+        // Whoever reads has closed the pipe: they have what they wanted.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => {
+            let to = show.output.as_deref().unwrap_or(Path::new("the output")).display().to_string();
+            Err(failed(format!("cannot write {to}: {error}")))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
+    std::fs::write(path, text)?;
+    match owner() {
+        Some(owner) => std::os::unix::fs::chown(path, Some(owner.uid), Some(owner.gid)),
+        None => Ok(()),
+    }
+}
+
+/// Symbols are kept in the recording, so that it can be read where the files are not. A recording that cannot be written
+/// is told from memory all the same.
+fn keep_names(recording: &Recording) {
+    let Ok(mut writer) = slowpath_recording::Writer::append(&recording.path, owner()) else { return };
+    writer.tables.functions.clone_from(&recording.tables.functions);
+    writer.tables.frames.clone_from(&recording.tables.frames);
+    let _ = writer.flush();
+}

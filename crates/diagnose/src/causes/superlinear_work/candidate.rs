@@ -1,0 +1,157 @@
+//! The cost of each call against its number, for every function that was counted: calls in buckets of equal number, the
+//! CPU time of a bucket from the samples under the function while its calls ran.
+
+use super::timeline::Timeline;
+use crate::Evidence;
+use slowpath_stats::{Growth, Point, Shape, growth};
+use std::collections::HashMap;
+
+/// Fewer calls than this show no growth.
+pub(super) const CALLS: f64 = 50.0;
+/// Fewer samples under a function than this show none either.
+const SAMPLES: f64 = 40.0;
+/// Samples that a bucket should have on average, and bounds of the number of buckets.
+const BUCKET_SAMPLES: f64 = 12.0;
+const BUCKETS: (usize, usize) = (8, 24);
+
+/// A function that was counted in one process (or in the same process of every run), and the cost of its calls.
+pub(super) struct Candidate {
+    pub function: u32,
+    /// The process; of several runs, that of the first.
+    pub process: u32,
+    /// The probes that counted it, with the bounds of their buckets, ns.
+    pub probes: Vec<(u32, Vec<f64>)>,
+    /// For each stack whether the function is on it.
+    pub on: Vec<bool>,
+    /// A stack with the function on it.
+    pub example: Option<u32>,
+    /// Calls in all, counted and estimated, of one run.
+    pub calls: f64,
+    pub counted: u64,
+    /// Calls before counting began, estimated.
+    pub before: f64,
+    pub exact_share: f64,
+    /// CPU time under the function, ns, all runs.
+    pub cost_ns: f64,
+    pub points: Vec<Point>,
+    pub growth: Growth,
+    pub exponent: f64,
+    pub falling: bool,
+}
+
+impl Candidate {
+    /// Whether the cost of a call grows (or falls) steadily with its number.
+    pub(super) fn grows(&self) -> bool {
+        let Shape::Power { exponent, falling, .. } = self.growth.shape else { return false };
+        let rank = if falling { -self.growth.spearman } else { self.growth.spearman };
+        let exponents = if falling { 0.7..=2.6 } else { 0.6..=2.6 };
+        rank > 0.8 && self.growth.last_to_first > 1.8 && self.growth.r2 >= 0.8 && exponents.contains(&exponent)
+    }
+
+    /// What is saved if every call costs what the cheapest does, ns.
+    pub(super) fn gain_ns(&self) -> f64 {
+        let cheapest = match self.growth.shape {
+            Shape::Power { base, scale, .. } => base + scale,
+            _ => return 0.0,
+        };
+        let average = self.points.iter().map(|point| point.cost).sum::<f64>() / self.points.len().max(1) as f64;
+        if average <= 0.0 { 0.0 } else { self.cost_ns * (1.0 - cheapest / average).max(0.0) }
+    }
+}
+
+/// Every function with enough counted calls and samples.
+pub(super) fn counted(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let joined = evidence.recording.about.runs > 1;
+    let mut groups: HashMap<(u32, Option<u32>), Vec<u32>> = HashMap::new();
+    for probe in &tables.probes {
+        let Some(function) = evidence.function_at(probe.location) else { continue };
+        let process = &tables.processes[probe.process as usize];
+        // Each run of the command has a root of its own; these are one and the same.
+        let key = if joined && process.parent.is_none() { None } else { Some(probe.process) };
+        groups.entry((function, key)).or_default().push(probe.probe);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort();
+    groups.into_iter().filter_map(|((function, _), probes)| candidate(evidence, function, &probes)).collect()
+}
+
+fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<Candidate> {
+    let tables = &evidence.recording.tables;
+    let on = evidence.stacks_with(|other| other == function);
+    let run_end = evidence.recording.about.start_ns + evidence.recording.about.wall_ns;
+    let mut timelines = Vec::new();
+    for probe in probes {
+        let process = &tables.processes[tables.probes[*probe as usize].process as usize];
+        let end = process.end_ns.unwrap_or(run_end);
+        if let Some(timeline) = Timeline::of(evidence.recording, *probe, process.start_ns, end) {
+            timelines.push((*probe, process.process, timeline));
+        }
+    }
+    let (_, process, first) = timelines.first()?;
+    let process = *process;
+    let mut example: HashMap<u32, f64> = HashMap::new();
+    let mut under: Vec<(u32, f64, f64)> = Vec::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|stack| on[*stack as usize]) else { continue };
+        let of = evidence.process_of(sample);
+        if timelines.iter().any(|(_, process, _)| *process == of) {
+            under.push((of, sample.time_ns as f64, *weight));
+            *example.entry(stack).or_default() += weight;
+        }
+    }
+    let calls = timelines.iter().map(|(_, _, timeline)| timeline.total()).fold(0.0, f64::max);
+    if calls < CALLS || (under.len() as f64) < SAMPLES {
+        return None;
+    }
+    let buckets = ((under.len() as f64 / BUCKET_SAMPLES) as usize).clamp(BUCKETS.0, BUCKETS.1).min((calls / 3.0) as usize);
+    let mut cost = vec![0.0; buckets];
+    let mut squares = vec![0.0; buckets];
+    let mut number = vec![0.0; buckets];
+    let mut bounds_of = Vec::new();
+    for (probe, process, timeline) in &timelines {
+        let total = timeline.total();
+        if total < CALLS {
+            continue;
+        }
+        let bounds: Vec<f64> =
+            (0..=buckets).map(|bucket| timeline.time_of(total * bucket as f64 / buckets as f64)).collect();
+        number.iter_mut().for_each(|calls| *calls += total / buckets as f64);
+        for (_, time, weight) in under.iter().filter(|(of, ..)| of == process) {
+            let bucket = bounds[1..].partition_point(|bound| bound <= time).min(buckets - 1);
+            if *time >= bounds[0] {
+                cost[bucket] += weight;
+                squares[bucket] += weight * weight;
+            }
+        }
+        bounds_of.push((*probe, bounds));
+    }
+    let points: Vec<Point> = (0..buckets)
+        .map(|bucket| Point {
+            k: calls * (bucket as f64 + 0.5) / buckets as f64 + 0.5,
+            cost: cost[bucket] / number[bucket].max(1e-9),
+            variance: squares[bucket] / (number[bucket] * number[bucket]).max(1e-9),
+        })
+        .collect();
+    let growth = growth(&points);
+    let (exponent, falling) = match growth.shape {
+        Shape::Power { exponent, falling, .. } => (exponent, falling),
+        _ => (0.0, false),
+    };
+    Some(Candidate {
+        function,
+        process,
+        probes: bounds_of,
+        on,
+        example: example.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))).map(|(stack, _)| stack),
+        calls,
+        counted: first.counted,
+        before: first.before,
+        exact_share: first.exact_share,
+        cost_ns: under.iter().map(|(_, _, weight)| weight).sum(),
+        points,
+        growth,
+        exponent,
+        falling,
+    })
+}

@@ -1,0 +1,152 @@
+//! Is it the input that grows? What else is done between the calls of a growing function, and how often that function
+//! calls others.
+
+use super::candidate::Candidate;
+use crate::Evidence;
+use slowpath_stats::{CountFit, count_fit, rate_ratio_interval};
+use std::collections::HashMap;
+
+/// Samples that the rest of a caller must have before it says anything.
+const REST_SAMPLES: f64 = 20.0;
+/// The rest stays the same if its cost in the second half of the calls is at most so many times that of the first, at the
+/// upper end of the 95 % interval; it grows if it is at least so many times, at the lower end.
+const FLAT: f64 = 1.7;
+const GROWS: f64 = 1.4;
+
+/// What the callers of a growing function do besides calling it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rest {
+    /// As much in the second half of the calls as in the first.
+    Flat { caller: u32, ratio: f64, samples: f64 },
+    /// More: the input grows.
+    Grows,
+    /// Too little to tell.
+    Unknown,
+}
+
+/// Looks outward from the function for the first caller that does something besides, and compares what it does in the
+/// second half of the calls with the first.
+pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) -> Rest {
+    let Some(example) = grower.example else { return Rest::Unknown };
+    let mut callers: Vec<u32> = Vec::new();
+    let mut seen = false;
+    for location in evidence.locations(example) {
+        let Some(function) = evidence.function_at(location) else { continue };
+        if seen && function != grower.function && !callers.contains(&function) {
+            callers.push(function);
+        }
+        seen |= function == grower.function;
+    }
+    for caller in callers {
+        let (first, second) = halves(evidence, grower, caller);
+        if first + second < REST_SAMPLES {
+            continue;
+        }
+        let (low, high) = rate_ratio_interval(second, 1.0, first, 1.0, 0.95);
+        let (low, high) = if grower.falling { (1.0 / high, 1.0 / low) } else { (low, high) };
+        let ratio = second / first.max(0.5);
+        if high <= FLAT {
+            return Rest::Flat { caller, ratio, samples: first + second };
+        }
+        if low >= GROWS {
+            return Rest::Grows;
+        }
+    }
+    Rest::Unknown
+}
+
+/// Samples under `caller` but not under the grower, in the first and the second half of the grower's calls.
+fn halves(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> (f64, f64) {
+    let tables = &evidence.recording.tables;
+    let with = evidence.stacks_with(|function| function == caller);
+    let bounds: HashMap<u32, (f64, f64, f64)> = grower
+        .probes
+        .iter()
+        .map(|(probe, bounds)| {
+            let middle = bounds.len() / 2;
+            // With an odd number of buckets the one in the middle belongs to neither half.
+            let spare = (bounds.len() - 1) % 2;
+            let process = tables.probes[*probe as usize].process;
+            (process, (bounds[0], bounds[middle - spare], bounds[bounds.len() - 1]))
+        })
+        .collect();
+    let mut halves = (0.0, 0.0);
+    for sample in &tables.samples {
+        let Some(stack) = sample.stack.map(|stack| stack as usize) else { continue };
+        if !with[stack] || grower.on[stack] {
+            continue;
+        }
+        let Some((start, middle, end)) = bounds.get(&evidence.process_of(sample)) else { continue };
+        let time = sample.time_ns as f64;
+        if (*start..*middle).contains(&time) {
+            halves.0 += 1.0;
+        } else if (*middle..=*end).contains(&time) {
+            halves.1 += 1.0;
+        }
+    }
+    halves
+}
+
+/// Whether `outer` stands further out than `inner` on the stacks that have both.
+pub(super) fn is_caller(evidence: &Evidence<'_>, outer: u32, inner: u32) -> bool {
+    let outer_on = evidence.stacks_with(|function| function == outer);
+    let tables = &evidence.recording.tables;
+    tables.stacks.iter().any(|stack| {
+        evidence.function_at(stack.location) == Some(inner)
+            && stack.parent.is_some_and(|parent| outer_on[parent as usize])
+    })
+}
+
+/// A function that the grower calls more often with each call.
+pub(super) struct Callee {
+    pub function: u32,
+    /// Number of the grower's call, and calls to the callee in it.
+    pub k: Vec<f64>,
+    pub calls: Vec<f64>,
+    pub fit: CountFit,
+    pub pairs: usize,
+}
+
+/// The callee whose exact counts a line in k explains best.
+pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Callee> {
+    let tables = &evidence.recording.tables;
+    let mut best: Option<Callee> = None;
+    for (probe, _) in &grower.probes {
+        let windows: Vec<_> = tables.windows.iter().filter(|window| window.probe == *probe).collect();
+        let same_window = |a: u64, b: u64| windows.iter().any(|w| (w.start_ns..=w.end_ns).contains(&a) && (w.start_ns..=w.end_ns).contains(&b));
+        // The grower's own count at each of its entries, by moment.
+        let numbers: HashMap<(u64, Option<u32>), u64> = tables
+            .calls
+            .iter()
+            .filter(|call| call.probe == *probe && call.under.is_none() && call.thread.is_some())
+            .map(|call| ((call.time_ns, call.thread), call.count))
+            .collect();
+        let mut series: HashMap<(u32, Option<u32>), Vec<(u64, u64)>> = HashMap::new();
+        for call in tables.calls.iter().filter(|call| call.under == Some(*probe)) {
+            series.entry((call.probe, call.thread)).or_default().push((call.time_ns, call.count));
+        }
+        for ((callee, thread), rows) in series {
+            let (mut k, mut calls) = (Vec::new(), Vec::new());
+            let callee_windows: Vec<_> = tables.windows.iter().filter(|window| window.probe == callee).collect();
+            for pair in rows.windows(2) {
+                let ((t0, n0), (t1, n1)) = (pair[0], pair[1]);
+                let whole = callee_windows.iter().any(|w| w.start_ns <= t0 && t1 <= w.end_ns) && same_window(t0, t1);
+                let (Some(from), Some(to)) = (numbers.get(&(t0, thread)), numbers.get(&(t1, thread))) else { continue };
+                // Of one call exactly, with both probes standing all the while.
+                if whole && n1 >= n0 && *to == from + 1 {
+                    k.push(grower.before + *from as f64);
+                    calls.push((n1 - n0) as f64);
+                }
+            }
+            let Some(fit) = count_fit(&k, &calls) else { continue };
+            let function = evidence.function_at(tables.probes[callee as usize].location);
+            let (Some(function), pairs) = (function, k.len()) else { continue };
+            let grows = if grower.falling { fit.per_call < 0.0 } else { fit.per_call > 0.0 };
+            let better = best.as_ref().is_none_or(|best| fit.r2 > best.fit.r2);
+            if pairs >= 20 && fit.r2 >= 0.9 && grows && better {
+                best = Some(Callee { function, k, calls, fit, pairs });
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,240 @@
+//! Work grows with every call: the k-th call of a function costs a part that rises with k (or falls, where each call works
+//! through what is left), so n calls cost n².
+//!
+//! - `timeline` — when each call happened.
+//! - `candidate` — the cost of each call against its number, for every function that was counted.
+//! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
+//! - this file — who is guilty, and what is said.
+//!
+//! The GUILTY function has linear calls and a growing cost a call. Its VICTIMS, which it calls, have many calls of flat
+//! cost; its callers grow because it does. Doubling arrays, phases, warm-up and caches that overflow also cost more with
+//! time, but in jumps or ever less: the growth must be steady.
+
+mod candidate;
+mod context;
+mod timeline;
+
+use crate::Evidence;
+use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Series, Sure};
+use candidate::Candidate;
+use context::{Callee, Rest};
+
+/// The gain is at least this share of the run's CPU time.
+const GAIN_SHARE: f64 = 0.10;
+/// A grower is guilty of its caller's growth if it has this share of the caller's cost.
+const INNER_SHARE: f64 = 0.6;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut growers: Vec<Candidate> =
+        candidate::counted(evidence).into_iter().filter(|candidate| candidate.grows()).collect();
+    growers.retain(|grower| grower.gain_ns() >= GAIN_SHARE * evidence.cpu_ns);
+    let guilty: Vec<&Candidate> = growers
+        .iter()
+        .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))
+        .collect();
+    guilty.into_iter().filter_map(|grower| finding(evidence, grower)).collect()
+}
+
+/// Whether `inner` is called under `outer` and has most of its cost.
+fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
+    if inner.function == outer.function || inner.process != outer.process {
+        return false;
+    }
+    let samples = &evidence.recording.tables.samples;
+    let both: f64 = samples
+        .iter()
+        .zip(&evidence.weights)
+        .filter(|(sample, _)| sample.stack.is_some_and(|s| inner.on[s as usize] && outer.on[s as usize]))
+        .map(|(_, weight)| weight)
+        .sum();
+    // Each is on the stack of the other's samples only if one calls the other: the caller is the one that is also seen
+    // without it, or that stands further out.
+    both >= INNER_SHARE * outer.cost_ns && context::is_caller(evidence, outer.function, inner.function)
+}
+
+fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
+    let rest = context::rest_of_the_caller(evidence, grower);
+    if let Rest::Grows = rest {
+        return None; // what the caller does besides grows as well: so does the input
+    }
+    let callee = context::callee(evidence, grower);
+    let flat = matches!(rest, Rest::Flat { .. });
+    let exact = grower.exact_share > 0.3;
+    let confidence = match (flat, exact, &callee) {
+        (true, true, Some(_)) => Confidence::Certain,
+        (true, true, None) if grower.growth.r2 >= 0.9 => Confidence::Certain,
+        (true, ..) => Confidence::Likely,
+        (false, ..) => Confidence::Hint,
+    };
+    let (cost, gain) = (grower.cost_ns, grower.gain_ns());
+    let frame = evidence.frame(grower.function);
+    let path = grower.example.map(|stack| evidence.path_to(stack, grower.function)).unwrap_or_default();
+    let caller = path.len().checked_sub(2).map(|at| path[at].clone());
+    let first = grower.growth.fitted.first().copied().unwrap_or(0.0);
+    let last = grower.growth.fitted.last().copied().unwrap_or(0.0);
+    let squared = callee.is_some() && flat;
+
+    let calls = grower.calls.round();
+    let mut explanation = Vec::new();
+    let from = caller.map_or(String::new(), |caller| {
+        let at = match (&caller.file, caller.line) {
+            (Some(file), Some(line)) => format!(" ({}:{line})", file.rsplit('/').next().unwrap_or(file)),
+            _ => String::new(),
+        };
+        format!(" from {}{at}", caller.function)
+    });
+    let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
+    explanation.push(format!("called {about}{} times{from}", count(calls)));
+    if let Some(Callee { function, fit, .. }) = &callee {
+        let b = fit.constant.round();
+        let plus = if b.abs() >= 1.0 { format!(" {} {}", if b < 0.0 { "−" } else { "+" }, count(b.abs())) } else { String::new() };
+        let name = evidence.name(*function);
+        let a = rounded(fit.per_call.abs());
+        let falls = if fit.per_call < 0.0 { "−" } else { "" };
+        explanation.push(if squared {
+            format!("call k makes {falls}{a}·k{plus} calls to {name} (R² {:.3}): n calls cost n²", fit.r2)
+        } else {
+            format!("call k makes {falls}{a}·k{plus} calls to {name} (R² {:.3})", fit.r2)
+        });
+    }
+    explanation.push(if grower.falling {
+        format!("a call costs {} at first and {} at the end: each works through all that is left", time(first), time(last))
+    } else {
+        format!("a call costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
+    });
+    match &rest {
+        Rest::Flat { caller, ratio, .. } => explanation.push(format!(
+            "what {} does besides stays the same ({:.1} times as much in the second half of the calls), so it is not the input that grows",
+            evidence.name(*caller),
+            ratio
+        )),
+        _ => explanation.push(
+            "whether the input of each call grows as well could not be told: too little else was done between the calls".to_owned(),
+        ),
+    }
+    if squared && !grower.falling {
+        explanation.push("at twice the input expect four times the time".to_owned());
+    }
+    if grower.before >= 1.0 {
+        explanation.push(format!(
+            "about {} calls happened before they were counted, or between; these are estimated from their time",
+            count((calls - grower.counted as f64).max(grower.before).round())
+        ));
+    }
+    if frame.file.is_none() {
+        explanation.push(format!(
+            "{} has no line information: build it with -g to see the line. Functions that were inlined into it count as part of it",
+            frame.module
+        ));
+    }
+
+    let fact = |name: &str, value: f64, unit: &str, source: &str, sure| Fact {
+        name: name.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        source: source.to_owned(),
+        sure,
+    };
+    let growth = &grower.growth;
+    let mut facts = vec![
+        fact("calls counted", grower.counted as f64, "calls", "probe", Sure::Exact),
+        fact("calls in all", calls, "calls", "probe", if about.is_empty() { Sure::Exact } else { Sure::Fitted }),
+        fact("cost of the first calls", first, "ns", "samples", Sure::Fitted),
+        fact("cost of the last calls", last, "ns", "samples", Sure::Fitted),
+        fact("rank correlation of cost and call number", growth.spearman, "1", "samples", Sure::Sampled),
+        fact("last quarter over first quarter", growth.last_to_first, "ratio", "samples", Sure::Sampled),
+        fact("exponent of the growth of a call's cost", grower.exponent, "1", "fit", Sure::Fitted),
+        fact("R² of the growth", growth.r2, "1", "fit", Sure::Fitted),
+    ];
+    if let Some(Callee { fit, pairs, .. }) = &callee {
+        facts.push(fact("callee's calls for each further call", fit.per_call, "calls", "probe", Sure::Fitted));
+        facts.push(fact("R² of the callee's calls", fit.r2, "1", "fit", Sure::Fitted));
+        facts.push(fact("calls with the callee counted", *pairs as f64, "calls", "probe", Sure::Exact));
+    }
+    if let Rest::Flat { ratio, samples, .. } = rest {
+        facts.push(fact("rest of the caller, second half over first", ratio, "ratio", "samples", Sure::Sampled));
+        facts.push(fact("samples in the rest of the caller", samples, "samples", "samples", Sure::Exact));
+    }
+    let mut series = vec![Series {
+        name: "cost of a call".to_owned(),
+        x_label: format!("number of the call of {}", frame.function),
+        y_label: "cost of the call".to_owned(),
+        y_unit: "ns".to_owned(),
+        x: grower.points.iter().map(|point| point.k).collect(),
+        y: grower.points.iter().map(|point| point.cost).collect(),
+        fit: growth.fitted.clone(),
+    }];
+    if let Some(Callee { function, k, calls, fit, .. }) = &callee {
+        series.push(Series {
+            name: format!("calls to {}", evidence.name(*function)),
+            x_label: format!("number of the call of {}", frame.function),
+            y_label: format!("calls to {} in it", evidence.name(*function)),
+            y_unit: "calls".to_owned(),
+            x: k.clone(),
+            y: calls.clone(),
+            fit: k.iter().map(|k| fit.constant + fit.per_call * k).collect(),
+        });
+    }
+    let advice = if grower.falling {
+        format!(
+            "let {} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
+             scanning what is left at each call",
+            frame.function
+        )
+    } else {
+        format!(
+            "let {} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
+             sorted index, in place of going through all earlier items at each call",
+            frame.function
+        )
+    };
+    Some(Finding {
+        cause: Cause::SuperlinearWork,
+        title: if grower.falling { "each call works through all that is left" } else { "work grows with every call" }.to_owned(),
+        confidence,
+        basis: Basis::Cpu,
+        cost_ns: cost as u64,
+        share: (cost / evidence.cpu_ns).min(1.0),
+        gain_ns: gain as u64,
+        function: frame.function.clone(),
+        module: frame.module.clone(),
+        file: frame.file.clone(),
+        line: frame.line,
+        path,
+        files: Vec::new(),
+        explanation,
+        facts,
+        series,
+        advice,
+        fingerprint: format!("superlinear-work:{}:{}", frame.module, frame.function),
+    })
+}
+
+/// 51,302
+fn count(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A slope as a person would write it: 2.0, 0.25, 1,234.
+fn rounded(value: f64) -> String {
+    if value >= 100.0 { count(value) } else if value >= 1.0 { format!("{value:.1}") } else { format!("{value:.2}") }
+}
+
+/// ns as a person would write them.
+fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        ns => (ns, "ns"),
+    };
+    if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+}

@@ -1,0 +1,104 @@
+//! A recording with the indexes that causes share: which functions are on which stack, and what each sample weighs.
+
+use crate::findings::Frame;
+use slowpath_recording::Recording;
+use slowpath_recording::tables::Sample;
+use std::path::Path;
+
+/// See the file's head. Functions are numbers of the recording's `functions` table.
+pub struct Evidence<'a> {
+    /// The recording.
+    pub recording: &'a Recording,
+    /// Weight of each sample, ns of CPU time, in the order of the `samples` table.
+    pub weights: Vec<f64>,
+    /// CPU time of the whole run, ns.
+    pub cpu_ns: f64,
+    /// For each location the real function it is in, not those inlined there.
+    real: Vec<Option<u32>>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Indexes a recording whose symbols were resolved.
+    pub fn new(recording: &'a Recording) -> Evidence<'a> {
+        let tables = &recording.tables;
+        let weights: Vec<f64> = tables.samples.iter().map(|sample| recording.weight_ns(sample)).collect();
+        let real = (0..tables.locations.len() as u32)
+            .map(|location| recording.frames_of(location).last().map(|frame| frame.function))
+            .collect();
+        let sampled: f64 = weights.iter().sum();
+        let cpu_ns = sampled.max((recording.about.user_ns + recording.about.sys_ns) as f64);
+        Evidence { recording, weights, cpu_ns, real }
+    }
+
+    /// The real function that a location is in.
+    pub fn function_at(&self, location: u32) -> Option<u32> {
+        self.real.get(location as usize).copied().flatten()
+    }
+
+    /// For each stack whether a frame of it satisfies `is`, given the real function of the frame.
+    pub fn stacks_with(&self, is: impl Fn(u32) -> bool) -> Vec<bool> {
+        let stacks = &self.recording.tables.stacks;
+        let mut with: Vec<bool> = Vec::with_capacity(stacks.len());
+        for stack in stacks {
+            let above = stack.parent.is_some_and(|parent| with[parent as usize]);
+            with.push(above || self.function_at(stack.location).is_some_and(&is));
+        }
+        with
+    }
+
+    /// The process of a sample.
+    pub fn process_of(&self, sample: &Sample) -> u32 {
+        self.recording.tables.threads[sample.thread as usize].process
+    }
+
+    /// The name of a function.
+    pub fn name(&self, function: u32) -> &str {
+        &self.recording.tables.functions[function as usize].name
+    }
+
+    /// The file name of a function's module, empty for none.
+    pub fn module(&self, function: u32) -> String {
+        let module = self.recording.tables.functions[function as usize].module;
+        let path = module.map_or("", |module| &self.recording.tables.modules[module as usize].path);
+        Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Locations of a stack, innermost first.
+    pub fn locations(&self, stack: u32) -> impl Iterator<Item = u32> + '_ {
+        let stacks = &self.recording.tables.stacks;
+        let mut at = Some(stack);
+        std::iter::from_fn(move || {
+            let node = &stacks[at? as usize];
+            at = node.parent;
+            Some(node.location)
+        })
+    }
+
+    /// A function as a frame, at its first line.
+    pub fn frame(&self, function: u32) -> Frame {
+        let row = &self.recording.tables.functions[function as usize];
+        Frame { function: row.name.clone(), module: self.module(function), file: row.file.clone(), line: row.line }
+    }
+
+    /// The call path of a stack down to the innermost frame of `function`, outermost first, each frame at the line of its
+    /// call, inlined frames included.
+    pub fn path_to(&self, stack: u32, function: u32) -> Vec<Frame> {
+        let locations: Vec<u32> = self.locations(stack).collect();
+        let inner = locations.iter().position(|location| self.function_at(*location) == Some(function)).unwrap_or(0);
+        let mut path = Vec::new();
+        for (at, location) in locations.iter().enumerate().skip(inner).rev() {
+            for frame in self.recording.frames_of(*location).iter().rev() {
+                let own = at == inner;
+                let mut shown = self.frame(frame.function);
+                if own && frame.function == function {
+                    path.push(shown); // the guilty function itself, at its first line
+                    return path;
+                }
+                shown.file = frame.file.clone();
+                shown.line = frame.line;
+                path.push(shown);
+            }
+        }
+        path
+    }
+}

@@ -1,0 +1,53 @@
+//! Where the time goes: functions by self and total time. Not a finding.
+
+use crate::Evidence;
+use crate::findings::Hot;
+use std::collections::HashMap;
+
+/// So many functions are told.
+const FUNCTIONS: usize = 30;
+
+/// The functions with the most self time. Inlined functions count as functions.
+pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
+    let tables = &evidence.recording.tables;
+    let mut by_stack: HashMap<u32, f64> = HashMap::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        if let Some(stack) = sample.stack {
+            *by_stack.entry(stack).or_default() += weight;
+        }
+    }
+    let mut times: HashMap<u32, (f64, f64)> = HashMap::new();
+    let mut on_stack = Vec::new();
+    for (stack, weight) in by_stack {
+        on_stack.clear();
+        for location in evidence.locations(stack) {
+            on_stack.extend(evidence.recording.frames_of(location).iter().map(|frame| frame.function));
+        }
+        if let Some(innermost) = on_stack.first() {
+            times.entry(*innermost).or_default().0 += weight;
+        }
+        on_stack.sort_unstable();
+        on_stack.dedup();
+        for function in &on_stack {
+            times.entry(*function).or_default().1 += weight;
+        }
+    }
+    let mut hot: Vec<Hot> = times
+        .into_iter()
+        .filter(|(_, (own, _))| *own > 0.0)
+        .map(|(function, (own, total))| {
+            let frame = evidence.frame(function);
+            Hot {
+                function: frame.function,
+                module: frame.module,
+                file: frame.file,
+                line: frame.line,
+                self_ns: own as u64,
+                total_ns: total as u64,
+            }
+        })
+        .collect();
+    hot.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.function.cmp(&b.function)));
+    hot.truncate(FUNCTIONS);
+    hot
+}

@@ -1,0 +1,166 @@
+//! Names for the addresses of a recording: its `functions` and `frames` tables, made after the run from the files that
+//! the modules name. Only addresses that occur are looked up, each once.
+
+use slowpath_recording::Recording;
+use slowpath_recording::tables::{Frame, Function, Module};
+use slowpath_symbols::ElfSymbols;
+use slowpath_symbols::kernel::KernelSymbols;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Fills the tables `functions` and `frames` if they are empty. `held` names files to read in place of a module's path,
+/// such as a descriptor of one that was deleted. Returns what could not be named, a sentence each.
+pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<String> {
+    let tables = &mut recording.tables;
+    if !tables.frames.is_empty() || tables.locations.is_empty() {
+        return Vec::new();
+    }
+    let mut notes = Vec::new();
+    let mut names = Names::default();
+    let mut by_module: HashMap<Option<u32>, Vec<(u32, u64)>> = HashMap::new();
+    let mut kernel = Vec::new();
+    for location in &tables.locations {
+        if location.kind == "kernel" {
+            kernel.push((location.location, location.address));
+        } else {
+            by_module.entry(location.module).or_default().push((location.location, location.address));
+        }
+    }
+    let mut modules: Vec<_> = by_module.into_iter().collect();
+    modules.sort_by_key(|(module, _)| *module);
+    for (number, places) in modules {
+        let module = number.and_then(|number| tables.modules.get(number as usize));
+        match module {
+            Some(module) => {
+                if let Err(why) = names.module(module, held.get(&module.module), &places) {
+                    notes.push(format!("no symbols for {}: {why}", module.path));
+                }
+            }
+            None => {
+                for (location, address) in places {
+                    names.one(location, &format!("[code at run time]+{address:#x}"), None, address, "jit");
+                }
+            }
+        }
+    }
+    if !kernel.is_empty() {
+        match KernelSymbols::load() {
+            Ok(symbols) => {
+                for (location, address) in kernel {
+                    let (name, start) =
+                        symbols.lookup(address).map_or(("[kernel]", 0), |(name, _, start)| (name, start));
+                    names.one(location, name, None, start, "kernel");
+                }
+            }
+            Err(_) => {
+                notes.push(
+                    "kernel functions are not named, for /proc/kallsyms hides them: sudo sysctl kernel.kptr_restrict=0"
+                        .to_owned(),
+                );
+                for (location, _) in kernel {
+                    names.one(location, "[kernel]", None, 0, "kernel");
+                }
+            }
+        }
+    }
+    names.frames.sort_by_key(|frame| (frame.location, frame.depth));
+    tables.functions = names.functions;
+    tables.frames = names.frames;
+    notes
+}
+
+#[derive(Default)]
+struct Names {
+    functions: Vec<Function>,
+    frames: Vec<Frame>,
+    numbers: HashMap<(String, Option<u32>, u64), u32>,
+}
+
+impl Names {
+    fn function(&mut self, name: &str, module: Option<u32>, address: u64, file: Option<&str>, line: Option<u32>) -> u32 {
+        let functions = &mut self.functions;
+        *self.numbers.entry((name.to_owned(), module, address)).or_insert_with(|| {
+            let function = functions.len() as u32;
+            functions.push(Function {
+                function,
+                name: name.to_owned(),
+                module,
+                file: file.map(str::to_owned),
+                line,
+                address,
+            });
+            function
+        })
+    }
+
+    fn one(&mut self, location: u32, name: &str, module: Option<u32>, address: u64, kind: &str) {
+        let function = self.function(name, module, address, None, None);
+        self.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind: kind.to_owned() });
+    }
+
+    fn module(&mut self, module: &Module, held: Option<&PathBuf>, places: &[(u32, u64)]) -> Result<(), String> {
+        let file_name = Path::new(&module.path).file_name().map(|name| name.to_string_lossy().into_owned());
+        let short = file_name.unwrap_or_else(|| module.path.clone());
+        let opened = open(module, held);
+        let (mut symbols, failed) = match opened {
+            Ok(symbols) => (Some(symbols), None),
+            Err(why) => (None, Some(why)),
+        };
+        for (location, svma) in places {
+            let found = symbols.as_mut().map(|symbols| symbols.lookup(*svma)).unwrap_or_default();
+            if found.is_empty() {
+                // Stripped: unwind tables still tell where the function begins.
+                let range = symbols.as_ref().and_then(|symbols| symbols.ranges().containing(*svma));
+                let start = range.map_or(*svma, |range| range.start);
+                self.one(*location, &format!("{short}+{start:#x}"), Some(module.module), start, "native");
+                continue;
+            }
+            for (depth, symbol) in found.iter().enumerate() {
+                // An inlined function has no address of its own: all its copies are one.
+                let address = if symbol.inlined { 0 } else { symbol.start };
+                let name = if symbol.name.is_empty() { format!("{short}+{:#x}", symbol.start) } else { symbol.name.clone() };
+                let file = symbol.file.as_deref();
+                let function = self.function(&name, Some(module.module), address, file, symbol.decl_line);
+                self.frames.push(Frame {
+                    location: *location,
+                    depth: depth as u32,
+                    function,
+                    file: symbol.file.clone(),
+                    line: symbol.line,
+                    kind: if symbol.inlined { "inlined" } else { "native" }.to_owned(),
+                });
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+fn open(module: &Module, held: Option<&PathBuf>) -> Result<ElfSymbols, String> {
+    if module.path == "[vdso]" {
+        let bytes = vdso().ok_or("this process has none")?;
+        return ElfSymbols::from_bytes(bytes, Path::new("[vdso]"), None, &[]).map_err(|error| error.to_string());
+    }
+    let build_id = module.build_id.as_deref().and_then(from_hex);
+    let wanted = build_id.as_deref();
+    let by_path = ElfSymbols::open(Path::new(&module.path), wanted);
+    match (by_path, held) {
+        (Ok(symbols), _) => Ok(symbols),
+        (Err(_), Some(held)) => ElfSymbols::open(held, wanted).map_err(|error| error.to_string()),
+        (Err(error), None) => Err(error.to_string()),
+    }
+}
+
+fn vdso() -> Option<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
+    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    let mut bytes = vec![0; (end - start) as usize];
+    std::fs::File::open("/proc/self/mem").ok()?.read_exact_at(&mut bytes, start).ok()?;
+    Some(bytes)
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+}
