@@ -46,7 +46,12 @@ struct slot {
 	__u32 mode, generation, probe, parent; // parent: slot + 1, or 0
 	__u32 sp_adjust, children_used;
 	__u32 children[MAX_CHILDREN]; // slots
-	__u64 records_max;
+	__u64 stop_at; // at so many hits the probe takes itself out
+};
+
+// Hits of a slot over all threads, and when it took itself out.
+struct total {
+	__u64 count, stopped;
 };
 
 enum { MODE_OFF, MODE_COUNT, MODE_RECORD };
@@ -81,13 +86,13 @@ struct {
 	__type(value, struct slot);
 } slots SEC(".maps");
 
-// Hits of a slot over all threads. Mapped into user space, which can so follow a rate by the millisecond.
+// Mapped into user space, which can so follow a rate by the millisecond.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, MAX_SLOTS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct total);
 } totals SEC(".maps");
 
 struct {
@@ -248,17 +253,25 @@ static __always_inline bool active(struct hits *parent, __u64 sp)
 	return now == parent->return_address;
 }
 
-SEC("uprobe")
-int hit(struct pt_regs *ctx)
+// Returns whether the probe shall be taken out of this process at once.
+static __always_inline int on_hit(struct pt_regs *ctx)
 {
-	__u32 index = bpf_get_attach_cookie(ctx);
+	__u32 index = bpf_get_attach_cookie(ctx) & 0xffff, generation = bpf_get_attach_cookie(ctx) >> 16;
 	struct slot *slot = bpf_map_lookup_elem(&slots, &index);
-	if (!slot || slot->mode == MODE_OFF)
-		return 0;
-	__u64 *total = bpf_map_lookup_elem(&totals, &index);
+	if (!slot || slot->mode == MODE_OFF || slot->generation != generation)
+		return 1; // left over from a window that has ended
+	struct total *total = bpf_map_lookup_elem(&totals, &index);
 	if (!total)
-		return 0;
-	__u64 count = __sync_fetch_and_add(total, 1) + 1;
+		return 1;
+	__u64 count = __sync_fetch_and_add(&total->count, 1) + 1;
+	if (count >= slot->stop_at) {
+		if (!total->stopped)
+			total->stopped = bpf_ktime_get_ns();
+		if (count > slot->stop_at) {
+			__sync_fetch_and_add(&total->count, -1);
+			return 1;
+		}
+	}
 
 	__u32 tid = bpf_get_current_pid_tgid(); // only to tell threads apart; events carry our namespace's
 	struct hits *hits = hits_of(tid, index, slot->generation);
@@ -274,8 +287,6 @@ int hit(struct pt_regs *ctx)
 		return 0;
 	hits->sp = sp;
 	bpf_probe_read_user(&hits->return_address, sizeof(hits->return_address), (void *)sp);
-	if (count > slot->records_max)
-		return 0;
 
 	struct call_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	if (!event) {
@@ -311,6 +322,21 @@ int hit(struct pt_regs *ctx)
 	}
 	event->children_used = used;
 	bpf_ringbuf_submit(event, wake_flags());
+	return 0;
+}
+
+// Kernels from 6.6 on. Returning 1 has the kernel remove the breakpoint from the process there and then.
+SEC("uprobe.multi")
+int hit_multi(struct pt_regs *ctx)
+{
+	return on_hit(ctx);
+}
+
+// Older kernels, where only closing the event removes the breakpoint.
+SEC("uprobe")
+int hit(struct pt_regs *ctx)
+{
+	on_hit(ctx);
 	return 0;
 }
 

@@ -56,6 +56,7 @@ pub(crate) struct Image {
     pub build_id: Option<String>,
     /// Built by Go, whose stacks move and whose threads swap goroutines.
     pub go: bool,
+    file: Option<File>,
     content: Arc<Content>,
     /// File offset, file size and svma of each loaded segment.
     segments: Vec<(u64, u64, u64)>,
@@ -80,7 +81,8 @@ impl Image {
         let map = unsafe { Mmap::map(&file) }.ok()?;
         let mtime = metadata.mtime().max(0) as u64 * 1_000_000_000 + metadata.mtime_nsec() as u64;
         let identity = [metadata.dev(), metadata.ino(), metadata.len(), mtime];
-        Image::parse(path.to_owned(), identity, Content::Mapped(map))
+        let image = Image::parse(path.to_owned(), identity, Content::Mapped(map))?;
+        Some(Image { file: Some(file), ..image })
     }
 
     /// The vdso, which is the same in every process: read from our own memory.
@@ -142,9 +144,15 @@ impl Image {
             build_id,
             go,
             segments,
+            file: None,
             content: content.clone(),
             functions: OnceLock::new(),
         })
+    }
+
+    /// The open file, if it is one.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.file.as_ref()
     }
 
     /// The file's own address of the byte at `offset`.

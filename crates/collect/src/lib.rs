@@ -61,7 +61,7 @@ pub struct Progress {
 }
 
 /// A finished recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Outcome {
     /// Its folder.
     pub path: PathBuf,
@@ -69,4 +69,6 @@ pub struct Outcome {
     pub exit: Option<i32>,
     /// Why the recording is not whole, such as a full disk.
     pub trouble: Option<String>,
+    /// The files of modules, by number, opened when they were mapped: they may have been deleted since.
+    pub held: Vec<(u32, std::fs::File)>,
 }

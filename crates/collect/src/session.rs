@@ -118,14 +118,13 @@ impl Session {
         let (tell, told) = channel();
         let counter = bpf
             .probes()
-            .map_err(|error| error.to_string())
-            .and_then(|tables| Counter::new(tables, self.probes, tell).map_err(|error| error.to_string()));
+            .map(|tables| Counter::new(tables, self.probes, tell));
         match counter {
             Ok(counter) => {
                 let thread = std::thread::spawn(move || counter.run(receive));
                 self.counter = Some(CounterThread { orders, told, thread });
             }
-            Err(why) => self.refused = Some(why),
+            Err(error) => self.refused = Some(error.to_string()),
         }
     }
 

@@ -222,8 +222,9 @@ fn finish(mut session: Session, mut about: About) -> Result<Outcome, Error> {
         about.degraded.push(format!("calls of some functions were not counted: {why}"));
     }
     let exit = about.exit;
+    let held = session.world.held();
     let (path, trouble) = session.finish(about)?;
-    Ok(Outcome { path, exit, trouble })
+    Ok(Outcome { path, exit, trouble, held })
 }
 
 /// What a unit of a sample's period is worth. Cycles are only proportional to time: each process's scale makes them add

@@ -76,6 +76,12 @@ impl World {
         self.images[module as usize].as_ref()
     }
 
+    /// The files of modules, by number. One that cannot be duplicated is left out: its path may still do.
+    pub(crate) fn held(&self) -> Vec<(u32, std::fs::File)> {
+        let files = self.images.iter().zip(0u32..);
+        files.filter_map(|(image, module)| Some((module, image.as_ref()?.file()?.try_clone().ok()?))).collect()
+    }
+
     /// Takes a process up, the command itself or one to attach to.
     pub(crate) fn start(&mut self, pid: u32, executed: bool, time: u64, tables: &mut Tables) {
         self.insert(pid, None, AddressSpace::default(), executed, String::new(), Vec::new(), None, time, tables);

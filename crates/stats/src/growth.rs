@@ -62,7 +62,8 @@ pub enum Shape {
         /// Position, in order of k and from 0, of the first point of each level but the first.
         breaks: Vec<usize>,
     },
-    /// Not flat, but none of the others explains it; or there are too few points (below 6), or a value
+    /// Not flat, but none of the others explains it, or a power is hardly ahead of steps or behind a smooth
+    /// step; or there are too few points (below 6), or a value
     /// that is not finite.
     Unclear,
 }
@@ -93,8 +94,8 @@ pub struct Growth {
 ///
 /// The models are compared by G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6
 /// (1978) 461–464: deviance / φ + parameters · ln n. The dispersion φ says how many times larger the noise
-/// is than the variances given, and is never below 1; so noise that they understate is not
-/// taken for structure.
+/// is than the variances given, and is never below 1 where any were; so noise that they understate is not
+/// taken for structure. Without variances, noise of 1 % of the mean is the least that is believed.
 ///
 /// Never fails: see [`Shape::Unclear`]. Points need not be sorted.
 pub fn growth(points: &[Point]) -> Growth {

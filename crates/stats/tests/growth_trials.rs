@@ -139,9 +139,8 @@ fn two_phases_are_steps() {
 fn three_rising_phases_are_steps() {
     let phases = |k: f64| if k <= 350.0 { 1.0 } else { (2.0 * (k / 700.0).ceil()).min(4.0) };
     assert!(count(100, poisson(100.0, phases), is_steps) >= 98);
-    // With a quarter of the samples it is sometimes unclear, but rarely growth.
-    let w = count(200, poisson(25.0, phases), convincing); eprintln!("W {w} {} {}", count(200, poisson(25.0, phases), is_power), count(200, poisson(25.0, phases), is_steps));
-    assert!(count(100, poisson(25.0, phases), convincing) <= 5);
+    // With a quarter of the samples a good part is unclear, and about 3 % still look like growth.
+    assert!(count(200, poisson(25.0, phases), convincing) <= 10);
 }
 
 #[test]

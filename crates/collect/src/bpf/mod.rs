@@ -3,10 +3,11 @@
 pub(crate) mod event;
 
 use event::Event;
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, RingBuffer, RingBufferBuilder};
 use std::cell::RefCell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slowpath.bpf.o"));
 
@@ -21,13 +22,29 @@ pub(crate) struct Bpf {
     received: Rc<RefCell<Vec<Event>>>,
     links: Vec<Link>,
     object: Object,
+    /// The kernel has uprobe_multi links.
+    multi: bool,
+}
+
+fn open(multi: bool) -> Result<OpenObject, libbpf_rs::Error> {
+    let mut object = ObjectBuilder::default().open_memory(OBJECT)?;
+    for mut program in object.progs_mut() {
+        if program.name() == "hit_multi" && !multi {
+            program.set_autoload(false);
+        }
+    }
+    Ok(object)
 }
 
 impl Bpf {
     /// Loads the object and follows forks, execs and exits. Needs CAP_BPF and CAP_PERFMON, or root.
     pub(crate) fn load() -> Result<Bpf, libbpf_rs::Error> {
         libbpf_rs::set_print(None); // its complaints go to stderr, which is the target's
-        let object = ObjectBuilder::default().open_memory(OBJECT)?.load()?;
+        // Kernels before 6.6 refuse the program for several probes a link.
+        let (object, multi) = match open(true)?.load() {
+            Ok(object) => (object, true),
+            Err(_) => (open(false)?.load()?, false),
+        };
         let mut links = Vec::new();
         for program in object.progs_mut() {
             match program.name().to_str() {
@@ -45,7 +62,7 @@ impl Bpf {
             0
         })?;
         let ring = builder.build()?;
-        Ok(Bpf { ring, received, links, object })
+        Ok(Bpf { ring, received, links, object, multi })
     }
 
     /// Adds a process to the tree that is followed.
@@ -86,12 +103,13 @@ impl Bpf {
         let program = self
             .object
             .progs()
-            .find(|program| program.name() == "hit")
+            .find(|program| program.name() == if self.multi { "hit_multi" } else { "hit" })
             .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
         let clone = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map_err(libbpf_rs::Error::from);
         let totals = map(&self.object, "totals")?;
         Ok(ProbeTables {
             program: clone(program.as_fd())?,
+            multi: self.multi,
             slots: map(&self.object, "slots")?,
             totals: Totals::map(totals.as_fd().as_raw_fd())?,
         })
@@ -106,6 +124,8 @@ fn map(object: &Object, name: &str) -> Result<MapHandle, libbpf_rs::Error> {
 /// The probe program and the tables that steer and read it.
 pub(crate) struct ProbeTables {
     pub program: OwnedFd,
+    /// The program is for uprobe_multi links.
+    pub multi: bool,
     pub slots: MapHandle,
     pub totals: Totals,
 }
@@ -122,7 +142,8 @@ pub(crate) struct Slot {
     pub sp_adjust: u32,
     pub children_used: u32,
     pub children: [u32; CHILDREN],
-    pub records_max: u64,
+    /// At so many hits the probe takes itself out.
+    pub stop_at: u64,
 }
 
 /// [`Slot::mode`]: count hits.
@@ -140,17 +161,26 @@ impl ProbeTables {
     }
 }
 
+/// Hits of a slot, and when it took itself out (0: it did not); `struct total` of the BPF object.
+#[repr(C)]
+pub(crate) struct Total {
+    pub count: AtomicU64,
+    pub stopped_ns: AtomicU64,
+}
+
 /// The running counts of all slots, in memory shared with the kernel.
-pub(crate) struct Totals(*mut std::sync::atomic::AtomicU64);
+pub(crate) struct Totals(*mut Total);
 
 // SAFETY: shared memory of atomics; the mapping belongs to this value.
 unsafe impl Send for Totals {}
 
 impl Totals {
+    const BYTES: usize = SLOTS * size_of::<Total>();
+
     fn map(fd: i32) -> Result<Totals, libbpf_rs::Error> {
-        // SAFETY: a new shared mapping of a map made for it, SLOTS × 8 bytes.
+        // SAFETY: a new shared mapping of a map made for it, of just this size.
         let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), SLOTS * 8, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
+            libc::mmap(std::ptr::null_mut(), Self::BYTES, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
         };
         if base == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error().into());
@@ -158,8 +188,8 @@ impl Totals {
         Ok(Totals(base.cast()))
     }
 
-    /// The count of one slot.
-    pub(crate) fn get(&self, index: usize) -> &std::sync::atomic::AtomicU64 {
+    /// The counts of one slot.
+    pub(crate) fn get(&self, index: usize) -> &Total {
         assert!(index < SLOTS);
         // SAFETY: inside the mapping, aligned, and shared with the kernel only by atomic operations.
         unsafe { &*self.0.add(index) }
@@ -169,6 +199,6 @@ impl Totals {
 impl Drop for Totals {
     fn drop(&mut self) {
         // SAFETY: our own mapping; references to it borrow self.
-        unsafe { libc::munmap(self.0.cast(), SLOTS * 8) };
+        unsafe { libc::munmap(self.0.cast(), Self::BYTES) };
     }
 }

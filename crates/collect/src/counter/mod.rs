@@ -39,8 +39,13 @@ const READ_NS: u64 = 10_000_000;
 const PAUSE_NS: u64 = 250_000_000;
 /// A window of a hot probe lasts until its caller was entered twice more, but no longer than this, ns, …
 const WINDOW_NS: u64 = 20_000_000;
-/// … nor than this many hits.
-const WINDOW_HITS: u64 = 20_000;
+/// … nor than this many hits; where no caller is counted, than these.
+const WINDOW_HITS: u64 = 10_000;
+const WINDOW_HITS_ALONE: u64 = 300;
+/// Hits in a trial that show a hot probe.
+const TRIAL_HITS: u64 = 100;
+/// Hits that a standing probe may have until it is looked at again.
+const BURST_HITS: u64 = 600;
 /// Share of the time that one hot probe's windows may take.
 const WINDOW_SHARE: f64 = 0.004;
 
@@ -83,6 +88,8 @@ pub(crate) enum Told {
 struct Standing {
     uprobe: Uprobe,
     opened_ns: u64,
+    /// At so many hits it takes itself out.
+    stop_at: u64,
     /// Hits and time at the last look.
     seen: u64,
     seen_ns: u64,
@@ -112,7 +119,6 @@ struct Probe {
 /// The counter: runs until its orders end, then closes every probe.
 pub(crate) struct Counter {
     tables: ProbeTables,
-    pmu: u32,
     probes: Vec<Probe>,
     by_function: HashMap<(u32, u32), usize>,
     /// Functions that cannot be probed.
@@ -125,10 +131,9 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    pub(crate) fn new(tables: ProbeTables, first_probe: u32, told: Sender<Told>) -> std::io::Result<Counter> {
-        Ok(Counter {
+    pub(crate) fn new(tables: ProbeTables, first_probe: u32, told: Sender<Told>) -> Counter {
+        Counter {
             tables,
-            pmu: uprobe::pmu_type()?,
             probes: Vec::new(),
             by_function: HashMap::new(),
             refused: HashMap::new(),
@@ -137,7 +142,7 @@ impl Counter {
             spent_ns: 0,
             started_ns: clock::now_ns(),
             told,
-        })
+        }
     }
 
     pub(crate) fn run(mut self, orders: Receiver<Order>) {
@@ -243,9 +248,7 @@ impl Counter {
     fn relate(&mut self) {
         let callers: Vec<Option<usize>> = (0..self.probes.len()).map(|index| self.caller_of(index)).collect();
         for (index, probe) in self.probes.iter().enumerate() {
-            if probe.standing.is_none() {
-                continue;
-            }
+            let Some(standing) = &probe.standing else { continue };
             let mut children: Vec<usize> = (0..self.probes.len())
                 .filter(|child| callers[*child] == Some(index) && self.probes[*child].standing.is_some())
                 .collect();
@@ -259,7 +262,7 @@ impl Counter {
                 sp_adjust: probe.placement.sp_adjust,
                 children_used: children.len() as u32,
                 children: [0; CHILDREN],
-                records_max: u64::MAX,
+                stop_at: standing.stop_at,
             };
             for (place, child) in slot.children.iter_mut().zip(&children) {
                 *place = self.probes[*child].slot as u32;
@@ -270,7 +273,7 @@ impl Counter {
     }
 
     fn hits(&self, index: usize) -> u64 {
-        self.tables.totals.get(self.probes[index].slot).load(Ordering::Relaxed)
+        self.tables.totals.get(self.probes[index].slot).count.load(Ordering::Relaxed)
     }
 
     fn affordable(&self) -> bool {
@@ -296,27 +299,34 @@ impl Counter {
     }
 
     fn open(&mut self, index: usize) -> bool {
-        let caller_hits = self
-            .probes
-            .get(index)
-            .and_then(|probe| self.by_function.get(&(probe.candidate.process, probe.candidate.caller?)).copied())
-            .map_or(0, |caller| self.hits(caller));
+        let caller = self.caller_of(index);
+        let (caller_hits, has_caller) = (caller.map_or(0, |caller| self.hits(caller)), caller.is_some());
         let probe = &mut self.probes[index];
         probe.generation += 1;
         probe.mode = MODE_COUNT;
         let (slot, pid) = (probe.slot, probe.candidate.pid);
         let Some(offset) = probe.candidate.image.offset_of_svma(probe.candidate.start) else { return false };
         let (file, offset) = (probe.candidate.file.clone(), offset + probe.placement.offset);
-        self.tables.totals.get(slot).store(0, Ordering::Relaxed);
-        let blank = Slot { mode: MODE_COUNT, generation: probe.generation, probe: probe.number, ..Slot::default() };
+        let windowed = probe.hot;
+        let stop_at = match (windowed, has_caller) {
+            (false, _) => TRIAL_HITS,
+            (true, true) => WINDOW_HITS,
+            (true, false) => WINDOW_HITS_ALONE,
+        };
+        let total = self.tables.totals.get(slot);
+        total.count.store(0, Ordering::Relaxed);
+        total.stopped_ns.store(0, Ordering::Relaxed);
+        let (generation, number) = (probe.generation, probe.number);
+        let blank = Slot { mode: MODE_COUNT, generation, probe: number, stop_at, ..Slot::default() };
+        let cookie = u64::from(generation) << 16 | slot as u64;
         let set = self.tables.set(slot, blank);
         let opened = clock::now_ns();
-        match (set, Uprobe::open(self.pmu, pid, &file, offset, &self.tables.program, slot as u64)) {
+        match (set, Uprobe::open(&self.tables, pid, &file, offset, cookie)) {
             (Ok(()), Ok(uprobe)) => {
-                let windowed = self.probes[index].hot;
                 self.probes[index].standing = Some(Standing {
                     uprobe,
-                    opened_ns: opened,
+                    opened_ns: clock::now_ns(),
+                    stop_at,
                     seen: 0,
                     seen_ns: opened,
                     trial: !windowed,
@@ -339,95 +349,101 @@ impl Counter {
 
     /// Looks at a standing probe and decides whether it stays, and how.
     fn look(&mut self, index: usize) {
+        let Some(standing) = &self.probes[index].standing else { return };
         let now = clock::now_ns();
-        let hits = self.hits(index);
-        let cost = place::hit_cost_ns(self.probes[index].placement.emulated);
-        let caller = {
-            let candidate = &self.probes[index].candidate;
-            candidate.caller.and_then(|caller| self.by_function.get(&(candidate.process, caller)).copied())
-        };
-        let caller_hits = caller.map(|caller| self.hits(caller));
-        let affordable = self.affordable();
-        let probe = &mut self.probes[index];
-        let Some(standing) = &mut probe.standing else { return };
+        let (hits, stopped) = (self.hits(index), self.stopped(index));
         let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
         if standing.windowed {
-            let turned = caller_hits.is_some_and(|hits| hits >= standing.caller_hits + 2);
-            if hits >= WINDOW_HITS || age >= WINDOW_NS || (turned && age >= 1_000_000) || (hits > 500 && caller.is_none()) {
+            let turned = self.caller_of(index).is_some_and(|caller| self.hits(caller) >= standing.caller_hits + 2);
+            if stopped.is_some() || age >= WINDOW_NS || turned {
                 self.close(index, "planned");
             }
-            return;
-        }
-        let rate = |hits: u64, ns: u64| hits as f64 * 1e9 / ns.max(1) as f64;
-        if standing.trial {
-            if hits > 100 && rate(hits, age) > HOT_PER_S && age < TRIAL_NS {
+        } else if standing.trial {
+            if stopped.is_some() {
                 self.close(index, "hot");
             } else if age >= TRIAL_NS {
-                if rate(hits, age) > HOT_PER_S {
-                    self.close(index, "hot");
-                } else {
-                    standing.trial = false;
-                    probe.mode = if rate(hits, age) <= RECORD_PER_S { MODE_RECORD } else { MODE_COUNT };
-                    self.relate();
-                }
+                let mode = if rate(hits, age) <= RECORD_PER_S { MODE_RECORD } else { MODE_COUNT };
+                self.stay(index, hits, now, mode, true);
             }
-            return;
-        }
-        if since < READ_NS {
-            return;
-        }
-        let new = hits - standing.seen;
-        let now_rate = rate(new, since);
-        (standing.seen, standing.seen_ns) = (hits, now);
-        self.spent_ns += new * cost;
-        probe.rate = now_rate;
-        let (number, mode) = (probe.number, probe.mode);
-        if now_rate > HOT_PER_S || (new * cost) as f64 > 0.015 * since as f64 {
+        } else if stopped.is_some() {
             self.close(index, "hot");
-        } else if !affordable && new > 0 {
-            self.close(index, "budget");
-        } else {
-            if new > 0 && mode == MODE_COUNT {
-                self.tell(Told::Call(Call { time_ns: now, thread: None, probe: number, count: hits, under: None, cpu_ns: 0 }));
-            }
-            let wanted = match mode {
-                MODE_RECORD if now_rate > 2.0 * RECORD_PER_S => MODE_COUNT,
-                MODE_COUNT if now_rate < RECORD_PER_S / 2.0 => MODE_RECORD,
-                same => same,
-            };
-            if wanted != mode {
-                self.probes[index].mode = wanted;
-                self.relate();
+        } else if since >= READ_NS {
+            let new = hits - standing.seen;
+            let (probe, cost) = (&self.probes[index], self.probes[index].cost_ns());
+            let (number, mode, now_rate) = (probe.number, probe.mode, rate(new, since));
+            self.spent_ns += new * cost;
+            if now_rate > HOT_PER_S || (new * cost) as f64 > 0.015 * since as f64 {
+                self.close(index, "hot");
+            } else if new > 0 && !self.affordable() {
+                self.close(index, "budget");
+            } else {
+                if new > 0 && mode == MODE_COUNT {
+                    self.tell(Told::Call(Call { time_ns: now, thread: None, probe: number, count: hits, under: None, cpu_ns: 0 }));
+                }
+                let wanted = match mode {
+                    MODE_RECORD if now_rate > 2.0 * RECORD_PER_S => MODE_COUNT,
+                    MODE_COUNT if now_rate < RECORD_PER_S / 2.0 => MODE_RECORD,
+                    same => same,
+                };
+                self.stay(index, hits, now, wanted, wanted != mode);
             }
         }
+    }
+
+    /// Lets a standing probe go on until the next look.
+    fn stay(&mut self, index: usize, hits: u64, now: u64, mode: u32, changed: bool) {
+        let probe = &mut self.probes[index];
+        let Some(standing) = &mut probe.standing else { return };
+        (standing.trial, standing.seen, standing.seen_ns) = (false, hits, now);
+        probe.mode = mode;
+        let short = standing.stop_at < hits + BURST_HITS;
+        if short {
+            standing.stop_at = hits + 4 * BURST_HITS;
+        }
+        if changed || short {
+            self.relate();
+        }
+    }
+
+    /// When a probe took itself out, if it did.
+    fn stopped(&self, index: usize) -> Option<u64> {
+        let at = self.tables.totals.get(self.probes[index].slot).stopped_ns.load(Ordering::Relaxed);
+        Some(at).filter(|at| *at > 0)
     }
 
     fn close(&mut self, index: usize, reason: &str) {
         let Some(standing) = self.probes[index].standing.take() else { return };
         let hits = self.hits(index);
-        let now = clock::now_ns();
-        drop(standing.uprobe);
+        let end = self.stopped(index).unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
+        // The kernel takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
+        // must not keep the other probes from being looked at in time.
+        std::thread::spawn(move || drop(standing.uprobe));
+        let (age, cost) = (end - standing.opened_ns, self.probes[index].cost_ns());
+        self.spent_ns += (hits - standing.seen.min(hits)) * cost;
         let probe = &mut self.probes[index];
-        let age = (now - standing.opened_ns).max(1);
-        let cost = (hits - standing.seen.min(hits)) * place::hit_cost_ns(probe.placement.emulated);
-        self.spent_ns += cost;
-        probe.rate = hits as f64 * 1e9 / age as f64;
-        // A window shows that a probe has become slow enough to stay.
-        probe.hot = if standing.windowed { probe.rate > HOT_PER_S / 2.0 } else { true };
-        let window_cost = hits * place::hit_cost_ns(probe.placement.emulated);
-        probe.again_ns = now
-            + match reason {
-                "budget" => 4 * PAUSE_NS,
-                _ => PAUSE_NS.max((window_cost as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
-            };
-        let number = probe.number;
-        self.tell(Told::Window(Window {
-            probe: number,
-            start_ns: standing.opened_ns,
-            end_ns: now,
-            hits,
-            reason: reason.to_owned(),
-        }));
+        probe.rate = rate(hits, age);
+        // A window shows whether a probe has become slow enough to stay.
+        probe.hot = probe.rate > HOT_PER_S / 2.0 || (probe.rate * cost as f64) > 0.01e9;
+        let pause = match reason {
+            "budget" => 4 * PAUSE_NS,
+            _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
+        };
+        probe.again_ns = end + pause;
+        let (number, start) = (probe.number, standing.opened_ns);
+        let reason = reason.to_owned();
+        self.tell(Told::Window(Window { probe: number, start_ns: start, end_ns: end, hits, reason }));
         self.relate();
     }
+}
+
+impl Probe {
+    /// CPU time of the target that one hit takes, ns.
+    fn cost_ns(&self) -> u64 {
+        place::hit_cost_ns(self.placement.emulated)
+    }
+}
+
+/// Hits a second.
+fn rate(hits: u64, ns: u64) -> f64 {
+    hits as f64 * 1e9 / ns.max(1) as f64
 }

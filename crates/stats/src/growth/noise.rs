@@ -13,6 +13,10 @@
 const FINEST: f64 = 0.01;
 /// V at a mean of zero, in samples: keeps an empty bucket from outweighing all others.
 const EMPTY: f64 = 0.25;
+/// The largest cost is 1, so a standard deviation of this says nothing at all; more would only overflow.
+const LARGEST: f64 = 1e6;
+/// Counting noise below this share of the constant part is not worth its formula, whose digits it loses.
+const SMALLEST_SHARE: f64 = 1e-6;
 
 /// The variance function of each bucket.
 pub(super) struct Noise {
@@ -44,11 +48,12 @@ impl Noise {
         let mut noise = Noise { a: vec![finest; n], c: vec![0.0; n], least_dispersion: 1.0, known: true };
         for (i, given) in variance.iter().enumerate() {
             if counting {
-                let c = per_sample(i).unwrap_or(usual_count);
-                noise.c[i] = c;
+                let c = per_sample(i).unwrap_or(usual_count).min(LARGEST);
                 noise.a[i] += EMPTY * c * c;
+                noise.c[i] = if c < SMALLEST_SHARE * noise.a[i] { 0.0 } else { c };
             } else {
-                noise.a[i] += if known(&i) { *given } else { usual_variance };
+                let variance = if known(&i) { *given } else { usual_variance };
+                noise.a[i] += variance.min(LARGEST * LARGEST);
             }
         }
         noise

@@ -53,7 +53,8 @@ pub(super) fn segment(cost: &[f64], noise: &Noise) -> Vec<Steps> {
             best.push(row);
         }
         let deviance = best[levels - 1][n].0;
-        if !deviance.is_finite() {
+        // One level always fits; more may not find room.
+        if levels > 1 && !deviance.is_finite() {
             break;
         }
         let (mut breaks, mut to) = (Vec::new(), n);

@@ -1,5 +1,7 @@
-#![allow(dead_code)]
 //! Seeded noise for the trials: small, and the same on every machine.
+
+// Each test file compiles its own copy and uses a part of it.
+#![allow(dead_code)]
 
 use slowpath_stats::Point;
 

@@ -1,0 +1,131 @@
+//! Builds and runs cases, and the table that tells how they went.
+
+use crate::{Case, Error, all};
+use comfy_table::Table;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// How one program of a case went.
+struct Side {
+    /// CPU time of the bare program, s.
+    cpu_s: f64,
+    stdout: Vec<u8>,
+    /// Findings of its recording.
+    findings: Vec<Value>,
+}
+
+/// Builds and runs the cases named (or `all`), and returns a table of them, and whether each was as expected: the cause
+/// found in the slow program at the right function, nothing in the mended one, the same output if so stated.
+pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String, bool), Error> {
+    let cases = all(gallery)?;
+    let everything = names.iter().any(|name| name == "all");
+    for name in names.iter().filter(|name| *name != "all") {
+        if !cases.iter().any(|case| case.name == *name) {
+            return Err(Error::Unknown { name: name.clone(), gallery: gallery.to_owned() });
+        }
+    }
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["case", "cause found", "where", "slow", "mended", "ratio", "verdict"]);
+    let mut whole = true;
+    for case in cases.iter().filter(|case| everything || names.contains(&case.name)) {
+        build(case)?;
+        let slow = side(case, &case.slow, slowpath)?;
+        let fixed = side(case, &case.fixed, slowpath)?;
+        let (verdict, cause, place) = verdict(case, &slow, &fixed);
+        whole &= verdict.is_none();
+        table.add_row([
+            case.name.clone(),
+            cause,
+            place,
+            format!("{:.2} s", slow.cpu_s),
+            format!("{:.2} s", fixed.cpu_s),
+            format!("{:.0}×", slow.cpu_s / fixed.cpu_s.max(1e-3)),
+            verdict.unwrap_or_else(|| "as expected".to_owned()),
+        ]);
+    }
+    Ok((format!("{table}\n"), whole))
+}
+
+/// What is not as expected, if anything, and the cause and place that were found.
+fn verdict(case: &Case, slow: &Side, fixed: &Side) -> (Option<String>, String, String) {
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let found = slow.findings.iter().find(|finding| text(finding, "cause") == case.cause);
+    let cause = found.map_or("none".to_owned(), |finding| {
+        format!("{} ({})", text(finding, "cause"), text(finding, "confidence"))
+    });
+    let place = found.map(|finding| text(finding, "function")).unwrap_or_default();
+    let explained = found.map(|finding| finding["explanation"].to_string()).unwrap_or_default();
+    let wrong = if found.is_none() {
+        Some("the cause was not found".to_owned())
+    } else if place != case.expect.function {
+        Some(format!("the guilty function is {}", case.expect.function))
+    } else if case.expect.callee.as_ref().is_some_and(|callee| !explained.contains(callee.as_str())) {
+        Some("the calls to the callee are not told".to_owned())
+    } else if let Some(finding) = fixed.findings.first() {
+        Some(format!("the mended program is said to have {}", text(finding, "cause")))
+    } else if case.expect.same_output && slow.stdout != fixed.stdout {
+        Some("the two programs print different things".to_owned())
+    } else {
+        None
+    };
+    (wrong, cause, place)
+}
+
+fn build(case: &Case) -> Result<(), Error> {
+    let packages = match case.packages.as_slice() {
+        [] => String::new(),
+        names => format!(". It needs the packages {}", names.join(" ")),
+    };
+    let failed = |why: String| Error::Build { name: case.name.clone(), why, packages: packages.clone() };
+    let (program, arguments) = case.build.split_first().ok_or_else(|| failed("case.toml names no build".to_owned()))?;
+    let output = Command::new(program).args(arguments).current_dir(&case.folder).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| failed(format!("{program}: {error}")))?;
+    if output.status.success() { Ok(()) } else { Err(failed(tail(&output.stderr))) }
+}
+
+fn side(case: &Case, program: &Path, slowpath: &Path) -> Result<Side, Error> {
+    let failed = |why: String| Error::Run { name: case.name.clone(), why };
+    let path = case.folder.join(program);
+    // Timed bare: a recorded run would be charged for the recording.
+    let before = children_cpu_s();
+    let bare = run_one(Command::new(&path).args(&case.args)).map_err(&failed)?;
+    let cpu_s = children_cpu_s() - before;
+    let recordings = case.folder.join("build/recordings");
+    let mut command = Command::new(slowpath);
+    command.arg("--json").arg("--dir").arg(&recordings).arg("--output").arg(case.folder.join("build/findings.json"));
+    run_one(command.arg("--").arg(&path).args(&case.args)).map_err(&failed)?;
+    let json = std::fs::read(case.folder.join("build/findings.json")).map_err(|error| failed(error.to_string()))?;
+    let mut json: Value = serde_json::from_slice(&json).map_err(|error| failed(error.to_string()))?;
+    let findings = match json["findings"].take() {
+        Value::Array(findings) => findings,
+        _ => return Err(failed("the report has no list of findings".to_owned())),
+    };
+    Ok(Side { cpu_s, stdout: bare.stdout, findings })
+}
+
+fn run_one(command: &mut Command) -> Result<Output, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
+    if output.status.success() { Ok(output) } else { Err(format!("{name} ended with {}: {}", output.status, tail(&output.stderr))) }
+}
+
+/// The last lines of what a program said.
+fn tail(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+/// CPU time of all children that were waited for so far, s.
+fn children_cpu_s() -> f64 {
+    // SAFETY: rusage is plain numbers, and the pointer is valid.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
