@@ -1,1 +1,2 @@
-//! Findings to text.
+//! x
+pub mod units;mod escape;mod sparkline;

@@ -6,14 +6,22 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // `items` times the scale in argv[1] (a decimal number, 1 if it is missing), and at least 1.
 size_t scaled(size_t items, int argc, char **argv);
 
 // Ends the program with status 1 and a message: what failed, and errno.
-_Noreturn void die(const char *what);
+__attribute__((noreturn)) void die(const char *what);
 
 // calloc that does not fail.
 void *allocate(size_t count, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 // xorshift64: the seed must not be 0.
 static inline uint64_t next_random(uint64_t *state)

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { RECORD_LINE_MAX = 512, RECORD_FIELDS = 24 };
 
 struct record {
@@ -19,5 +23,9 @@ size_t write_record(char line[RECORD_LINE_MAX], uint32_t number);
 
 // Reads such a line: its name, its fields, and a checksum over all of it.
 void parse_record(const char *line, struct record *record);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

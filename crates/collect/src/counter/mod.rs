@@ -26,7 +26,7 @@ use std::time::Duration;
 use uprobe::Uprobe;
 
 /// Share of the elapsed time that hits may take, all probes together.
-const BUDGET: f64 = 0.02;
+const BUDGET: f64 = 0.015;
 /// Hits a second from which a probe may not stay.
 const HOT_PER_S: f64 = 20_000.0;
 /// Hits a second up to which every entry is told.
@@ -37,11 +37,18 @@ const TRIAL_NS: u64 = 5_000_000;
 const READ_NS: u64 = 10_000_000;
 /// The least time between two windows of a hot probe, ns.
 const PAUSE_NS: u64 = 250_000_000;
-/// A window of a hot probe lasts until its caller was entered twice more, but no longer than this, ns, …
-const WINDOW_NS: u64 = 20_000_000;
+/// A window of a hot probe lasts until its caller was entered so often, but no longer than this, ns, …
+const WINDOW_TURNS: u64 = 4;
+const WINDOW_NS: u64 = 100_000_000;
 /// … nor than this many hits; where no caller is counted, than these.
-const WINDOW_HITS: u64 = 10_000;
-const WINDOW_HITS_ALONE: u64 = 300;
+const WINDOW_HITS: u64 = 8_000;
+const WINDOW_HITS_ALONE: u64 = 150;
+/// Without a caller that is counted a hot probe tells only its rate: that is worth while for the largest few, and ever more
+/// seldom the longer the program runs.
+const ALONE: usize = 6;
+const ALONE_PAUSE: u64 = 6;
+/// A probe that takes less than this share of the time stays whatever the others take.
+const CHEAP: f64 = 0.002;
 /// Hits in a trial that show a hot probe.
 const TRIAL_HITS: u64 = 100;
 /// Hits that a standing probe may have until it is looked at again.
@@ -288,9 +295,23 @@ impl Counter {
         let mut room = 2usize.saturating_sub(busy);
         let mut order: Vec<usize> = (0..self.probes.len()).filter(|i| self.probes[*i].standing.is_none()).collect();
         order.sort_by_key(|index| self.probes[*index].again_ns);
+        let mut shares: Vec<f64> = self
+            .probes
+            .iter()
+            .enumerate()
+            .filter(|(index, probe)| probe.hot && self.caller_of(*index).is_none())
+            .map(|(_, probe)| probe.candidate.share)
+            .collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        let least = shares.get(ALONE - 1).copied().unwrap_or(0.0);
         for index in order {
             if room == 0 || self.probes[index].again_ns > now || !self.affordable() {
                 break;
+            }
+            let probe = &self.probes[index];
+            if probe.hot && probe.candidate.share < least && self.caller_of(index).is_none() {
+                self.probes[index].again_ns = now + PAUSE_NS;
+                continue;
             }
             if self.open(index) {
                 room -= 1;
@@ -354,7 +375,7 @@ impl Counter {
         let (hits, stopped) = (self.hits(index), self.stopped(index));
         let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
         if standing.windowed {
-            let turned = self.caller_of(index).is_some_and(|caller| self.hits(caller) >= standing.caller_hits + 2);
+            let turned = self.caller_of(index).is_some_and(|caller| self.hits(caller) >= standing.caller_hits + WINDOW_TURNS);
             if stopped.is_some() || age >= WINDOW_NS || turned {
                 self.close(index, "planned");
             }
@@ -374,7 +395,7 @@ impl Counter {
             self.spent_ns += new * cost;
             if now_rate > HOT_PER_S || (new * cost) as f64 > 0.015 * since as f64 {
                 self.close(index, "hot");
-            } else if new > 0 && !self.affordable() {
+            } else if (new * cost) as f64 > CHEAP * since as f64 && !self.affordable() {
                 self.close(index, "budget");
             } else {
                 if new > 0 && mode == MODE_COUNT {
@@ -419,6 +440,7 @@ impl Counter {
         // must not keep the other probes from being looked at in time.
         std::thread::spawn(move || drop(standing.uprobe));
         let (age, cost) = (end - standing.opened_ns, self.probes[index].cost_ns());
+        let (alone, started) = (self.caller_of(index).is_none(), self.started_ns);
         self.spent_ns += (hits - standing.seen.min(hits)) * cost;
         let probe = &mut self.probes[index];
         probe.rate = rate(hits, age);
@@ -426,6 +448,7 @@ impl Counter {
         probe.hot = probe.rate > HOT_PER_S / 2.0 || (probe.rate * cost as f64) > 0.01e9;
         let pause = match reason {
             "budget" => 4 * PAUSE_NS,
+            _ if alone => PAUSE_NS.max((end - started) / ALONE_PAUSE),
             _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
         };
         probe.again_ns = end + pause;

@@ -134,6 +134,7 @@ fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<C
         })
         .collect();
     let growth = growth(&points);
+    if std::env::var_os("SLOWPATH_DEBUG").is_some() { eprintln!("DEBUG {} calls {calls:.0} samples {} shape {:?} rho {:.2} l/f {:.2} r2 {:.2} chi2 {:.2} costs {:?}", evidence.name(function), under.len(), growth.shape, growth.spearman, growth.last_to_first, growth.r2, growth.reduced_chi2, points.iter().map(|p| (p.cost/1000.0) as u64).collect::<Vec<_>>()); }
     let (exponent, falling) = match growth.shape {
         Shape::Power { exponent, falling, .. } => (exponent, falling),
         _ => (0.0, false),

@@ -12,6 +12,8 @@ const REST_SAMPLES: f64 = 20.0;
 /// upper end of the 95 % interval; it grows if it is at least so many times, at the lower end.
 const FLAT: f64 = 1.7;
 const GROWS: f64 = 1.4;
+/// Calls with exact counts of a callee before a line through them says anything.
+const PAIRS: usize = 12;
 
 /// What the callers of a growing function do besides calling it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,7 +145,7 @@ pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Call
             let (Some(function), pairs) = (function, k.len()) else { continue };
             let grows = if grower.falling { fit.per_call < 0.0 } else { fit.per_call > 0.0 };
             let better = best.as_ref().is_none_or(|best| fit.r2 > best.fit.r2);
-            if pairs >= 20 && fit.r2 >= 0.9 && grows && better {
+            if pairs >= PAIRS && fit.r2 >= 0.9 && grows && better {
                 best = Some(Callee { function, k, calls, fit, pairs });
             }
         }
