@@ -11,7 +11,7 @@ enum { BLOCK = 65536 };
 
 int main(int argc, char **argv)
 {
-    size_t blocks = scaled(1500, argc, argv);
+    size_t blocks = scaled(2200, argc, argv);
     unsigned char *block = allocate(1, BLOCK + RECORD_LINE_MAX);
     size_t in = 0, out = 0;
     uint32_t number = 0;

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 {
     unsigned char block[4096];
     uint64_t sum = 0;
-    for (size_t i = scaled(22000, argc, argv); i > 0; i--) {
+    for (size_t i = scaled(26000, argc, argv); i > 0; i--) {
         fill(block, sizeof(block), i);
         sum += digest(block, sizeof(block));
     }

@@ -9,7 +9,7 @@
 int main(int argc, char **argv)
 {
     const double scale = argc > 1 ? std::atof(argv[1]) : 1;
-    const long steps = static_cast<long>(4'000'000 * scale);
+    const long steps = static_cast<long>(10'000'000 * scale);
     std::map<std::string, long> ordered;
     std::unordered_map<std::string, long> hashed;
     unsigned long state = 1, sum = 0;

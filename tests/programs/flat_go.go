@@ -36,7 +36,7 @@ func main() {
 			os.Exit(2)
 		}
 	}
-	trees := int(4000 * scale)
+	trees := int(9000 * scale)
 	kept := make([]*node, 16) // the newest few stay alive
 	total := 0
 	for i := 0; i < trees; i++ {

@@ -10,7 +10,7 @@ fn count_words(page: &str, words: &mut HashMap<String, u64>) {
 
 fn main() {
     let scale: f64 = std::env::args().nth(1).map_or(1.0, |text| text.parse().expect("scale: a number"));
-    let pages = (22_000.0 * scale) as u64;
+    let pages = (58_000.0 * scale) as u64;
     let mut words = HashMap::new();
     let mut lengths = BTreeMap::new();
     let mut state = 1u64;

@@ -20,7 +20,7 @@ static void make_keys(uint64_t *keys, size_t first)
 
 int main(int argc, char **argv)
 {
-    size_t batches = scaled(24000, argc, argv);
+    size_t batches = scaled(35000, argc, argv);
     struct hash_table table = {0};
     uint64_t keys[BATCH];
     for (size_t i = 0; i < batches; i++) {

@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-    size_t count = scaled(27000, argc, argv);
+    size_t count = scaled(32000, argc, argv);
     pid_t child = fork();
     if (child < 0)
         die("fork");

@@ -10,7 +10,7 @@ enum { LARGEST = 1 << 18 };
 
 int main(int argc, char **argv)
 {
-    size_t items = scaled(23000, argc, argv);
+    size_t items = scaled(27000, argc, argv);
     unsigned char *item = allocate(1, LARGEST);
     fill(item, LARGEST, 1);
     uint64_t state = 88172645463325252u;

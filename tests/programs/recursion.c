@@ -24,11 +24,11 @@ static unsigned long queens(unsigned all, unsigned columns, unsigned left, unsig
 
 int main(int argc, char **argv)
 {
-    size_t rounds = scaled(90, argc, argv);
+    size_t rounds = scaled(330, argc, argv);
     unsigned long sum = 0;
     for (size_t i = 0; i < rounds; i++) {
-        sum += fibonacci(30 + i % 2);
-        sum += queens((1u << (10 + i % 2)) - 1, 0, 0, 0);
+        sum += fibonacci((unsigned)(31 + i % 3));
+        sum += queens((1u << (11 + i % 2)) - 1, 0, 0, 0);
     }
     printf("%lu\n", sum);
     return 0;

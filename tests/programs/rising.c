@@ -7,6 +7,6 @@
 
 int main(int argc, char **argv)
 {
-    printf("%zu names\n", load_names(scaled(27000, argc, argv)));
+    printf("%zu names\n", load_names(scaled(32000, argc, argv)));
     return 0;
 }

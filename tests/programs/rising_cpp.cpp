@@ -10,7 +10,7 @@
 int main(int argc, char **argv)
 {
     const double scale = argc > 1 ? std::atof(argv[1]) : 1;
-    const unsigned count = static_cast<unsigned>(27000 * scale);
+    const unsigned count = static_cast<unsigned>(33000 * scale);
     Registry registry;
     unsigned duplicates = 0;
 

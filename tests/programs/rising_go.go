@@ -43,7 +43,7 @@ func main() {
 			os.Exit(2)
 		}
 	}
-	count := int(16000 * scale)
+	count := int(21000 * scale)
 	var names uniqueNames
 	var total uint64
 	for i := 0; i < count; i++ {

@@ -11,7 +11,7 @@ fn parse(line: &str) -> (String, u64) {
 
 fn main() {
     let scale: f64 = std::env::args().nth(1).map_or(1.0, |text| text.parse().expect("scale: a number"));
-    let count = (27_000.0 * scale) as u64;
+    let count = (38_000.0 * scale) as u64;
     let mut names = UniqueNames::new();
     let mut total = 0u64;
 

@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-    size_t count = scaled(14000, argc, argv);
+    size_t count = scaled(34000, argc, argv);
     char *page = allocate(count + 1, RECORD_LINE_MAX);
     char line[RECORD_LINE_MAX];
     struct record record;

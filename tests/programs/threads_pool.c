@@ -33,14 +33,14 @@ static void *work(void *argument)
         uint64_t result = digest(block, sizeof(block));
 
         pthread_mutex_lock(&pool->lock);
-        pool->result ^= result;
+        pool->result += result;
         pthread_mutex_unlock(&pool->lock);
     }
 }
 
 int main(int argc, char **argv)
 {
-    struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .count = scaled(50000, argc, argv)};
+    struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .count = scaled(64000, argc, argv)};
     pthread_t workers[WORKERS];
     for (int i = 0; i < WORKERS; i++) {
         if (pthread_create(&workers[i], NULL, work, &pool) != 0) {

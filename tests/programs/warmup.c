@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-    size_t requests = scaled(20000, argc, argv);
+    size_t requests = scaled(23000, argc, argv);
     struct arena *arena = allocate(1, sizeof(*arena));
     uint64_t sum = 0;
     for (size_t i = 0; i < requests; i++)

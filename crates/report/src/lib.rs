@@ -1,2 +1,26 @@
-//! x
-pub mod units;mod escape;mod sparkline;
+//! Findings to text: for a terminal, as Markdown, as JSON.
+//!
+//! - [`terminal`] — what a person reads after a run; [`Style`] says what the terminal can show.
+//! - [`markdown`] — the same for an issue or a review, with all the evidence.
+//! - [`json`] — the same for programs, described in `docs/findings-json.md`.
+//! - [`units`] — numbers as people read them, for whoever prints beside a report.
+//!
+//! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
+
+mod escape;
+mod hot;
+mod ink;
+mod json;
+mod layout;
+mod markdown;
+mod path;
+mod phrases;
+mod sparkline;
+mod style;
+mod terminal;
+pub mod units;
+
+pub use json::json;
+pub use markdown::markdown;
+pub use style::Style;
+pub use terminal::terminal;

@@ -63,7 +63,10 @@ fn resample(x: &[f64], y: &[f64], columns: usize) -> Vec<f64> {
     let mut heights = Vec::with_capacity(columns);
     for pair in filled.windows(2) {
         let ((from, low), (to, high)) = (pair[0], pair[1]);
-        heights.extend((from..to).map(|i| low + (high - low) * (i - from) as f64 / (to - from) as f64));
+        heights.extend((from..to).map(|i| {
+            let part = (i - from) as f64 / (to - from) as f64;
+            low * (1.0 - part) + high * part
+        }));
     }
     heights.extend(filled.last().map(|(_, y)| *y));
     heights.retain(|y| y.is_finite());

@@ -88,6 +88,26 @@ pub struct Growth {
     /// they explain what is left, above 1 where noise is larger than they say or the curve is not the
     /// whole truth. Where no variance is known, against the noise seen between neighbours.
     pub reduced_chi2: f64,
+    /// The best power, whether it was chosen or not: growth that is real but comes in many small jumps, as where items
+    /// differ, is told better by steps and still is growth. None for too few points.
+    pub ramp: Option<Ramp>,
+}
+
+/// A power through the points; see [`Shape::Power`] for the first four.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ramp {
+    /// Cost that does not depend on k.
+    pub base: f64,
+    /// Of the power.
+    pub scale: f64,
+    /// Of k.
+    pub exponent: f64,
+    /// In what is left, in place of k.
+    pub falling: bool,
+    /// Share of the deviance from one level that it explains, 0 to 1.
+    pub r2: f64,
+    /// Cost that it says for each point, in the order given.
+    pub fitted: Vec<f64>,
 }
 
 /// Chooses the shape that explains how cost depends on call number.
@@ -117,13 +137,21 @@ pub fn growth(points: &[Point]) -> Growth {
     let falling = matches!(judged.shape, Shape::Power { falling: true, .. });
     let ratio = series.last_to_first();
     let last_to_first = if falling { 1.0 / ratio } else { ratio };
+    let in_order_given = |values: &[f64]| {
+        let mut given = vec![0.0; points.len()];
+        for (value, &at) in values.iter().zip(&order) {
+            given[at] = finite(value * series.cost_unit);
+        }
+        given
+    };
+    let ramp = judged.ramp.map(|(shape, r2, fitted)| {
+        let Shape::Power { base, scale, exponent, falling } = shape else { unreachable!("made by power_shape") };
+        Ramp { base, scale, exponent, falling, r2, fitted: in_order_given(&fitted) }
+    });
     if judged.shape == Shape::Unclear {
-        return unclear(points, rank, last_to_first, judged.reduced_chi2);
+        return Growth { ramp, ..unclear(points, rank, ratio, judged.reduced_chi2) };
     }
-    let mut fitted = vec![0.0; points.len()];
-    for (value, &at) in judged.fitted.iter().zip(&order) {
-        fitted[at] = finite(value * series.cost_unit);
-    }
+    let fitted = in_order_given(&judged.fitted);
     Growth {
         shape: judged.shape,
         spearman: rank,
@@ -131,13 +159,14 @@ pub fn growth(points: &[Point]) -> Growth {
         r2: judged.r2,
         fitted,
         reduced_chi2: judged.reduced_chi2,
+        ramp,
     }
 }
 
 fn unclear(points: &[Point], spearman: f64, last_to_first: f64, reduced_chi2: f64) -> Growth {
     let known: Vec<f64> = points.iter().map(|p| p.cost.max(0.0)).filter(|c| c.is_finite()).collect();
     let fitted = vec![crate::robust::mean(&known).map_or(0.0, finite); points.len()];
-    Growth { shape: Shape::Unclear, spearman, last_to_first, r2: 0.0, fitted, reduced_chi2 }
+    Growth { shape: Shape::Unclear, spearman, last_to_first, r2: 0.0, fitted, reduced_chi2, ramp: None }
 }
 
 /// Keeps the results of extreme units within what a double can say.
@@ -161,6 +190,8 @@ struct Judged {
     fitted: Vec<f64>,
     r2: f64,
     reduced_chi2: f64,
+    /// The best power with its R² and what it says.
+    ramp: Option<(Shape, f64, Vec<f64>)>,
 }
 
 /// What deviances are measured against.
@@ -226,10 +257,20 @@ impl Series {
     }
 
     fn judge(&self) -> Judged {
-        let n = self.cost.len();
-        let cuts = steps::segment(&self.cost, &self.noise);
         let powers = self.powers();
-        let scale = Scale { dispersion: self.dispersion(&cuts, &powers), flat: cuts[0].deviance, n };
+        let cuts = steps::segment(&self.cost, &self.noise);
+        let flat = cuts[0].deviance;
+        let best = powers.iter().min_by(|a, b| a.0.deviance.total_cmp(&b.0.deviance));
+        let ramp = best.filter(|_| flat > 0.0).map(|(curve, falling)| {
+            let r2 = (1.0 - curve.deviance / flat).clamp(0.0, 1.0);
+            (self.power_shape(curve, *falling), r2, curve.fitted.clone())
+        });
+        Judged { ramp, ..self.choose(&cuts, &powers) }
+    }
+
+    fn choose(&self, cuts: &[Steps], powers: &[(Curve, bool)]) -> Judged {
+        let n = self.cost.len();
+        let scale = Scale { dispersion: self.dispersion(cuts, powers), flat: cuts[0].deviance, n };
         let as_flat = || self.merits(Shape::Flat, cuts[0].fitted(n), (cuts[0].deviance, 1), &scale);
 
         let step = cuts[1..].iter().min_by(|a, b| scale.bic(a.merit()).total_cmp(&scale.bic(b.merit())));
@@ -278,7 +319,7 @@ impl Series {
         // Where no variance was given, the dispersion is the only measure of noise there is.
         let unit = if self.noise.known { 1.0 } else { scale.dispersion };
         let shape = if explains { shape } else { Shape::Unclear };
-        Judged { shape, fitted, r2, reduced_chi2: finite(left / unit) }
+        Judged { shape, fitted, r2, reduced_chi2: finite(left / unit), ramp: None }
     }
 
     /// How many times larger the noise is than the variances given: what the best of the models leaves

@@ -19,7 +19,7 @@ mod rates;
 mod robust;
 
 pub use counts::{CountFit, count_fit};
-pub use growth::{Growth, Point, Shape, growth};
+pub use growth::{Growth, Point, Ramp, Shape, growth};
 pub use line::{Line, line};
 pub use rank::spearman;
 pub use rates::rate_ratio_interval;

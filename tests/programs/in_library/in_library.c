@@ -8,20 +8,17 @@
 
 int main(int argc, char **argv)
 {
-    size_t count = scaled(33000, argc, argv);
-    struct unique *unique = unique_new();
+    size_t count = scaled(34000, argc, argv);
+    char line[RECORD_LINE_MAX];
+    struct record record = {0}; // all of it is the key, with the zeros after the name
+    struct unique *unique = unique_new(sizeof(record));
     if (!unique)
         die("unique_new");
 
-    char line[RECORD_LINE_MAX];
-    struct record record;
     for (size_t i = 0; i < count; i++) {
         write_record(line, (uint32_t)i);
         parse_record(line, &record);
-        // The name's padding is cleared, so that the whole array is the key.
-        unsigned char key[UNIQUE_KEY_SIZE] = {0};
-        snprintf((char *)key, sizeof(key), "%s", record.name);
-        unique_add(unique, key);
+        unique_add(unique, &record);
     }
     printf("%zu keys\n", unique_count(unique));
     unique_free(unique);

@@ -20,7 +20,9 @@ static void find(void *library, const char *name, void *function)
 
 int main(int argc, char **argv)
 {
-    size_t count = scaled(33000, argc, argv);
+    size_t count = scaled(34000, argc, argv);
+    char line[RECORD_LINE_MAX];
+    struct record record = {0}; // all of it is the key, with the zeros after the name
     void *library = dlopen("libunique.so", RTLD_NOW); // found by the run path: beside the program
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
@@ -35,17 +37,14 @@ int main(int argc, char **argv)
     find(library, "unique_count", &get_count);
     find(library, "unique_free", &free_unique);
 
-    struct unique *unique = new_unique();
+    struct unique *unique = new_unique(sizeof(record));
     if (!unique)
         die("unique_new");
-    char line[RECORD_LINE_MAX];
-    struct record record;
+
     for (size_t i = 0; i < count; i++) {
         write_record(line, (uint32_t)i);
         parse_record(line, &record);
-        unsigned char key[UNIQUE_KEY_SIZE] = {0};
-        snprintf((char *)key, sizeof(key), "%s", record.name);
-        add(unique, key);
+        add(unique, &record);
     }
     printf("%zu keys\n", get_count(unique));
     free_unique(unique);

@@ -6,30 +6,33 @@
 #include <string.h>
 
 struct unique {
-    unsigned char (*keys)[UNIQUE_KEY_SIZE];
-    size_t count, room;
+    unsigned char *keys;
+    size_t key_size, count, room;
 };
 
-struct unique *unique_new(void)
+struct unique *unique_new(size_t key_size)
 {
-    return calloc(1, sizeof(struct unique));
+    struct unique *unique = calloc(1, sizeof(*unique));
+    if (unique)
+        unique->key_size = key_size;
+    return unique;
 }
 
-bool unique_add(struct unique *unique, const unsigned char key[UNIQUE_KEY_SIZE])
+bool unique_add(struct unique *unique, const void *key)
 {
     for (size_t i = 0; i < unique->count; i++) {
-        if (memcmp(unique->keys[i], key, UNIQUE_KEY_SIZE) == 0)
+        if (memcmp(unique->keys + i * unique->key_size, key, unique->key_size) == 0)
             return false;
     }
     if (unique->count == unique->room) {
         size_t room = unique->room ? 2 * unique->room : 256;
-        void *grown = realloc(unique->keys, room * sizeof(*unique->keys));
+        void *grown = realloc(unique->keys, room * unique->key_size);
         if (!grown)
             abort();
         unique->keys = grown;
         unique->room = room;
     }
-    memcpy(unique->keys[unique->count++], key, UNIQUE_KEY_SIZE);
+    memcpy(unique->keys + unique->count++ * unique->key_size, key, unique->key_size);
     return true;
 }
 

@@ -5,12 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { UNIQUE_KEY_SIZE = 32 };
-
 struct unique;
 
-struct unique *unique_new(void);
-bool unique_add(struct unique *unique, const unsigned char key[UNIQUE_KEY_SIZE]);
+// For keys of this many bytes.
+struct unique *unique_new(size_t key_size);
+bool unique_add(struct unique *unique, const void *key);
 size_t unique_count(const struct unique *unique);
 void unique_free(struct unique *unique);
 

@@ -42,18 +42,40 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Whether the cost of a call grows (or falls) steadily with its number.
     pub(super) fn grows(&self) -> bool {
-        let Shape::Power { exponent, falling, .. } = self.growth.shape else { return false };
-        let rank = if falling { -self.growth.spearman } else { self.growth.spearman };
-        let exponents = if falling { 0.7..=2.6 } else { 0.6..=2.6 };
-        rank > 0.8 && self.growth.last_to_first > 1.8 && self.growth.r2 >= 0.8 && exponents.contains(&exponent)
+        matches!(self.growth.shape, Shape::Power { .. }) && self.like_a_power(0.8, 0.8)
+    }
+
+    /// Whether it grows in many jumps, as where the items differ in what they add: to be believed only with further
+    /// evidence. Two or three levels are phases of the program.
+    pub(super) fn grows_in_jumps(&self) -> bool {
+        let many = match &self.growth.shape {
+            Shape::Steps { levels, .. } => {
+                levels.len() >= 4 && (levels.is_sorted() || levels.iter().rev().is_sorted())
+            }
+            Shape::Unclear => true,
+            _ => false,
+        };
+        many && self.like_a_power(0.9, 0.85)
+    }
+
+    fn like_a_power(&self, least_rank: f64, least_r2: f64) -> bool {
+        let Some(ramp) = &self.growth.ramp else { return false };
+        let n = self.points.len();
+        let quarter = (n / 4).max(1);
+        let mean = |points: &[Point]| points.iter().map(|point| point.cost).sum::<f64>() / points.len() as f64;
+        let (first, last) = (mean(&self.points[..quarter]), mean(&self.points[n - quarter..]));
+        let (rank, ratio, exponents) = if ramp.falling {
+            (-self.growth.spearman, first / last.max(1e-9), 0.7..=2.6)
+        } else {
+            (self.growth.spearman, last / first.max(1e-9), 0.6..=2.6)
+        };
+        rank > least_rank && ratio > 1.8 && ramp.r2 >= least_r2 && exponents.contains(&ramp.exponent)
     }
 
     /// What is saved if every call costs what the cheapest does, ns.
     pub(super) fn gain_ns(&self) -> f64 {
-        let cheapest = match self.growth.shape {
-            Shape::Power { base, scale, .. } => base + scale,
-            _ => return 0.0,
-        };
+        let Some(ramp) = &self.growth.ramp else { return 0.0 };
+        let cheapest = ramp.base + ramp.scale;
         let average = self.points.iter().map(|point| point.cost).sum::<f64>() / self.points.len().max(1) as f64;
         if average <= 0.0 { 0.0 } else { self.cost_ns * (1.0 - cheapest / average).max(0.0) }
     }
@@ -134,11 +156,7 @@ fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<C
         })
         .collect();
     let growth = growth(&points);
-    if std::env::var_os("SLOWPATH_DEBUG").is_some() { eprintln!("DEBUG {} calls {calls:.0} samples {} shape {:?} rho {:.2} l/f {:.2} r2 {:.2} chi2 {:.2} costs {:?}", evidence.name(function), under.len(), growth.shape, growth.spearman, growth.last_to_first, growth.r2, growth.reduced_chi2, points.iter().map(|p| (p.cost/1000.0) as u64).collect::<Vec<_>>()); }
-    let (exponent, falling) = match growth.shape {
-        Shape::Power { exponent, falling, .. } => (exponent, falling),
-        _ => (0.0, false),
-    };
+    let (exponent, falling) = growth.ramp.as_ref().map_or((0.0, false), |ramp| (ramp.exponent, ramp.falling));
     Some(Candidate {
         function,
         process,

@@ -3,7 +3,7 @@
 
 use super::candidate::Candidate;
 use crate::Evidence;
-use slowpath_stats::{CountFit, count_fit, rate_ratio_interval};
+use slowpath_stats::{CountFit, count_fit, median, rate_ratio_interval, spearman};
 use std::collections::HashMap;
 
 /// Samples that the rest of a caller must have before it says anything.
@@ -12,14 +12,26 @@ const REST_SAMPLES: f64 = 20.0;
 /// upper end of the 95 % interval; it grows if it is at least so many times, at the lower end.
 const FLAT: f64 = 1.7;
 const GROWS: f64 = 1.4;
+/// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth.
+const LEAD_PAIRS: usize = 30;
+const LEAD_NS: f64 = 5_000.0;
+const LEAD_FLAT: f64 = 1.4;
+const LEAD_GROWS: f64 = 1.5;
 /// Calls with exact counts of a callee before a line through them says anything.
 const PAIRS: usize = 12;
+/// R² from which they lie on a line; or the least number of steps from one call to the next, and the share of them that
+/// must be the same.
+const LINE: f64 = 0.95;
+const STEPS: usize = 8;
+const SAME_STEP: f64 = 0.75;
 
 /// What the callers of a growing function do besides calling it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rest {
-    /// As much in the second half of the calls as in the first.
+    /// As much in the second half of the calls as in the first, by so many samples.
     Flat { caller: u32, ratio: f64, samples: f64 },
+    /// The time from the entry of the caller to that of the function is the same, ns, by so many exact pairs of entries.
+    FlatLead { caller: u32, ratio: f64, pairs: usize, median_ns: f64 },
     /// More: the input grows.
     Grows,
     /// Too little to tell.
@@ -39,6 +51,16 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         }
         seen |= function == grower.function;
     }
+    for caller in &callers {
+        let Some(lead) = lead(evidence, grower, *caller) else { continue };
+        let (ratio, rank) = if grower.falling { (1.0 / lead.ratio, -lead.rank) } else { (lead.ratio, lead.rank) };
+        if ratio <= LEAD_FLAT {
+            return Rest::FlatLead { caller: *caller, ratio: lead.ratio, pairs: lead.pairs, median_ns: lead.median_ns };
+        }
+        if ratio >= LEAD_GROWS && rank >= 0.5 {
+            return Rest::Grows;
+        }
+    }
     for caller in callers {
         let (first, second) = halves(evidence, grower, caller);
         if first + second < REST_SAMPLES {
@@ -55,6 +77,49 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         }
     }
     Rest::Unknown
+}
+
+/// What a caller does before it calls the grower.
+struct Lead {
+    ratio: f64,
+    rank: f64,
+    pairs: usize,
+    median_ns: f64,
+}
+
+/// The time from each entry of the caller to the grower's entry in it, where both are known: second half over first, by
+/// medians, which a few preemptions do not move.
+fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead> {
+    let tables = &evidence.recording.tables;
+    let mut leads: Vec<f64> = Vec::new();
+    for (probe, _) in &grower.probes {
+        let process = tables.probes[*probe as usize].process;
+        let of_caller = tables
+            .probes
+            .iter()
+            .find(|other| other.process == process && evidence.function_at(other.location) == Some(caller))?;
+        // Of each thread the entry of the caller that was not yet followed by one of the grower.
+        let mut open: HashMap<u32, u64> = HashMap::new();
+        for call in tables.calls.iter().filter(|call| call.under.is_none()) {
+            let Some(thread) = call.thread else { continue };
+            if call.probe == of_caller.probe {
+                open.insert(thread, call.time_ns);
+            } else if call.probe == *probe
+                && let Some(entered) = open.remove(&thread)
+            {
+                leads.push((call.time_ns - entered) as f64);
+            }
+        }
+    }
+    let half = leads.len() / 2;
+    let (median_ns, first, second) = (median(&leads)?, median(&leads[..half])?, median(&leads[half..])?);
+    // The entry probes themselves take about a µs: a lead of a few says nothing.
+    if leads.len() < LEAD_PAIRS || median_ns < LEAD_NS {
+        return None;
+    }
+    let number: Vec<f64> = (0..leads.len()).map(|at| at as f64).collect();
+    let rank = spearman(&number, &leads).unwrap_or(0.0);
+    Some(Lead { ratio: second / first.max(1.0), rank, pairs: leads.len(), median_ns })
 }
 
 /// Samples under `caller` but not under the grower, in the first and the second half of the grower's calls.
@@ -107,6 +172,21 @@ pub(super) struct Callee {
     pub calls: Vec<f64>,
     pub fit: CountFit,
     pub pairs: usize,
+    /// From one call to the very next: the usual further calls, in how many cases of how many.
+    pub step: f64,
+    pub same_step: usize,
+    pub steps: usize,
+}
+
+/// The usual increase from one call to the very next, how often it is that, and of how many.
+fn steps(k: &[f64], calls: &[f64]) -> (f64, usize, usize) {
+    let increases: Vec<f64> = (1..k.len())
+        .filter(|at| (k[*at] - k[at - 1] - 1.0).abs() < 0.01)
+        .map(|at| calls[at] - calls[at - 1])
+        .collect();
+    let step = median(&increases).unwrap_or(0.0);
+    let same = increases.iter().filter(|increase| (**increase - step).abs() <= 0.5).count();
+    (step, same, increases.len())
 }
 
 /// The callee whose exact counts a line in k explains best.
@@ -141,12 +221,18 @@ pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Call
                 }
             }
             let Some(fit) = count_fit(&k, &calls) else { continue };
-            let function = evidence.function_at(tables.probes[callee as usize].location);
-            let (Some(function), pairs) = (function, k.len()) else { continue };
-            let grows = if grower.falling { fit.per_call < 0.0 } else { fit.per_call > 0.0 };
+            let Some(function) = evidence.function_at(tables.probes[callee as usize].location) else { continue };
+            let (step, same_step, steps) = steps(&k, &calls);
+            let sign = if grower.falling { -1.0 } else { 1.0 };
+            // A line through all of them, or, where items differ in what they add, the same step nearly every time.
+            let line = fit.r2 >= LINE && fit.per_call * sign > 0.0;
+            let steady = steps >= STEPS
+                && same_step as f64 >= SAME_STEP * steps as f64
+                && step * sign > 0.0
+                && spearman(&k, &calls).is_some_and(|rank| rank * sign >= 0.9);
             let better = best.as_ref().is_none_or(|best| fit.r2 > best.fit.r2);
-            if pairs >= PAIRS && fit.r2 >= 0.9 && grows && better {
-                best = Some(Callee { function, k, calls, fit, pairs });
+            if k.len() >= PAIRS && (line || steady) && better {
+                best = Some(Callee { function, pairs: k.len(), k, calls, fit, step, same_step, steps });
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::Evidence;
 use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Series, Sure};
 use candidate::Candidate;
 use context::{Callee, Rest};
+use slowpath_stats::median;
 
 /// The gain is at least this share of the run's CPU time.
 const GAIN_SHARE: f64 = 0.10;
@@ -26,7 +27,7 @@ const INNER_SHARE: f64 = 0.6;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut growers: Vec<Candidate> =
-        candidate::counted(evidence).into_iter().filter(|candidate| candidate.grows()).collect();
+        candidate::counted(evidence).into_iter().filter(|one| one.grows() || one.grows_in_jumps()).collect();
     growers.retain(|grower| grower.gain_ns() >= GAIN_SHARE * evidence.cpu_ns);
     let guilty: Vec<&Candidate> = growers
         .iter()
@@ -53,16 +54,20 @@ fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bo
 }
 
 fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
+    let ramp = grower.growth.ramp.as_ref()?;
     let rest = context::rest_of_the_caller(evidence, grower);
     if let Rest::Grows = rest {
         return None; // what the caller does besides grows as well: so does the input
     }
     let callee = context::callee(evidence, grower);
-    let flat = matches!(rest, Rest::Flat { .. });
+    let flat = matches!(rest, Rest::Flat { .. } | Rest::FlatLead { .. });
     let exact = grower.exact_share > 0.3;
+    if !grower.grows() && !(flat && callee.is_some()) {
+        return None; // growth in jumps, and nothing else that speaks for it
+    }
     let confidence = match (flat, exact, &callee) {
         (true, true, Some(_)) => Confidence::Certain,
-        (true, true, None) if grower.growth.r2 >= 0.9 => Confidence::Certain,
+        (true, true, None) if ramp.r2 >= 0.9 && matches!(rest, Rest::Flat { .. }) => Confidence::Certain,
         (true, ..) => Confidence::Likely,
         (false, ..) => Confidence::Hint,
     };
@@ -70,8 +75,8 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     let frame = evidence.frame(grower.function);
     let path = grower.example.map(|stack| evidence.path_to(stack, grower.function)).unwrap_or_default();
     let caller = path.len().checked_sub(2).map(|at| path[at].clone());
-    let first = grower.growth.fitted.first().copied().unwrap_or(0.0);
-    let last = grower.growth.fitted.last().copied().unwrap_or(0.0);
+    let first = ramp.fitted.first().copied().unwrap_or(0.0);
+    let last = ramp.fitted.last().copied().unwrap_or(0.0);
     let squared = callee.is_some() && flat;
 
     let calls = grower.calls.round();
@@ -85,17 +90,8 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     });
     let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
     explanation.push(format!("called {about}{} times{from}", count(calls)));
-    if let Some(Callee { function, fit, .. }) = &callee {
-        let b = fit.constant.round();
-        let plus = if b.abs() >= 1.0 { format!(" {} {}", if b < 0.0 { "−" } else { "+" }, count(b.abs())) } else { String::new() };
-        let name = evidence.name(*function);
-        let a = rounded(fit.per_call.abs());
-        let falls = if fit.per_call < 0.0 { "−" } else { "" };
-        explanation.push(if squared {
-            format!("call k makes {falls}{a}·k{plus} calls to {name} (R² {:.3}): n calls cost n²", fit.r2)
-        } else {
-            format!("call k makes {falls}{a}·k{plus} calls to {name} (R² {:.3})", fit.r2)
-        });
+    if let Some(callee) = &callee {
+        explanation.push(callee_sentence(evidence.name(callee.function), callee, squared));
     }
     explanation.push(if grower.falling {
         format!("a call costs {} at first and {} at the end: each works through all that is left", time(first), time(last))
@@ -108,7 +104,13 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
             evidence.name(*caller),
             ratio
         )),
-        _ => explanation.push(
+        Rest::FlatLead { caller, ratio, median_ns, .. } => explanation.push(format!(
+            "what {} does before it stays the same ({}, {ratio:.1} times as much in the second half of the calls), so it is not the \
+             input that grows",
+            evidence.name(*caller),
+            time(*median_ns)
+        )),
+        Rest::Grows | Rest::Unknown => explanation.push(
             "whether the input of each call grows as well could not be told: too little else was done between the calls".to_owned(),
         ),
     }
@@ -144,7 +146,7 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         fact("rank correlation of cost and call number", growth.spearman, "1", "samples", Sure::Sampled),
         fact("last quarter over first quarter", growth.last_to_first, "ratio", "samples", Sure::Sampled),
         fact("exponent of the growth of a call's cost", grower.exponent, "1", "fit", Sure::Fitted),
-        fact("R² of the growth", growth.r2, "1", "fit", Sure::Fitted),
+        fact("R² of the growth", ramp.r2, "1", "fit", Sure::Fitted),
     ];
     if let Some(Callee { fit, pairs, .. }) = &callee {
         facts.push(fact("callee's calls for each further call", fit.per_call, "calls", "probe", Sure::Fitted));
@@ -155,6 +157,11 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         facts.push(fact("rest of the caller, second half over first", ratio, "ratio", "samples", Sure::Sampled));
         facts.push(fact("samples in the rest of the caller", samples, "samples", "samples", Sure::Exact));
     }
+    if let Rest::FlatLead { ratio, pairs, median_ns, .. } = rest {
+        facts.push(fact("time before the call in its caller", median_ns, "ns", "probe", Sure::Exact));
+        facts.push(fact("the same, second half over first", ratio, "ratio", "probe", Sure::Exact));
+        facts.push(fact("pairs of entries", pairs as f64, "calls", "probe", Sure::Exact));
+    }
     let mut series = vec![Series {
         name: "cost of a call".to_owned(),
         x_label: format!("number of the call of {}", frame.function),
@@ -162,7 +169,7 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         y_unit: "ns".to_owned(),
         x: grower.points.iter().map(|point| point.k).collect(),
         y: grower.points.iter().map(|point| point.cost).collect(),
-        fit: growth.fitted.clone(),
+        fit: ramp.fitted.clone(),
     }];
     if let Some(Callee { function, k, calls, fit, .. }) = &callee {
         series.push(Series {
@@ -208,6 +215,30 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         advice,
         fingerprint: format!("superlinear-work:{}:{}", frame.module, frame.function),
     })
+}
+
+/// "call k makes 2.0·k + 68 calls to G"
+fn callee_sentence(name: &str, callee: &Callee, squared: bool) -> String {
+    let fit = &callee.fit;
+    let steady = callee.steps > 0 && callee.same_step * 4 >= callee.steps * 3;
+    // Where the step from call to call is nearly always the same it tells the slope better than a line that a few
+    // large items bend.
+    let slope = if steady { callee.step } else { fit.per_call };
+    let rest: Vec<f64> = callee.k.iter().zip(&callee.calls).map(|(k, calls)| calls - slope * k).collect();
+    let constant = median(&rest).unwrap_or(fit.constant).round();
+    let plus = match constant {
+        c if c >= 1.0 => format!(" + {}", count(c)),
+        c if c <= -1.0 => format!(" − {}", count(-c)),
+        _ => String::new(),
+    };
+    let sign = if slope < 0.0 { "−" } else { "" };
+    let evidence = if fit.r2 >= 0.98 || !steady {
+        format!("R² {:.3}", fit.r2)
+    } else {
+        format!("in {} of {} steps from one call to the next", callee.same_step, callee.steps)
+    };
+    let square = if squared { ": n calls cost n²" } else { "" };
+    format!("call k makes {sign}{}·k{plus} calls to {name} ({evidence}){square}", rounded(slope.abs()))
 }
 
 /// 51,302

@@ -7,8 +7,10 @@
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Window;
 
-/// A window of at least this length is not stretched beyond the gaps at its ends: its own counts tell more.
+/// A window of at least this length has a rate that changes, which its own counts tell …
 const LONG_NS: u64 = 40_000_000;
+/// … if its count is known at so many moments.
+const MARKS: usize = 4;
 /// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it.
 const HIT_NS: f64 = 700.0;
 
@@ -50,14 +52,14 @@ impl Timeline {
             let to = windows.get(at + 1).map_or(end as f64, |next| half(window.end_ns, next.start_ns));
             let (open, close) = (window.start_ns as f64, window.end_ns as f64);
             let length = (close - open).max(1.0);
-            let long = close - open >= LONG_NS as f64;
-            let free = if long { length } else { (length - window.hits as f64 * HIT_NS).max(length * 0.2) };
-            // In a long window the rate at each end goes on into the gap; in a short one there is one rate.
             let in_window: Vec<(f64, f64)> = marks
                 .iter()
                 .filter(|(time, _)| (window.start_ns..=window.end_ns).contains(time))
                 .map(|(time, count)| (*time as f64, *count as f64))
                 .collect();
+            let long = close - open >= LONG_NS as f64 && in_window.len() >= MARKS;
+            let free = if long { length } else { (length - window.hits as f64 * HIT_NS).max(length * 0.2) };
+            // In a long window the rate at each end goes on into the gap; in a short one there is one rate.
             let (rate_before, rate_after) = if long {
                 (end_rate(&in_window, open, true), end_rate(&in_window, close, false))
             } else {

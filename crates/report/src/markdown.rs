@@ -1,0 +1,160 @@
+//! Findings as Markdown, to be put into an issue, a review or a build's summary.
+//!
+//! GitHub's dialect: tables and collapsed sections. Everything from the recorded program stands in code spans or is
+//! escaped, so that a function called `<script>` or `a|b` is only a name.
+
+use crate::escape::{cell_code, code, prose};
+use crate::sparkline::sparkline;
+use crate::{escape, path, phrases, units};
+use slowpath_diagnose::findings::{Fact, Finding, Findings, Frame, RecordingSummary, Sure};
+
+/// Hot functions in the collapsed table.
+const HOT: usize = 20;
+/// Columns of a sparkline.
+const BARS: usize = 40;
+
+/// The report as Markdown. Ends with a line end.
+pub fn markdown(findings: &Findings) -> String {
+    let recording = &findings.recording;
+    let mut blocks = vec![format!("# slowpath: {}", command(recording))];
+    if recording.cut_short {
+        blocks.push(format!("**{}**", phrases::CUT_SHORT));
+    }
+    blocks.push(run(recording));
+    let unseen = phrases::unseen(recording);
+    if !unseen.is_empty() {
+        blocks.push("Could not see:".to_owned());
+        blocks.push(list(unseen.iter().map(|sentence| prose(sentence))));
+    }
+    for (i, finding) in findings.findings.iter().enumerate() {
+        cause(&mut blocks, i + 1, finding, recording);
+    }
+    if findings.findings.is_empty() {
+        blocks.push(format!("## {}", phrases::NOTHING_FOUND.trim_end_matches('.')));
+        blocks.extend(phrases::off_cpu(findings));
+    }
+    if !findings.notes.is_empty() {
+        blocks.push("Notes:".to_owned());
+        blocks.push(list(findings.notes.iter().map(|note| prose(note))));
+    }
+    if !findings.hot.is_empty() {
+        blocks.push(hot(findings));
+    }
+    if !findings.findings.is_empty() && !recording.command.is_empty() {
+        let old = escape::shell_word(&escape::shell_command(&recording.command, true), true);
+        blocks.push(format!("Prove it: {}", code(&format!("slowpath compare -- {old} '<mended>'"))));
+    }
+    let mut text = blocks.join("\n\n");
+    text.push('\n');
+    text
+}
+
+fn command(recording: &RecordingSummary) -> String {
+    code(&escape::shell_command(&recording.command, true))
+}
+
+fn run(recording: &RecordingSummary) -> String {
+    let mut rows: Vec<Vec<String>> = phrases::run_facts(recording)
+        .into_iter()
+        .map(|(name, value)| vec![name.to_owned(), prose_cell(&value)])
+        .collect();
+    rows.push(vec!["samples".to_owned(), prose_cell(&phrases::coverage(recording))]);
+    rows.push(vec!["recording".to_owned(), cell_code(&recording.id)]);
+    table(&["the run", ""], &[], rows)
+}
+
+fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: &RecordingSummary) {
+    let title = prose(&phrases::title(finding));
+    blocks.push(format!("## {number}. {title}: {}", phrases::cost(finding, recording).replace('<', "&lt;")));
+    let (called, explanation) = phrases::called(finding);
+    let called = called.map_or(String::new(), |called| format!(", {}", prose(&called)));
+    let guilty = located(&finding.function, &finding.module, finding.file.as_deref(), finding.line);
+    blocks.push(format!("{guilty}{called}"));
+    if !explanation.is_empty() {
+        blocks.push(list(explanation.iter().map(|sentence| prose(sentence))));
+    }
+    if !finding.files.is_empty() {
+        blocks.push("Files:".to_owned());
+        blocks.push(list(finding.files.iter().map(|file| code(file))));
+    }
+    blocks.extend(series(finding));
+    if !finding.facts.is_empty() {
+        blocks.push(facts(&finding.facts));
+    }
+    let steps = path::steps(&finding.path);
+    if steps.len() > 1 {
+        blocks.push("Call path, outermost first:".to_owned());
+        blocks.push(list(steps.iter().map(|step| {
+            let Frame { function, module, file, line } = step.frame;
+            let times = if step.times > 1 { format!(", ×{}", units::count(step.times as u64)) } else { String::new() };
+            format!("{}{times}", located(function, module, file.as_deref(), *line))
+        })));
+    }
+    if let Some(gain) = phrases::gain(finding, recording) {
+        blocks.push(format!("**Gain:** {}", prose(&gain)));
+    }
+    if !finding.advice.is_empty() {
+        blocks.push(format!("**Do:** {}", prose(&finding.advice)));
+    }
+}
+
+/// A function and where it is: `` `f` (`loader.c:112`, `slow`) ``.
+fn located(function: &str, module: &str, file: Option<&str>, line: Option<u32>) -> String {
+    let known = phrases::place(file, line).into_iter().chain((!module.is_empty()).then(|| module.to_owned()));
+    let known: Vec<String> = known.map(|part| code(&part)).collect();
+    if known.is_empty() { code(function) } else { format!("{} ({})", code(function), known.join(", ")) }
+}
+
+fn series(finding: &Finding) -> Option<String> {
+    let series = finding.series.first()?;
+    let line = sparkline(series, BARS, true)?;
+    let end = |y| prose(&units::quantity(y, &series.y_unit));
+    Some(format!("{}: {} {} → {}", prose(&series.name), code(&line.bars), end(line.first), end(line.last)))
+}
+
+fn facts(facts: &[Fact]) -> String {
+    let sure = |fact: &Fact| match fact.sure {
+        Sure::Exact => "exact",
+        Sure::Sampled => "sampled",
+        Sure::Fitted => "fitted",
+    };
+    let row = |fact: &Fact| {
+        let value = units::quantity(fact.value, &fact.unit);
+        vec![prose_cell(&fact.name), prose_cell(&value), prose_cell(&fact.source), sure(fact).to_owned()]
+    };
+    table(&["evidence", "value", "source", "how sure"], &[1], facts.iter().map(row).collect())
+}
+
+fn hot(findings: &Findings) -> String {
+    let total = phrases::cpu_ns(&findings.recording);
+    let rows = findings.hot.iter().take(HOT).map(|hot| {
+        let share = if total == 0 { "?".to_owned() } else { units::share(hot.self_ns as f64 / total as f64) };
+        vec![
+            units::rough(hot.self_ns),
+            prose_cell(&share),
+            units::rough(hot.total_ns),
+            cell_code(&hot.function),
+            phrases::place(hot.file.as_deref(), hot.line).map_or(String::new(), |place| cell_code(&place)),
+            cell_code(&hot.module),
+        ]
+    });
+    let heads = ["self", "share", "total", "function", "where", "module"];
+    let table = table(&heads, &[0, 1, 2], rows.collect());
+    format!("<details>\n<summary>{}</summary>\n\n{table}\n\n</details>", phrases::HOT)
+}
+
+/// A cell never begins a block, so a leading `2.` or `-` needs no escape there.
+fn prose_cell(text: &str) -> String {
+    prose(&format!("x {text}")).split_off(2)
+}
+
+fn table(heads: &[&str], to_the_right: &[usize], rows: Vec<Vec<String>>) -> String {
+    let rule = (0..heads.len()).map(|i| if to_the_right.contains(&i) { "--:" } else { "---" });
+    let mut lines = vec![format!("| {} |", heads.join(" | ")), format!("| {} |", rule.collect::<Vec<_>>().join(" | "))];
+    lines.extend(rows.iter().map(|cells| format!("| {} |", cells.join(" | "))));
+    lines.join("\n")
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    items.map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,141 @@
+//! A call path as a reader wants it: from the program's own code on, recursion folded, and short enough.
+
+use crate::layout::{columns, elide_middle};
+use slowpath_diagnose::findings::Frame;
+
+/// One step of a call path: the frame, and how many times it follows itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Step<'a> {
+    /// The outermost of the frames that are folded here.
+    pub frame: &'a Frame,
+    /// 1, or more for recursion.
+    pub times: usize,
+}
+
+/// The steps of `path` without the frames that merely start a program or a thread.
+pub(crate) fn steps(path: &[Frame]) -> Vec<Step<'_>> {
+    let start = path.iter().take_while(|frame| is_runtime(&frame.function)).count();
+    // The last frame is the guilty one, whatever it is called.
+    let start = start.min(path.len().saturating_sub(1));
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    for frame in &path[start..] {
+        match steps.last_mut() {
+            Some(step) if step.frame.function == frame.function && step.frame.module == frame.module => {
+                step.times += 1;
+            }
+            _ => steps.push(Step { frame, times: 1 }),
+        }
+    }
+    steps
+}
+
+fn is_runtime(function: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "_start",
+        "__clone",
+        "clone",
+        "clone3",
+        "__clone3",
+        "start_thread",
+        "_dl_start_user",
+        "__rust_begin_short_backtrace",
+        "__rust_try",
+    ];
+    const PREFIXES: [&str; 6] = [
+        "__libc_start",
+        "std::rt::lang_start",
+        "std::sys::backtrace::__rust_begin_short_backtrace",
+        "std::sys_common::backtrace::__rust_begin_short_backtrace",
+        "core::ops::function::FnOnce::call_once",
+        "std::panicking::",
+    ];
+    // A symbol version, as in `clone@GLIBC_2.2.5`, changes nothing.
+    let name = function.split('@').next().unwrap_or(function);
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// `names` joined by `arrow` in at most `room` columns where that can be. The innermost stay longest; what goes
+/// is the middle, counted by `mark` and a number; at last the names themselves are cut.
+pub(crate) fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
+    let Some((outermost, inner)) = names.split_first() else { return String::new() };
+    let longest_name = (room / 2).max(24);
+    let short = |name: &String| elide_middle(name, longest_name, mark);
+    let whole = names.iter().map(short).collect::<Vec<_>>().join(arrow);
+    if columns(&whole) <= room {
+        return whole;
+    }
+    // Without the middle, of which one step at least goes.
+    for kept in (1..inner.len()).rev() {
+        let gone = inner.len() - kept;
+        let mut parts = vec![short(outermost), format!("{mark} {gone} more {mark}")];
+        parts.extend(inner[gone..].iter().map(short));
+        let text = parts.join(arrow);
+        if columns(&text) <= room {
+            return text;
+        }
+    }
+    let mut ends: Vec<&String> = vec![outermost];
+    ends.extend(inner.last());
+    let between = if inner.len() > 1 { format!("{arrow}{mark}{arrow}") } else { arrow.to_owned() };
+    let each = room.saturating_sub(columns(&between)) / ends.len();
+    ends.iter().map(|name| elide_middle(name, each.max(4), mark)).collect::<Vec<_>>().join(&between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(names: &[&str]) -> Vec<Frame> {
+        let frame = |name: &&str| Frame {
+            function: (*name).to_owned(),
+            module: "a.out".to_owned(),
+            file: None,
+            line: None,
+        };
+        names.iter().map(frame).collect()
+    }
+
+    fn names(of: &[&str]) -> Vec<String> {
+        of.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_starts_a_program_is_dropped() {
+        let path = frames(&["_start", "__libc_start_main_impl", "main", "work"]);
+        let left: Vec<_> = steps(&path).iter().map(|step| step.frame.function.clone()).collect();
+        assert_eq!(left, ["main", "work"]);
+    }
+
+    #[test]
+    fn the_guilty_frame_stays_whatever_its_name() {
+        assert_eq!(steps(&frames(&["_start", "clone"])).len(), 1);
+        assert!(steps(&[]).is_empty());
+    }
+
+    #[test]
+    fn recursion_is_folded() {
+        let path = frames(&["main", "walk", "walk", "walk", "leaf"]);
+        let times: Vec<_> = steps(&path).iter().map(|step| step.times).collect();
+        assert_eq!(times, [1, 3, 1]);
+    }
+
+    #[test]
+    fn a_long_chain_loses_its_middle() {
+        let all = names(&["main", "load_everything", "load_dir", "add_ca_file", "rebuild"]);
+        assert_eq!(
+            chain(&all, " → ", "…", 100),
+            "main → load_everything → load_dir → add_ca_file → rebuild"
+        );
+        assert_eq!(chain(&all, " → ", "…", 45), "main → … 2 more … → add_ca_file → rebuild");
+        assert_eq!(chain(&all, " → ", "…", 20), "main → … → rebuild");
+        for room in 0..120 {
+            assert!(columns(&chain(&all, " → ", "…", room)) <= room.max(15), "{room}");
+        }
+    }
+
+    #[test]
+    fn one_frame_is_a_chain_too() {
+        assert_eq!(chain(&names(&["main"]), " → ", "…", 40), "main");
+        assert_eq!(chain(&[], " → ", "…", 40), "");
+    }
+}

@@ -1,0 +1,166 @@
+//! What the terminal report and the Markdown report say alike: costs, gains, places, what could not be seen.
+//!
+//! Plain text with signs such as `→`; each report escapes and lays it out for itself.
+
+use crate::{path, units};
+use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, RecordingSummary, Sure};
+
+/// Said first if the recording ends before the program.
+pub(crate) const CUT_SHORT: &str =
+    "The recording is cut short: it ends before the program did, so all that follows is about a part of the run.";
+/// Said if there are no findings.
+pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
+/// Above the table of hot functions.
+pub(crate) const HOT: &str = "the CPU time goes here:";
+
+/// User and kernel CPU time of the run, ns.
+pub(crate) fn cpu_ns(recording: &RecordingSummary) -> u64 {
+    recording.user_ns.saturating_add(recording.sys_ns)
+}
+
+/// The run's total of `basis`, ns; 0 if it is not known.
+pub(crate) fn total_ns(recording: &RecordingSummary, basis: Basis) -> u64 {
+    match basis {
+        Basis::Cpu => cpu_ns(recording),
+        Basis::Wall => recording.wall_ns,
+    }
+}
+
+fn basis_word(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Cpu => "CPU",
+        Basis::Wall => "wall",
+    }
+}
+
+/// Times, exit status and number of runs.
+pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, String)> {
+    // One unit for all three if they are of seconds, so that they can be compared at a glance.
+    let long = recording.wall_ns.max(cpu_ns(recording)) >= 1_000_000_000;
+    let time = |ns| if long && ns < 100_000_000_000 { units::seconds(ns) } else { units::time(ns) };
+    let exit = match recording.exit {
+        None => "not seen".to_owned(),
+        Some(code @ 129..=192) => format!("{code} (128 + signal {})", code - 128),
+        Some(code) => code.to_string(),
+    };
+    let mut facts = vec![
+        ("wall", time(recording.wall_ns)),
+        ("user", time(recording.user_ns)),
+        ("sys", time(recording.sys_ns)),
+        ("exit", exit),
+    ];
+    if recording.runs > 1 {
+        facts.push(("runs joined", units::count(u64::from(recording.runs))));
+    }
+    facts
+}
+
+/// What the samples cover.
+pub(crate) fn coverage(recording: &RecordingSummary) -> String {
+    if recording.samples == 0 {
+        return "no CPU samples".to_owned();
+    }
+    format!(
+        "{}, {} of CPU time sampled, {} of stacks complete",
+        units::counted(recording.samples, "sample"),
+        units::share(recording.sampled_share),
+        units::share(recording.complete_stacks_share)
+    )
+}
+
+/// What could not be seen: how collectors were degraded, and what was lost.
+pub(crate) fn unseen(recording: &RecordingSummary) -> Vec<String> {
+    let lost = recording.lost.iter().filter(|(_, n)| **n > 0);
+    let lost = lost.map(|(kind, n)| format!("lost: {} {}", units::count(*n), kind.replace(['_', '-'], " ")));
+    recording.degraded.iter().cloned().chain(lost).collect()
+}
+
+/// The title, with how sure it is unless it is certain.
+pub(crate) fn title(finding: &Finding) -> String {
+    match finding.confidence {
+        Confidence::Certain => finding.title.clone(),
+        Confidence::Likely => format!("likely: {}", finding.title),
+        Confidence::Hint => format!("a hint only: {}", finding.title),
+    }
+}
+
+/// `6.1 s of 6.3 s CPU, 97 %`.
+pub(crate) fn cost(finding: &Finding, recording: &RecordingSummary) -> String {
+    let basis = basis_word(finding.basis);
+    let cost = units::rough(finding.cost_ns);
+    match total_ns(recording, finding.basis) {
+        0 => format!("{cost} {basis}"),
+        total => format!("{cost} of {} {basis}, {}", units::rough(total), units::share(finding.share)),
+    }
+}
+
+/// `6.3 s CPU → about 0.2 s if this goes`; none if nothing is gained.
+pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<String> {
+    if finding.gain_ns == 0 {
+        return None;
+    }
+    let basis = basis_word(finding.basis);
+    let total = total_ns(recording, finding.basis);
+    Some(match total.saturating_sub(finding.gain_ns) {
+        _ if total == 0 => format!("about {} {basis} if this goes", units::rough(finding.gain_ns)),
+        0 => format!("nearly all of {} {basis} if this goes", units::rough(total)),
+        left => format!("{} {basis} → about {} if this goes", units::rough(total), units::rough(left)),
+    })
+}
+
+/// How often and from where the guilty function was called, and the sentences of the explanation that remain to
+/// be said. The explanation's own words if it begins with "called", else the fact `calls in all` and the call path.
+pub(crate) fn called(finding: &Finding) -> (Option<String>, &[String]) {
+    match finding.explanation.split_first() {
+        Some((first, rest)) if first.starts_with("called ") => return (Some(first.clone()), rest),
+        _ => {}
+    }
+    let caller = match path::steps(&finding.path).as_slice() {
+        [.., caller, _] => {
+            let place = place(caller.frame.file.as_deref().map(base_name), caller.frame.line);
+            let place = place.map_or(String::new(), |place| format!(" ({place})"));
+            Some(format!("from {}{place}", caller.frame.function))
+        }
+        _ => None,
+    };
+    let parts: Vec<String> = calls(finding).into_iter().chain(caller).collect();
+    ((!parts.is_empty()).then(|| parts.join(" ")), &finding.explanation)
+}
+
+fn calls(finding: &Finding) -> Option<String> {
+    let fact = finding.facts.iter().find(|fact| fact.unit == "calls" && fact.name == "calls in all")?;
+    if !fact.value.is_finite() || fact.value < 1.0 {
+        return None;
+    }
+    let about = if fact.sure == Sure::Exact { "" } else { "about " };
+    Some(format!("called {about}{}", units::counted(fact.value.round() as u64, "time")))
+}
+
+/// The file's own name.
+pub(crate) fn base_name(file: &str) -> &str {
+    file.rsplit('/').find(|part| !part.is_empty()).unwrap_or(file)
+}
+
+/// `file:line`, as much of it as is known.
+pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
+    let file = file.filter(|file| !file.is_empty())?;
+    Some(match line {
+        Some(line) => format!("{file}:{line}"),
+        None => file.to_owned(),
+    })
+}
+
+/// Where a program without findings spent its time if that was not on the CPU.
+pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
+    let recording = &findings.recording;
+    let cpu = cpu_ns(recording);
+    if recording.wall_ns == 0 || cpu >= recording.wall_ns / 2 {
+        return None;
+    }
+    // At least: threads that ran at the same time used more CPU time than the clock passed.
+    Some(format!(
+        "At least {} of the {} wall time was spent off the CPU.",
+        units::rough(recording.wall_ns - cpu),
+        units::rough(recording.wall_ns)
+    ))
+}
