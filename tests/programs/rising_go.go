@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,13 +14,17 @@ type uniqueNames struct {
 	names []string
 }
 
-func (u *uniqueNames) add(name string) {
-	for _, known := range u.names {
+func (u *uniqueNames) add(name string) error {
+	if name == "" {
+		return errors.New("a record without a name")
+	}
+	for i, known := range u.names {
 		if strings.EqualFold(known, name) {
-			return
+			return fmt.Errorf("record %d has the name %q already", i, known)
 		}
 	}
 	u.names = append(u.names, name)
+	return nil
 }
 
 func parse(line string) (name string, sum uint64) {
@@ -46,6 +51,7 @@ func main() {
 	count := int(21000 * scale)
 	var names uniqueNames
 	var total uint64
+	duplicates := 0
 	for i := 0; i < count; i++ {
 		number := i
 		if i%32 == 31 {
@@ -57,7 +63,9 @@ func main() {
 		}
 		name, sum := parse(strings.Join(fields, ","))
 		total += sum
-		names.add(name)
+		if names.add(name) != nil {
+			duplicates++
+		}
 	}
-	fmt.Println(len(names.names), "names,", total)
+	fmt.Println(len(names.names), "names,", duplicates, "duplicates,", total)
 }

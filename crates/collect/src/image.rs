@@ -3,7 +3,8 @@
 //! Held, because `go run`, compilers under test and package upgrades delete what is still running.
 
 use memmap2::Mmap;
-use object::{CompressionFormat, Object, ObjectSection, ObjectSegment};
+use object::elf::PF_X;
+use object::{CompressionFormat, Object, ObjectSection, ObjectSegment, SegmentFlags};
 use slowpath_symbols::FunctionRanges;
 use std::fs::{File, Metadata};
 use std::ops::{Deref, Range};
@@ -58,7 +59,7 @@ pub(crate) struct Image {
     pub go: bool,
     file: Option<File>,
     content: Arc<Content>,
-    /// File offset, file size and svma of each loaded segment.
+    /// File offset, file size and svma of each executable segment.
     segments: Vec<(u64, u64, u64)>,
     text: Option<Section>,
     eh_frame: Option<Section>,
@@ -129,8 +130,11 @@ impl Image {
             .ok()
             .flatten()
             .map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+        // Only what is executable: a linker may let two segments share a page, at different addresses.
+        let executable = |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
         let segments = file
             .segments()
+            .filter(|segment| executable(segment.flags()))
             .map(|segment| (segment.file_range().0, segment.file_range().1, segment.address()))
             .collect();
         Some(Image {

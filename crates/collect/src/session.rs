@@ -279,7 +279,12 @@ impl Session {
         self.places.extend(sample.kernel.iter().map(|address| Place::Kernel { address: *address }));
         let kernel = self.places.len();
         let complete = match sample.regs {
-            Some(regs) if regs.wide => live.space.unwind(regs, &sample.stack, &mut live.cache, &mut self.places),
+            Some(regs) if regs.wide => {
+                let pid = sample.pid;
+                let open = || std::fs::File::open(format!("/proc/{pid}/mem")).ok();
+                let memory = live.memory.get_or_insert_with(open).as_ref();
+                live.space.unwind(regs, &sample.stack, memory, &mut live.cache, &mut self.places)
+            }
             _ => false,
         };
         live.samples += 1;

@@ -5,7 +5,9 @@ use crate::sampler::record::Regs;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{FrameAddress, Unwinder};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 /// The deepest stack that is kept, frames.
@@ -80,11 +82,25 @@ impl AddressSpace {
 
     /// Walks a stack from its registers through `stack`, the bytes from `regs.sp` on, and appends its frames to `into`,
     /// innermost first. Returns whether the walk ended at the start of the thread.
-    pub(crate) fn unwind(&self, regs: Regs, stack: &[u8], cache: &mut CacheX86_64, into: &mut Vec<Place>) -> bool {
+    ///
+    /// What lies further out than the copy is read from the process itself, if `late` can: these are frames that the
+    /// program returns to long after, so that they are the same a few ms later.
+    pub(crate) fn unwind(
+        &self,
+        regs: Regs,
+        stack: &[u8],
+        late: Option<&File>,
+        cache: &mut CacheX86_64,
+        into: &mut Vec<Place>,
+    ) -> bool {
         let mut read = |address: u64| -> Result<u64, ()> {
             let offset = address.checked_sub(regs.sp).ok_or(())? as usize;
-            let bytes = stack.get(offset..offset.checked_add(8).ok_or(())?).ok_or(())?;
-            Ok(u64::from_le_bytes(bytes.try_into().map_err(|_| ())?))
+            let mut word = [0; 8];
+            match stack.get(offset..offset.checked_add(8).ok_or(())?) {
+                Some(bytes) => word.copy_from_slice(bytes),
+                None => late.ok_or(())?.read_exact_at(&mut word, address).map_err(|_| ())?,
+            }
+            Ok(u64::from_le_bytes(word))
         };
         let start = UnwindRegsX86_64::new(regs.ip, regs.sp, regs.bp);
         let mut frames = self.unwinder.iter_frames(regs.ip, start, cache, &mut read);

@@ -6,7 +6,7 @@ use framehop::x86_64::CacheX86_64;
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{Mapping, Module, Process, Thread};
 use std::collections::HashMap;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub(crate) struct Live {
     pub row: Process,
     pub space: AddressSpace,
     pub cache: CacheX86_64,
+    /// The process's memory, opened when a stack is first found deeper than its copy. None inside if it cannot be.
+    pub memory: Option<Option<File>>,
     pub samples: u64,
     pub sampled_ns: u64,
     /// The command has executed (of our own child: it is the target from then on).
@@ -77,7 +79,7 @@ impl World {
     }
 
     /// The files of modules, by number. One that cannot be duplicated is left out: its path may still do.
-    pub(crate) fn held(&self) -> Vec<(u32, std::fs::File)> {
+    pub(crate) fn held(&self) -> Vec<(u32, File)> {
         let files = self.images.iter().zip(0u32..);
         files.filter_map(|(image, module)| Some((module, image.as_ref()?.file()?.try_clone().ok()?))).collect()
     }
@@ -131,7 +133,7 @@ impl World {
         };
         self.processes += 1;
         tables.processes.push(row.clone());
-        let live = Live { row, space, cache: CacheX86_64::new(), samples: 0, sampled_ns: 0, executed, threads: 0 };
+        let live = Live { row, space, cache: CacheX86_64::new(), memory: None, samples: 0, sampled_ns: 0, executed, threads: 0 };
         self.live.insert(pid, live);
         self.start_thread(pid, pid, time, tables);
     }
@@ -162,6 +164,7 @@ impl World {
         if exec && let Some(live) = self.live.get_mut(&pid) {
             live.space = AddressSpace::default();
             live.cache = CacheX86_64::new();
+            live.memory = None;
             live.executed = true;
             let proc = PathBuf::from(format!("/proc/{pid}"));
             let text = |path: &str| Some(std::fs::read_link(proc.join(path)).ok()?.to_string_lossy().into_owned());

@@ -136,9 +136,13 @@ pub(crate) fn prose(text: &str) -> String {
 fn prose_word(word: &str, first: bool) -> String {
     let mut out = String::with_capacity(word.len());
     for (i, c) in word.char_indices() {
+        // A list item's mark, or a rule, stands alone in front.
         let opens_block = first
-            && ((i == 0 && matches!(c, '-' | '+' | '='))
-                || (i > 0 && matches!(c, '.' | ')') && word[..i].bytes().all(|b| b.is_ascii_digit())));
+            && ((i == 0 && word.chars().all(|c| "-+=".contains(c)))
+                || (i > 0
+                    && i + 1 == word.len()
+                    && ".)".contains(c)
+                    && word[..i].bytes().all(|b| b.is_ascii_digit())));
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -207,7 +211,7 @@ mod tests {
         assert_eq!(prose("<script> calls a|b & *c*_d_"), r"&lt;script&gt; calls a&#124;b &amp; \*c\*\_d\_");
         assert_eq!(prose("- x"), r"\- x");
         assert_eq!(prose("12. x"), r"12\. x");
-        assert_eq!(prose("2.0 s - 1"), "2.0 s - 1".replacen("2.", r"2\.", 1));
+        assert_eq!(prose("2.0 s - 1"), "2.0 s - 1");
         assert_eq!(prose("see\nhttp://x.y and @me"), "see `http://x.y` and `@me`");
     }
 }

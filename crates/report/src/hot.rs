@@ -55,7 +55,7 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
     if table[4].cells.iter().all(String::is_empty) {
         table.remove(4);
     }
-    fit(&mut table, ink.style.width.min(WIDEST).saturating_sub(2), ink.mark());
+    fit(&mut table, ink.style.width.clamp(ink.measure().min(WIDEST), WIDEST).saturating_sub(2), ink.mark());
 
     let widths: Vec<usize> = table.iter().map(Column::width).collect();
     let row = |cell: &dyn Fn(&Column) -> (String, Paint)| {
@@ -86,7 +86,8 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
 fn fit(table: &mut Vec<Column>, room: usize, mark: &str) {
     const NAME: usize = 3;
     loop {
-        let others: usize = table.iter().enumerate().filter(|(i, _)| *i != NAME).map(|(_, c)| c.width()).sum();
+        let others: usize =
+            table.iter().enumerate().filter(|(i, _)| *i != NAME).map(|(_, c)| c.width()).sum();
         let left = room.saturating_sub(others + GAP * (table.len() - 1));
         let wanted = table[NAME].width();
         if left < wanted.min(NARROWEST_NAME) && table.len() > NAME + 1 {

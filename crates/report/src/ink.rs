@@ -7,8 +7,8 @@ use crate::escape;
 use crate::layout::{columns, wrap};
 use anstyle::{AnsiColor, Style as Paint};
 
-/// Beyond this, lines of prose are hard to read.
-const MEASURE: usize = 96;
+/// Below this one word would follow the other down the screen; beyond it, lines of prose are hard to read.
+const MEASURE: (usize, usize) = (32, 96);
 
 /// The commands and the titles.
 pub(crate) const STRONG: Paint = Paint::new().bold();
@@ -38,7 +38,7 @@ impl<'a> Ink<'a> {
 
     /// Columns for prose.
     pub(crate) fn measure(&self) -> usize {
-        self.style.width.min(MEASURE)
+        self.style.width.clamp(MEASURE.0, MEASURE.1)
     }
 
     /// `text` as this terminal can show it, harmless.
@@ -63,7 +63,7 @@ impl<'a> Ink<'a> {
 
     /// `text` in colour, if there is to be colour.
     pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
-        if self.style.color && !text.is_empty() && paint != PLAIN {
+        if self.style.color && !text.trim().is_empty() && paint != PLAIN {
             format!("{paint}{text}{paint:#}")
         } else {
             text.to_owned()
@@ -79,23 +79,40 @@ impl<'a> Ink<'a> {
     /// `label` and clean `text`, wrapped; further lines hang under the text, or under the label where that leaves
     /// too little room.
     pub(crate) fn labelled(&mut self, indent: usize, label: &str, text: &str, paints: (Paint, Paint)) {
-        let gap = if label.is_empty() { 0 } else { columns(label) + 1 };
-        let hang = if indent + gap <= self.measure() / 3 { gap } else { 2.min(gap) };
+        let gap = columns(label) + 1;
+        let hang = if indent + gap <= self.measure() / 3 { gap } else { 2 };
+        self.hanging(indent, label, text, (gap, hang), paints);
+    }
+
+    /// Clean `text`, wrapped and indented.
+    pub(crate) fn prose(&mut self, indent: usize, text: &str, paint: Paint) {
+        self.hanging(indent, "", text, (0, 0), (PLAIN, paint));
+    }
+
+    /// [`Ink::prose`] of which further lines stand deeper, so that each text of several is seen to begin.
+    pub(crate) fn item(&mut self, indent: usize, text: &str) {
+        self.hanging(indent, "", text, (0, 2), (PLAIN, PLAIN));
+    }
+
+    fn hanging(
+        &mut self,
+        indent: usize,
+        label: &str,
+        text: &str,
+        (gap, hang): (usize, usize),
+        paints: (Paint, Paint),
+    ) {
         let room = |taken: usize| self.measure().saturating_sub(taken);
         let lines = wrap(text, room(indent + gap), room(indent + hang));
         for (i, line) in lines.iter().enumerate() {
             let text = self.paint(paints.1, line);
             let line = match i {
                 0 if label.is_empty() => format!("{:indent$}{text}", ""),
+                0 if line.is_empty() => format!("{:indent$}{}", "", self.paint(paints.0, label.trim_end())),
                 0 => format!("{:indent$}{} {text}", "", self.paint(paints.0, label)),
                 _ => format!("{:1$}{text}", "", indent + hang),
             };
             self.line(&line);
         }
-    }
-
-    /// Clean `text`, wrapped and indented.
-    pub(crate) fn prose(&mut self, indent: usize, text: &str, paint: Paint) {
-        self.labelled(indent, "", text, (PLAIN, paint));
     }
 }

@@ -56,16 +56,16 @@ fn command(recording: &RecordingSummary) -> String {
 fn run(recording: &RecordingSummary) -> String {
     let mut rows: Vec<Vec<String>> = phrases::run_facts(recording)
         .into_iter()
-        .map(|(name, value)| vec![name.to_owned(), prose_cell(&value)])
+        .map(|(name, value)| vec![name.to_owned(), prose(&value)])
         .collect();
-    rows.push(vec!["samples".to_owned(), prose_cell(&phrases::coverage(recording))]);
+    rows.push(vec!["samples".to_owned(), prose(&phrases::coverage(recording))]);
     rows.push(vec!["recording".to_owned(), cell_code(&recording.id)]);
     table(&["the run", ""], &[], rows)
 }
 
 fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: &RecordingSummary) {
     let title = prose(&phrases::title(finding));
-    blocks.push(format!("## {number}. {title}: {}", phrases::cost(finding, recording).replace('<', "&lt;")));
+    blocks.push(format!("## {number}. {title}: {}", prose(&phrases::cost(finding, recording))));
     let (called, explanation) = phrases::called(finding);
     let called = called.map_or(String::new(), |called| format!(", {}", prose(&called)));
     let guilty = located(&finding.function, &finding.module, finding.file.as_deref(), finding.line);
@@ -86,7 +86,11 @@ fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: 
         blocks.push("Call path, outermost first:".to_owned());
         blocks.push(list(steps.iter().map(|step| {
             let Frame { function, module, file, line } = step.frame;
-            let times = if step.times > 1 { format!(", ×{}", units::count(step.times as u64)) } else { String::new() };
+            let times = if step.times > 1 {
+                format!(", ×{}", units::count(step.times as u64))
+            } else {
+                String::new()
+            };
             format!("{}{times}", located(function, module, file.as_deref(), *line))
         })));
     }
@@ -120,7 +124,7 @@ fn facts(facts: &[Fact]) -> String {
     };
     let row = |fact: &Fact| {
         let value = units::quantity(fact.value, &fact.unit);
-        vec![prose_cell(&fact.name), prose_cell(&value), prose_cell(&fact.source), sure(fact).to_owned()]
+        vec![prose(&fact.name), prose(&value), prose(&fact.source), sure(fact).to_owned()]
     };
     table(&["evidence", "value", "source", "how sure"], &[1], facts.iter().map(row).collect())
 }
@@ -131,7 +135,7 @@ fn hot(findings: &Findings) -> String {
         let share = if total == 0 { "?".to_owned() } else { units::share(hot.self_ns as f64 / total as f64) };
         vec![
             units::rough(hot.self_ns),
-            prose_cell(&share),
+            prose(&share),
             units::rough(hot.total_ns),
             cell_code(&hot.function),
             phrases::place(hot.file.as_deref(), hot.line).map_or(String::new(), |place| cell_code(&place)),
@@ -143,14 +147,10 @@ fn hot(findings: &Findings) -> String {
     format!("<details>\n<summary>{}</summary>\n\n{table}\n\n</details>", phrases::HOT)
 }
 
-/// A cell never begins a block, so a leading `2.` or `-` needs no escape there.
-fn prose_cell(text: &str) -> String {
-    prose(&format!("x {text}")).split_off(2)
-}
-
 fn table(heads: &[&str], to_the_right: &[usize], rows: Vec<Vec<String>>) -> String {
     let rule = (0..heads.len()).map(|i| if to_the_right.contains(&i) { "--:" } else { "---" });
-    let mut lines = vec![format!("| {} |", heads.join(" | ")), format!("| {} |", rule.collect::<Vec<_>>().join(" | "))];
+    let mut lines =
+        vec![format!("| {} |", heads.join(" | ")), format!("| {} |", rule.collect::<Vec<_>>().join(" | "))];
     lines.extend(rows.iter().map(|cells| format!("| {} |", cells.join(" | "))));
     lines.join("\n")
 }

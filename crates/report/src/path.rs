@@ -74,11 +74,13 @@ pub(crate) fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> S
             return text;
         }
     }
-    let mut ends: Vec<&String> = vec![outermost];
-    ends.extend(inner.last());
+    let Some(guilty) = inner.last() else { return elide_middle(outermost, room.max(8), mark) };
     let between = if inner.len() > 1 { format!("{arrow}{mark}{arrow}") } else { arrow.to_owned() };
-    let each = room.saturating_sub(columns(&between)) / ends.len();
-    ends.iter().map(|name| elide_middle(name, each.max(4), mark)).collect::<Vec<_>>().join(&between)
+    let both = room.saturating_sub(columns(&between));
+    // The guilty function gets what the outermost leaves over.
+    let outermost = elide_middle(outermost, (both / 2).max(4), mark);
+    let guilty = elide_middle(guilty, both.saturating_sub(columns(&outermost)).max(4), mark);
+    format!("{outermost}{between}{guilty}")
 }
 
 #[cfg(test)]
@@ -122,10 +124,7 @@ mod tests {
     #[test]
     fn a_long_chain_loses_its_middle() {
         let all = names(&["main", "load_everything", "load_dir", "add_ca_file", "rebuild"]);
-        assert_eq!(
-            chain(&all, " → ", "…", 100),
-            "main → load_everything → load_dir → add_ca_file → rebuild"
-        );
+        assert_eq!(chain(&all, " → ", "…", 100), "main → load_everything → load_dir → add_ca_file → rebuild");
         assert_eq!(chain(&all, " → ", "…", 45), "main → … 2 more … → add_ca_file → rebuild");
         assert_eq!(chain(&all, " → ", "…", 20), "main → … → rebuild");
         for room in 0..120 {

@@ -6,8 +6,7 @@ use crate::{path, units};
 use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, RecordingSummary, Sure};
 
 /// Said first if the recording ends before the program.
-pub(crate) const CUT_SHORT: &str =
-    "The recording is cut short: it ends before the program did, so all that follows is about a part of the run.";
+pub(crate) const CUT_SHORT: &str = "The recording is cut short: it ends before the program did, so all that follows is about a part of the run.";
 /// Said if there are no findings.
 pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
 /// Above the table of hot functions.
@@ -94,7 +93,8 @@ pub(crate) fn cost(finding: &Finding, recording: &RecordingSummary) -> String {
     }
 }
 
-/// `6.3 s CPU → about 0.2 s if this goes`; none if nothing is gained.
+/// `6.3 s CPU → about 0.2 s if this goes`; none if nothing is gained. A small gain is named itself, since the two
+/// times would look the same.
 pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<String> {
     if finding.gain_ns == 0 {
         return None;
@@ -103,6 +103,9 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
     let total = total_ns(recording, finding.basis);
     Some(match total.saturating_sub(finding.gain_ns) {
         _ if total == 0 => format!("about {} {basis} if this goes", units::rough(finding.gain_ns)),
+        _ if finding.gain_ns < total / 10 => {
+            format!("about {} of {} {basis} if this goes", units::rough(finding.gain_ns), units::rough(total))
+        }
         0 => format!("nearly all of {} {basis} if this goes", units::rough(total)),
         left => format!("{} {basis} → about {} if this goes", units::rough(total), units::rough(left)),
     })

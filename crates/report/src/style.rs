@@ -43,7 +43,8 @@ impl Style {
         let forced = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         let dumb = set("TERM").is_some_and(|term| term == "dumb");
         let width = set("COLUMNS").and_then(|columns| columns.trim().parse().ok()).or(columns);
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_lowercase();
+        let locale =
+            ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_lowercase();
         Style {
             color: set("NO_COLOR").is_none() && (forced || (is_terminal && !dumb)),
             width: width.filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH),

@@ -113,7 +113,7 @@ fn cause(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &Record
     guilty(ink, finding, called);
     for sentence in explanation {
         let sentence = ink.sentence(sentence);
-        ink.labelled(INDENT, "", &sentence, (PLAIN, PLAIN));
+        ink.item(INDENT, &sentence);
     }
     files(ink, finding);
     bars(ink, finding);
@@ -160,18 +160,20 @@ fn guilty(ink: &mut Ink<'_>, finding: &Finding, called: Option<String>) {
     let room = ink.measure().saturating_sub(INDENT);
     let full = ink.clean(&finding.function);
     let function = elide_middle(&full, room.max(8), ink.mark());
-    let place = |file: Option<&str>| match phrases::place(file, finding.line) {
-        Some(place) => format!("({place})"),
-        None if finding.module.is_empty() => String::new(),
-        None => format!("(in {})", phrases::base_name(&finding.module)),
+    let place = |file: Option<&str>| {
+        ink.clean(&match phrases::place(file, finding.line) {
+            Some(place) => format!("({place})"),
+            None if finding.module.is_empty() => String::new(),
+            None => format!("(in {})", phrases::base_name(&finding.module)),
+        })
     };
-    let called = called.map_or(String::new(), |called| format!(", {called}"));
+    let called = called.map_or(String::new(), |called| ink.sentence(&format!(", {called}")));
     // The whole path of the file is worth more than its name alone, if there is room for it.
     let file = finding.file.as_deref();
     let whole = place(file);
     let whole_fits = columns(&function) + 1 + columns(&whole) + columns(&called) <= room;
     let place = if whole_fits { whole } else { place(file.map(phrases::base_name)) };
-    let rest = ink.sentence(&format!("{}{called}", glued(&place)));
+    let rest = format!("{}{}", glued(&place), called);
     // Wrapped as a whole, then painted: the name is the first word and stays in one piece.
     let text = format!("{}{}{rest}", glued(&function), if place.is_empty() { "" } else { " " });
     for line in wrap(&text, room, room) {
@@ -187,7 +189,8 @@ fn files(ink: &mut Ink<'_>, finding: &Finding) {
     if finding.files.is_empty() {
         return;
     }
-    let mut names: Vec<String> = finding.files.iter().take(FILES).map(|file| glued(&ink.clean(file))).collect();
+    let mut names: Vec<String> =
+        finding.files.iter().take(FILES).map(|file| glued(&ink.clean(file))).collect();
     let more = finding.files.len().saturating_sub(FILES);
     if more > 0 {
         names.push(format!("and {} more", units::count(more as u64)));
@@ -247,7 +250,10 @@ fn proof(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     let old = escape::shell_command(&recording.command, ink.style.unicode);
     let old = escape::shell_word(&old, ink.style.unicode);
     let old = if old.len() > LONGEST_PROOF { "'<the command above>'".to_owned() } else { old };
-    ink.line("");
+    let label = "prove it:";
     let command = format!("slowpath compare -- {old} '<mended>'");
-    ink.labelled(0, "prove it:", &glued(&command), (LABEL, STRONG));
+    let fits = columns(label) + 1 + columns(&command) <= ink.measure();
+    let (label, command) = (ink.paint(LABEL, label), ink.paint(STRONG, &command));
+    ink.line("");
+    ink.line(&format!("{label}{}{command}", if fits { " " } else { "\n  " }));
 }

@@ -54,7 +54,7 @@ pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -97,7 +97,7 @@ pub fn number(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     match size {
         0.0 => "0".to_owned(),
-        s if s >= 1e15 || s < 1e-4 => format!("{value:.1e}"),
+        s if !(1e-4..1e15).contains(&s) => format!("{value:.1e}"),
         s if s >= 100.0 || s.fract() == 0.0 => format!("{sign}{}", count(s.round() as u64)),
         s if s >= 10.0 => format!("{value:.1}"),
         s if s >= 1.0 => format!("{value:.2}"),

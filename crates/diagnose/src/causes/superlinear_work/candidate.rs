@@ -102,26 +102,57 @@ fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<C
     let tables = &evidence.recording.tables;
     let on = evidence.stacks_with(|other| other == function);
     let run_end = evidence.recording.about.start_ns + evidence.recording.about.wall_ns;
-    let mut timelines = Vec::new();
-    for probe in probes {
-        let process = &tables.processes[tables.probes[*probe as usize].process as usize];
-        let end = process.end_ns.unwrap_or(run_end);
-        if let Some(timeline) = Timeline::of(evidence.recording, *probe, process.start_ns, end) {
-            timelines.push((*probe, process.process, timeline));
-        }
-    }
-    let (_, process, first) = timelines.first()?;
-    let process = *process;
+    let processes: Vec<u32> = probes.iter().map(|probe| tables.probes[*probe as usize].process).collect();
     let mut example: HashMap<u32, f64> = HashMap::new();
     let mut under: Vec<(u32, f64, f64)> = Vec::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         let Some(stack) = sample.stack.filter(|stack| on[*stack as usize]) else { continue };
         let of = evidence.process_of(sample);
-        if timelines.iter().any(|(_, process, _)| *process == of) {
+        if processes.contains(&of) {
             under.push((of, sample.time_ns as f64, *weight));
             *example.entry(stack).or_default() += weight;
         }
     }
+    let mut timelines = Vec::new();
+    for (probe, number) in probes.iter().zip(&processes) {
+        let process = &tables.processes[*number as usize];
+        // Its first call is not before its first sample, but for a sample's length.
+        let first = under.iter().find(|(of, ..)| of == number).map_or(0.0, |(_, time, weight)| time - weight);
+        let start = process.start_ns.max(first as u64);
+        let end = process.end_ns.unwrap_or(run_end);
+        if let Some(timeline) = Timeline::of(evidence.recording, *probe, start, end) {
+            timelines.push((*probe, *number, timeline));
+        }
+    }
+    let fitted = fit(function, &on, &under, &timelines)?;
+    // Where the cost rises, the calls before counting began were cheaper, and so more, than the first that were counted.
+    let rising = fitted.growth.ramp.as_ref().filter(|ramp| !ramp.falling && ramp.r2 >= 0.8);
+    let Some(ramp) = rising else { return Some(Candidate { example: largest(&example), ..fitted }) };
+    let first = fitted.points[0].cost.max(1e-9);
+    let power = ramp.exponent.min(2.0) * (1.0 - ramp.base / first).clamp(0.0, 1.0).max(0.5);
+    let timelines: Vec<_> = timelines
+        .iter()
+        .map(|(probe, process, timeline)| {
+            (*probe, *process, timeline.with_before(timeline.before * (1.0 + power), power))
+        })
+        .collect();
+    let again = fit(function, &on, &under, &timelines).unwrap_or(fitted);
+    Some(Candidate { example: largest(&example), ..again })
+}
+
+fn largest(weights: &HashMap<u32, f64>) -> Option<u32> {
+    weights.iter().max_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0))).map(|(stack, _)| *stack)
+}
+
+/// The cost of each call, of all timelines together. `under` are process, time and weight of the samples.
+fn fit(
+    function: u32,
+    on: &[bool],
+    under: &[(u32, f64, f64)],
+    timelines: &[(u32, u32, Timeline)],
+) -> Option<Candidate> {
+    let (_, process, first) = timelines.first()?;
+    let process = *process;
     let calls = timelines.iter().map(|(_, _, timeline)| timeline.total()).fold(0.0, f64::max);
     if calls < CALLS || (under.len() as f64) < SAMPLES {
         return None;
@@ -131,7 +162,7 @@ fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<C
     let mut squares = vec![0.0; buckets];
     let mut number = vec![0.0; buckets];
     let mut bounds_of = Vec::new();
-    for (probe, process, timeline) in &timelines {
+    for (probe, process, timeline) in timelines {
         let total = timeline.total();
         if total < CALLS {
             continue;
@@ -161,8 +192,8 @@ fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<C
         function,
         process,
         probes: bounds_of,
-        on,
-        example: example.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))).map(|(stack, _)| stack),
+        on: on.to_vec(),
+        example: None,
         calls,
         counted: first.counted,
         before: first.before,

@@ -12,6 +12,8 @@ const REST_SAMPLES: f64 = 20.0;
 /// upper end of the 95 % interval; it grows if it is at least so many times, at the lower end.
 const FLAT: f64 = 1.7;
 const GROWS: f64 = 1.4;
+/// … or if it grows by less than this share of what the function does.
+const SHARE_OF_GROWTH: f64 = 0.75;
 /// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth.
 const LEAD_PAIRS: usize = 30;
 const LEAD_NS: f64 = 5_000.0;
@@ -69,7 +71,9 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         let (low, high) = rate_ratio_interval(second, 1.0, first, 1.0, 0.95);
         let (low, high) = if grower.falling { (1.0 / high, 1.0 / low) } else { (low, high) };
         let ratio = second / first.max(0.5);
-        if high <= FLAT {
+        // Enough that it surely grows by less than the function does.
+        let least = growth_of_halves(grower) * SHARE_OF_GROWTH;
+        if high <= FLAT.max(least) && low < GROWS {
             return Rest::Flat { caller, ratio, samples: first + second };
         }
         if low >= GROWS {
@@ -120,6 +124,14 @@ fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead
     let number: Vec<f64> = (0..leads.len()).map(|at| at as f64).collect();
     let rank = spearman(&number, &leads).unwrap_or(0.0);
     Some(Lead { ratio: second / first.max(1.0), rank, pairs: leads.len(), median_ns })
+}
+
+/// The cost of the second half of the grower's calls over that of the first (of the dearer over the cheaper).
+fn growth_of_halves(grower: &Candidate) -> f64 {
+    let half = grower.points.len() / 2;
+    let sum = |points: &[slowpath_stats::Point]| points.iter().map(|point| point.cost).sum::<f64>().max(1e-9);
+    let ratio = sum(&grower.points[grower.points.len() - half..]) / sum(&grower.points[..half]);
+    if grower.falling { 1.0 / ratio } else { ratio }
 }
 
 /// Samples under `caller` but not under the grower, in the first and the second half of the grower's calls.

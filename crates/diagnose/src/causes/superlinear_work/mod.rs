@@ -62,7 +62,7 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     let callee = context::callee(evidence, grower);
     let flat = matches!(rest, Rest::Flat { .. } | Rest::FlatLead { .. });
     let exact = grower.exact_share > 0.3;
-    if !grower.grows() && !(flat && callee.is_some()) {
+    if !grower.grows() && !(flat || callee.is_some()) {
         return None; // growth in jumps, and nothing else that speaks for it
     }
     let confidence = match (flat, exact, &callee) {

@@ -1,8 +1,7 @@
 //! When each call of a function happened, from the windows in which it was counted.
 //!
-//! A probe does not stand all the time. A short window tells the rate around it: it speaks for the stretch from half-way to
-//! the window before to half-way to the one after. In a long window every call, or the count every few milliseconds,
-//! is known.
+//! A probe does not stand all the time. A short window tells one rate; between two windows the rate goes from the one's to
+//! the other's. In a long window every call, or the count every few milliseconds, is known.
 
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Window;
@@ -11,6 +10,9 @@ use slowpath_recording::tables::Window;
 const LONG_NS: u64 = 40_000_000;
 /// … if its count is known at so many moments.
 const MARKS: usize = 4;
+/// Straight pieces that a curve between windows, or before the first, is drawn with.
+const GAP_STEPS: usize = 4;
+const BEFORE_STEPS: usize = 16;
 /// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it.
 const HIT_NS: f64 = 700.0;
 
@@ -23,6 +25,8 @@ pub(crate) struct Timeline {
     pub counted: u64,
     /// Calls before the first window, estimated.
     pub before: f64,
+    /// When the first window opened, ns.
+    pub opened: f64,
     /// Share of the time from first to last call that lay in long windows.
     pub exact_share: f64,
 }
@@ -43,50 +47,56 @@ impl Timeline {
             .filter(|call| call.probe == probe && call.under.is_none())
             .map(|call| (call.time_ns, call.count))
             .collect();
+        let pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks)).collect();
         let mut timeline = Timeline { counted, ..Timeline::default() };
         let mut total = 0.0;
         let mut exact = 0.0;
-        for (at, window) in windows.iter().enumerate() {
-            let half = |a: u64, b: u64| a as f64 + (b.saturating_sub(a)) as f64 / 2.0;
-            let from = if at == 0 { start as f64 } else { half(windows[at - 1].end_ns, window.start_ns) };
-            let to = windows.get(at + 1).map_or(end as f64, |next| half(window.end_ns, next.start_ns));
-            let (open, close) = (window.start_ns as f64, window.end_ns as f64);
-            let length = (close - open).max(1.0);
-            let in_window: Vec<(f64, f64)> = marks
-                .iter()
-                .filter(|(time, _)| (window.start_ns..=window.end_ns).contains(time))
-                .map(|(time, count)| (*time as f64, *count as f64))
-                .collect();
-            let long = close - open >= LONG_NS as f64 && in_window.len() >= MARKS;
-            let free = if long { length } else { (length - window.hits as f64 * HIT_NS).max(length * 0.2) };
-            // In a long window the rate at each end goes on into the gap; in a short one there is one rate.
-            let (rate_before, rate_after) = if long {
-                (end_rate(&in_window, open, true), end_rate(&in_window, close, false))
-            } else {
-                let rate = window.hits as f64 / free;
-                (rate, rate)
-            };
-            timeline.push(from, total);
-            total += rate_before * (open - from).max(0.0);
-            if at == 0 {
-                timeline.before = total;
+        let first = &pieces[0];
+        timeline.push(start as f64, 0.0);
+        total += first.rate_open * (first.open - start as f64).max(0.0);
+        timeline.before = total;
+        timeline.opened = first.open;
+        for (at, piece) in pieces.iter().enumerate() {
+            timeline.push(piece.open, total);
+            for (time, count) in &piece.marks {
+                timeline.push(*time, total + count - 1.0);
             }
-            timeline.push(open, total);
-            if long {
-                exact += length;
-                for (time, count) in &in_window {
-                    timeline.push(*time, total + count - 1.0);
-                }
-                total += window.hits as f64;
-            } else {
-                total += window.hits as f64 / free * length;
+            if !piece.marks.is_empty() {
+                exact += piece.close - piece.open;
             }
-            timeline.push(close, total);
-            total += rate_after * (to - close).max(0.0);
-            timeline.push(to, total);
+            total += piece.calls;
+            timeline.push(piece.close, total);
+            // Between two windows the rate goes from the one's to the other's.
+            let (until, rate_then) =
+                pieces.get(at + 1).map_or((end as f64, piece.rate_close), |next| (next.open, next.rate_open));
+            let gap = (until - piece.close).max(0.0);
+            for step in 1..=GAP_STEPS {
+                let x = step as f64 / GAP_STEPS as f64;
+                let calls = gap * (piece.rate_close * x + (rate_then - piece.rate_close) * x * x / 2.0);
+                timeline.push(piece.close + gap * x, total + calls);
+            }
+            total += gap * (piece.rate_close + rate_then) / 2.0;
         }
         timeline.exact_share = exact / (end.saturating_sub(start) as f64).max(1.0);
         Some(timeline)
+    }
+
+    /// The same with so many calls before the first window, whose cost rose with a power of their number: then the first of
+    /// them came quicker.
+    pub(crate) fn with_before(&self, calls: f64, power: f64) -> Timeline {
+        let mut changed = Timeline { before: calls, counted: self.counted, opened: self.opened, ..Timeline::default() };
+        changed.exact_share = self.exact_share;
+        let start = self.times[0];
+        for step in 0..BEFORE_STEPS {
+            let x = step as f64 / BEFORE_STEPS as f64;
+            changed.push(start + (self.opened - start) * x, calls * x.powf(1.0 / (power + 1.0)));
+        }
+        for (time, number) in self.times.iter().zip(&self.calls) {
+            if *time >= self.opened {
+                changed.push(*time, number - self.before + calls);
+            }
+        }
+        changed
     }
 
     fn push(&mut self, time: f64, calls: f64) {
@@ -111,6 +121,37 @@ impl Timeline {
         }
         let (t0, t1, n0, n1) = (self.times[at - 1], self.times[at], self.calls[at - 1], self.calls[at]);
         if n1 <= n0 { t1 } else { t0 + (t1 - t0) * ((call - n0) / (n1 - n0)).clamp(0.0, 1.0) }
+    }
+}
+
+/// What one window tells.
+struct Piece {
+    open: f64,
+    close: f64,
+    /// Calls in it, as many as there would have been without the probe.
+    calls: f64,
+    /// Calls per ns at either end.
+    rate_open: f64,
+    rate_close: f64,
+    /// Moments at which the count is known, in a long window.
+    marks: Vec<(f64, f64)>,
+}
+
+impl Piece {
+    fn of(window: &Window, marks: &[(u64, u64)]) -> Piece {
+        let (open, close) = (window.start_ns as f64, window.end_ns as f64);
+        let length = (close - open).max(1.0);
+        let from = marks.partition_point(|(time, _)| *time < window.start_ns);
+        let to = marks.partition_point(|(time, _)| *time <= window.end_ns);
+        let marks: Vec<(f64, f64)> =
+            marks[from..to].iter().map(|(time, count)| (*time as f64, *count as f64)).collect();
+        if length >= LONG_NS as f64 && marks.len() >= MARKS {
+            let (rate_open, rate_close) = (end_rate(&marks, open, true), end_rate(&marks, close, false));
+            return Piece { open, close, calls: window.hits as f64, rate_open, rate_close, marks };
+        }
+        let free = (length - window.hits as f64 * HIT_NS).max(length * 0.2);
+        let rate = window.hits as f64 / free;
+        Piece { open, close, calls: rate * length, rate_open: rate, rate_close: rate, marks: Vec::new() }
     }
 }
 

@@ -1,0 +1,228 @@
+//! Findings to render, realistic and hostile, and how golden files are compared.
+#![allow(dead_code)] // each test file uses its part
+
+use slowpath_diagnose::findings::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a run of a program that loads certificates says.
+pub fn certificates() -> Findings {
+    let command = ["cases/gnutls/build/slow", "/etc/ssl/certs"];
+    Findings {
+        kind: "findings",
+        schema: SCHEMA,
+        recording: RecordingSummary {
+            id: "2026-03-01T12-00-00-load".to_owned(),
+            command: command.map(str::to_owned).to_vec(),
+            wall_ns: 6_310_000_000,
+            user_ns: 6_250_000_000,
+            sys_ns: 20_000_000,
+            exit: Some(0),
+            samples: 6_240,
+            sampled_share: 0.992,
+            complete_stacks_share: 1.0,
+            degraded: vec![
+                "system calls were not traced: no right to load BPF programs. Run as root, or give slowpath \
+                 CAP_BPF and CAP_PERFMON"
+                    .to_owned(),
+            ],
+            lost: BTreeMap::from([("samples".to_owned(), 12)]),
+            cut_short: false,
+            runs: 1,
+        },
+        findings: vec![rebuilding(), reading()],
+        hot: hot(),
+        notes: vec!["no symbols for libtasn1.so.6: stripped, and no debug file of its build-id".to_owned()],
+    }
+}
+
+fn frame(function: &str, file: Option<&str>, line: Option<u32>) -> Frame {
+    Frame { function: function.to_owned(), module: "slow".to_owned(), file: file.map(str::to_owned), line }
+}
+
+fn fact(name: &str, value: f64, unit: &str, source: &str, sure: Sure) -> Fact {
+    Fact { name: name.to_owned(), value, unit: unit.to_owned(), source: source.to_owned(), sure }
+}
+
+fn rebuilding() -> Finding {
+    let calls: Vec<f64> = (0..24).map(|i| f64::from(i) * 5.9 + 3.5).collect();
+    let cost: Vec<f64> = calls.iter().map(|k| k * 430_000.0).collect();
+    Finding {
+        cause: Cause::SuperlinearWork,
+        title: "work grows with every call".to_owned(),
+        confidence: Confidence::Certain,
+        basis: Basis::Cpu,
+        cost_ns: 6_090_000_000,
+        share: 0.971,
+        gain_ns: 6_060_000_000,
+        function: "rebuild_rdn_list".to_owned(),
+        module: "slow".to_owned(),
+        file: Some("loader.c".to_owned()),
+        line: Some(112),
+        path: vec![
+            Frame { module: "libc.so.6".to_owned(), ..frame("__libc_start_main_impl", None, None) },
+            frame("main", Some("main.c"), Some(31)),
+            frame("load_dir", Some("loader.c"), Some(188)),
+            frame("add_ca_file", Some("loader.c"), Some(160)),
+            frame("rebuild_rdn_list", Some("loader.c"), Some(112)),
+        ],
+        files: Vec::new(),
+        explanation: vec![
+            "called 142 times from add_ca_file (loader.c:160)".to_owned(),
+            "call k makes 2.0·k calls to get_raw_dn (R² 1.000): n calls cost n²".to_owned(),
+            "what load_dir does besides stays the same (1.1 times as much in the second half of the calls), so it \
+             is not the input that grows"
+                .to_owned(),
+            "at twice the input expect four times the time".to_owned(),
+        ],
+        facts: vec![
+            fact("calls in all", 142.0, "calls", "probe", Sure::Exact),
+            fact("cost of the last calls", 60_600_000.0, "ns", "samples", Sure::Fitted),
+            fact("last quarter over first quarter", 6.87, "ratio", "samples", Sure::Sampled),
+            fact("R² of the growth", 0.998, "1", "fit", Sure::Fitted),
+        ],
+        series: vec![Series {
+            name: "cost of a call".to_owned(),
+            x_label: "number of the call of rebuild_rdn_list".to_owned(),
+            y_label: "cost of the call".to_owned(),
+            y_unit: "ns".to_owned(),
+            fit: cost.clone(),
+            x: calls,
+            y: cost,
+        }],
+        advice: "let rebuild_rdn_list do only the work of its own item: keep what earlier calls made and add to it, \
+                 or look it up in a hash table or sorted index, in place of going through all earlier items at each \
+                 call"
+            .to_owned(),
+        fingerprint: "superlinear-work:slow:rebuild_rdn_list".to_owned(),
+    }
+}
+
+fn reading() -> Finding {
+    Finding {
+        cause: Cause::RedundantFileAccess,
+        title: "one file is read again and again".to_owned(),
+        confidence: Confidence::Likely,
+        basis: Basis::Wall,
+        cost_ns: 52_000_000,
+        share: 0.0082,
+        gain_ns: 51_600_000,
+        function: "certs::x509::policy_table<certs::x509::Strict, std::allocator<char>>::reload".to_owned(),
+        module: "libcerts.so.4".to_owned(),
+        file: None,
+        line: None,
+        path: Vec::new(),
+        files: vec!["/etc/ssl/policy.cnf".to_owned()],
+        explanation: vec!["opened, read and closed 142 times, unchanged".to_owned()],
+        facts: Vec::new(),
+        series: Vec::new(),
+        advice: "read it once and keep what it says".to_owned(),
+        fingerprint: "redundant-file-access:libcerts.so.4:reload".to_owned(),
+    }
+}
+
+fn hot() -> Vec<Hot> {
+    let hot = |function: &str, module: &str, file: Option<(&str, u32)>, self_ms: u64, total_ms: u64| Hot {
+        function: function.to_owned(),
+        module: module.to_owned(),
+        file: file.map(|(file, _)| file.to_owned()),
+        line: file.map(|(_, line)| line),
+        self_ns: self_ms * 1_000_000,
+        total_ns: total_ms * 1_000_000,
+    };
+    vec![
+        hot("get_raw_dn", "slow", Some(("loader.c", 71)), 3_310, 5_820),
+        hot("__memcpy_avx_unaligned_erms", "libc.so.6", None, 1_480, 1_480),
+        hot("malloc", "libc.so.6", None, 920, 920),
+        hot("rebuild_rdn_list", "slow", Some(("loader.c", 112)), 270, 6_090),
+        hot("std::vector<certs::x509::Name>::_M_realloc_insert", "libcerts.so.4", None, 61, 140),
+        hot("asn1_der_decoding2", "libtasn1.so.6", None, 23, 40),
+    ]
+}
+
+/// A program with nothing wrong that mostly waits.
+pub fn healthy() -> Findings {
+    let mut findings = certificates();
+    findings.findings.clear();
+    findings.notes.clear();
+    findings.recording.degraded.clear();
+    findings.recording.lost.clear();
+    (findings.recording.user_ns, findings.recording.sys_ns) = (400_000_000, 20_000_000);
+    findings.hot.truncate(2);
+    findings
+        .hot
+        .iter_mut()
+        .for_each(|hot| (hot.self_ns, hot.total_ns) = (hot.self_ns / 20, hot.total_ns / 20));
+    findings
+}
+
+/// Text that would steer a terminal, leave a code span, or close a tag.
+pub const HOSTILE: &str =
+    "\x1b]0;owned\x07\x1b[2J\r\n<script>alert(1)</script> a|b `c` ``\u{202e}\u{9b}31m @me https://x.y";
+
+/// Every text hostile, every number at its limit.
+pub fn hostile() -> Findings {
+    let mut findings = certificates();
+    let text = || HOSTILE.to_owned();
+    let recording = &mut findings.recording;
+    recording.id = text();
+    recording.command = vec![text(), text()];
+    recording.degraded = vec![text()];
+    recording.lost = BTreeMap::from([(text(), u64::MAX)]);
+    (recording.user_ns, recording.sys_ns, recording.wall_ns) = (u64::MAX, u64::MAX, u64::MAX);
+    (recording.sampled_share, recording.complete_stacks_share) = (f64::NAN, f64::INFINITY);
+    (recording.exit, recording.runs) = (Some(i32::MIN), u32::MAX);
+    recording.cut_short = true;
+    findings.notes = vec![text(), String::new()];
+    for hot in &mut findings.hot {
+        (hot.function, hot.module, hot.file, hot.line) = (text(), text(), Some(text()), Some(u32::MAX));
+        (hot.self_ns, hot.total_ns) = (u64::MAX, 0);
+    }
+    for finding in &mut findings.findings {
+        (finding.title, finding.function, finding.module) = (text(), text(), text());
+        (finding.file, finding.advice, finding.fingerprint) = (Some(text()), text(), text());
+        (finding.explanation, finding.files) = (vec![text(), String::new()], vec![text(); 5]);
+        finding.path = vec![Frame { function: text(), module: text(), file: Some(text()), line: None }; 3];
+        (finding.share, finding.cost_ns, finding.gain_ns) = (f64::NAN, u64::MAX, 1);
+        for value in [f64::NAN, f64::INFINITY, f64::MIN] {
+            finding.facts.push(Fact { name: text(), value, unit: text(), source: text(), sure: Sure::Exact });
+        }
+        let (x, y) = (vec![0.0, f64::NAN, 2.0, f64::MAX], vec![f64::MAX, 1.0, f64::MIN, 0.0]);
+        let (name, x_label, y_label, y_unit) = (text(), text(), text(), text());
+        finding.series.insert(0, Series { name, x_label, y_label, y_unit, x, y, fit: vec![f64::NAN; 4] });
+    }
+    findings
+}
+
+/// Nothing at all.
+pub fn empty() -> Findings {
+    let mut findings = healthy();
+    findings.hot.clear();
+    let recording = &mut findings.recording;
+    recording.command.clear();
+    (recording.wall_ns, recording.user_ns, recording.sys_ns, recording.samples) = (0, 0, 0, 0);
+    recording.exit = None;
+    findings
+}
+
+/// `text` without ANSI colours.
+pub fn without_color(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        out.push_str(before);
+        rest = after.split_once('m').expect("a colour ends with m").1;
+    }
+    out + rest
+}
+
+/// Compares with the file under `tests/golden`; `UPDATE_GOLDEN=1` writes it anew. Escapes show as `\e`.
+pub fn assert_golden(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let text = text.replace('\x1b', "\\e");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &text).expect("write the golden file");
+    }
+    let golden = std::fs::read_to_string(&path).expect("read the golden file");
+    assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 accepts what is rendered now:\n{text}");
+}
