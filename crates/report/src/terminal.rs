@@ -242,16 +242,15 @@ fn notes(ink: &mut Ink<'_>, findings: &Findings) {
     }
 }
 
-/// The command that proves a fix. Never wrapped, so that it can be copied.
+/// The command that shows whether a fix worked. Never wrapped, so that it can be copied.
 fn proof(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     if recording.command.is_empty() {
         return;
     }
     let old = escape::shell_command(&recording.command, ink.style.unicode);
-    let old = escape::shell_word(&old, ink.style.unicode);
-    let old = if old.len() > LONGEST_PROOF { "'<the command above>'".to_owned() } else { old };
-    let label = "prove it:";
-    let command = format!("slowpath compare -- {old} '<mended>'");
+    let old = if old.len() > LONGEST_PROOF { "<the command above>".to_owned() } else { old };
+    let label = "prove a fix:";
+    let command = format!("slowpath -- {old}");
     let fits = columns(label) + 1 + columns(&command) <= ink.measure();
     let (label, command) = (ink.paint(LABEL, label), ink.paint(STRONG, &command));
     ink.line("");

@@ -42,11 +42,12 @@ const WINDOW_TURNS: u64 = 4;
 const WINDOW_NS: u64 = 100_000_000;
 /// … nor than this many hits; where no caller is counted, than these.
 const WINDOW_HITS: u64 = 8_000;
-const WINDOW_HITS_ALONE: u64 = 150;
+const WINDOW_HITS_ALONE: u64 = 200;
 /// Without a caller that is counted a hot probe tells only its rate: that is worth while for the largest few, and ever more
 /// seldom the longer the program runs.
 const ALONE: usize = 6;
 const ALONE_PAUSE: u64 = 6;
+const ALONE_PAUSE_NS: u64 = 60_000_000;
 /// A probe that takes less than this share of the time stays whatever the others take.
 const CHEAP: f64 = 0.002;
 /// Hits in a trial that show a hot probe.
@@ -448,7 +449,7 @@ impl Counter {
         probe.hot = probe.rate > HOT_PER_S / 2.0 || (probe.rate * cost as f64) > 0.01e9;
         let pause = match reason {
             "budget" => 4 * PAUSE_NS,
-            _ if alone => PAUSE_NS.max((end - started) / ALONE_PAUSE),
+            _ if alone => ALONE_PAUSE_NS.max((end - started) / ALONE_PAUSE),
             _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
         };
         probe.again_ns = end + pause;

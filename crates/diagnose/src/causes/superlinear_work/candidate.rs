@@ -10,6 +10,8 @@ use std::collections::HashMap;
 pub(super) const CALLS: f64 = 50.0;
 /// Fewer samples under a function than this show none either.
 const SAMPLES: f64 = 40.0;
+/// The last quarter of the calls costs more than so many times the first.
+const RATIO: f64 = 1.8;
 /// Samples that a bucket should have on average, and bounds of the number of buckets.
 const BUCKET_SAMPLES: f64 = 12.0;
 const BUCKETS: (usize, usize) = (8, 24);
@@ -17,6 +19,9 @@ const BUCKETS: (usize, usize) = (8, 24);
 /// A function that was counted in one process (or in the same process of every run), and the cost of its calls.
 pub(super) struct Candidate {
     pub function: u32,
+    /// For work inside a function that is entered only once or so: what is counted in place of its calls, a function that it
+    /// calls once in each round of its loop. Time under that one is no part of the cost.
+    pub round: Option<u32>,
     /// The process; of several runs, that of the first.
     pub process: u32,
     /// The probes that counted it, with the bounds of their buckets, ns.
@@ -37,6 +42,8 @@ pub(super) struct Candidate {
     pub growth: Growth,
     pub exponent: f64,
     pub falling: bool,
+    /// Cost of the last quarter of the calls over that of the first (of the dearer over the cheaper).
+    pub ratio: f64,
 }
 
 impl Candidate {
@@ -60,22 +67,26 @@ impl Candidate {
 
     fn like_a_power(&self, least_rank: f64, least_r2: f64) -> bool {
         let Some(ramp) = &self.growth.ramp else { return false };
+        let (rank, exponents) =
+            if ramp.falling { (-self.growth.spearman, 0.7..=2.6) } else { (self.growth.spearman, 0.6..=2.6) };
+        rank > least_rank && self.ratio > RATIO && ramp.r2 >= least_r2 && exponents.contains(&ramp.exponent)
+    }
+
+    fn with_ratio(mut self) -> Candidate {
         let n = self.points.len();
         let quarter = (n / 4).max(1);
         let mean = |points: &[Point]| points.iter().map(|point| point.cost).sum::<f64>() / points.len() as f64;
         let (first, last) = (mean(&self.points[..quarter]), mean(&self.points[n - quarter..]));
-        let (rank, ratio, exponents) = if ramp.falling {
-            (-self.growth.spearman, first / last.max(1e-9), 0.7..=2.6)
-        } else {
-            (self.growth.spearman, last / first.max(1e-9), 0.6..=2.6)
-        };
-        rank > least_rank && ratio > 1.8 && ramp.r2 >= least_r2 && exponents.contains(&ramp.exponent)
+        self.ratio = if self.falling { first / last.max(1e-9) } else { last / first.max(1e-9) };
+        self
     }
 
     /// What is saved if every call costs what the cheapest does, ns.
     pub(super) fn gain_ns(&self) -> f64 {
         let Some(ramp) = &self.growth.ramp else { return 0.0 };
-        let cheapest = ramp.base + ramp.scale;
+        // By the curve, or as measured in the first calls (the last, where the cost falls), whichever is less.
+        let end = if ramp.falling { self.points.last() } else { self.points.first() };
+        let cheapest = (ramp.base + ramp.scale).min(end.map_or(f64::MAX, |point| point.cost));
         let average = self.points.iter().map(|point| point.cost).sum::<f64>() / self.points.len().max(1) as f64;
         if average <= 0.0 { 0.0 } else { self.cost_ns * (1.0 - cheapest / average).max(0.0) }
     }
@@ -99,8 +110,56 @@ pub(super) fn counted(evidence: &Evidence<'_>) -> Vec<Candidate> {
 }
 
 fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<Candidate> {
-    let tables = &evidence.recording.tables;
     let on = evidence.stacks_with(|other| other == function);
+    costed(evidence, function, on, probes)
+}
+
+/// Work that was inlined into a function which is entered only once or so, such as `main`: the rounds of its loop, counted
+/// by a function that it calls in each.
+pub(super) fn rounds(evidence: &Evidence<'_>, counted: &[Candidate]) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let mut found: Vec<Candidate> = Vec::new();
+    for probe in &tables.probes {
+        let Some(marker) = evidence.function_at(probe.location) else { continue };
+        let hits: u64 = tables.windows.iter().filter(|w| w.probe == probe.probe).map(|w| w.hits).sum();
+        let Some(host) = usual_caller(evidence, marker) else { continue };
+        // A host that was counted is told by its own calls.
+        if (hits as f64) < CALLS || host == marker || counted.iter().any(|other| other.function == host) {
+            continue;
+        }
+        let host_on = evidence.stacks_with(|function| function == host);
+        let marker_on = evidence.stacks_with(|function| function == marker);
+        let on: Vec<bool> = host_on.iter().zip(&marker_on).map(|(host, marker)| *host && !marker).collect();
+        if let Some(candidate) = costed(evidence, host, on, &[probe.probe]) {
+            found.push(Candidate { round: Some(marker), ..candidate });
+        }
+    }
+    found
+}
+
+/// The function that is directly outside of `function` on most of its samples' stacks.
+fn usual_caller(evidence: &Evidence<'_>, function: u32) -> Option<u32> {
+    let mut weights: HashMap<u32, f64> = HashMap::new();
+    for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack else { continue };
+        let mut inside = false;
+        for location in evidence.locations(stack) {
+            let at = evidence.function_at(location);
+            if inside && at != Some(function) {
+                if let Some(caller) = at {
+                    *weights.entry(caller).or_default() += weight;
+                }
+                break;
+            }
+            inside |= at == Some(function);
+        }
+    }
+    largest(&weights)
+}
+
+/// The cost of the calls that probes counted: the samples on stacks `on`.
+fn costed(evidence: &Evidence<'_>, function: u32, on: Vec<bool>, probes: &[u32]) -> Option<Candidate> {
+    let tables = &evidence.recording.tables;
     let run_end = evidence.recording.about.start_ns + evidence.recording.about.wall_ns;
     let processes: Vec<u32> = probes.iter().map(|probe| tables.probes[*probe as usize].process).collect();
     let mut example: HashMap<u32, f64> = HashMap::new();
@@ -188,8 +247,9 @@ fn fit(
         .collect();
     let growth = growth(&points);
     let (exponent, falling) = growth.ramp.as_ref().map_or((0.0, false), |ramp| (ramp.exponent, ramp.falling));
-    Some(Candidate {
+    let found = Candidate {
         function,
+        round: None,
         process,
         probes: bounds_of,
         on: on.to_vec(),
@@ -203,5 +263,7 @@ fn fit(
         growth,
         exponent,
         falling,
-    })
+        ratio: 0.0,
+    };
+    Some(found.with_ratio())
 }

@@ -12,6 +12,8 @@ const REST_SAMPLES: f64 = 20.0;
 /// upper end of the 95 % interval; it grows if it is at least so many times, at the lower end.
 const FLAT: f64 = 1.7;
 const GROWS: f64 = 1.4;
+/// Where the interval says neither, this ratio is enough not to believe in the function's own growth.
+const SUSPECT: f64 = 1.8;
 /// … or if it grows by less than this share of what the function does.
 const SHARE_OF_GROWTH: f64 = 0.75;
 /// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth.
@@ -43,6 +45,11 @@ pub(super) enum Rest {
 /// Looks outward from the function for the first caller that does something besides, and compares what it does in the
 /// second half of the calls with the first.
 pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) -> Rest {
+    if let Some(marker) = grower.round {
+        let with = evidence.stacks_with(|function| function == marker);
+        let never = vec![false; with.len()];
+        return compared(grower, marker, halves(evidence, grower, &with, &never)).unwrap_or(Rest::Unknown);
+    }
     let Some(example) = grower.example else { return Rest::Unknown };
     let mut callers: Vec<u32> = Vec::new();
     let mut seen = false;
@@ -64,23 +71,29 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         }
     }
     for caller in callers {
-        let (first, second) = halves(evidence, grower, caller);
-        if first + second < REST_SAMPLES {
-            continue;
-        }
-        let (low, high) = rate_ratio_interval(second, 1.0, first, 1.0, 0.95);
-        let (low, high) = if grower.falling { (1.0 / high, 1.0 / low) } else { (low, high) };
-        let ratio = second / first.max(0.5);
-        // Enough that it surely grows by less than the function does.
-        let least = growth_of_halves(grower) * SHARE_OF_GROWTH;
-        if high <= FLAT.max(least) && low < GROWS {
-            return Rest::Flat { caller, ratio, samples: first + second };
-        }
-        if low >= GROWS {
-            return Rest::Grows;
+        let with = evidence.stacks_with(|function| function == caller);
+        if let Some(rest) = compared(grower, caller, halves(evidence, grower, &with, &grower.on)) {
+            return rest;
         }
     }
     Rest::Unknown
+}
+
+/// What samples of the first and second half of the calls say of the rest; none if they say nothing.
+fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Option<Rest> {
+    if first + second < REST_SAMPLES {
+        return None;
+    }
+    let (low, high) = rate_ratio_interval(second, 1.0, first, 1.0, 0.95);
+    let (low, high) = if grower.falling { (1.0 / high, 1.0 / low.max(1e-9)) } else { (low, high) };
+    // Flat, or at least surely growing by less than the function does.
+    let least = growth_of_halves(grower) * SHARE_OF_GROWTH;
+    if high <= FLAT.max(least) && low < GROWS {
+        return Some(Rest::Flat { caller, ratio: second / first.max(0.5), samples: first + second });
+    }
+    let ratio = second / first.max(0.5);
+    let ratio = if grower.falling { 1.0 / ratio.max(1e-9) } else { ratio };
+    (low >= GROWS || ratio >= SUSPECT).then_some(Rest::Grows)
 }
 
 /// What a caller does before it calls the grower.
@@ -134,10 +147,9 @@ fn growth_of_halves(grower: &Candidate) -> f64 {
     if grower.falling { 1.0 / ratio } else { ratio }
 }
 
-/// Samples under `caller` but not under the grower, in the first and the second half of the grower's calls.
-fn halves(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> (f64, f64) {
+/// Samples on stacks `with` but not `without`, in the first and the second half of the grower's calls.
+fn halves(evidence: &Evidence<'_>, grower: &Candidate, with: &[bool], without: &[bool]) -> (f64, f64) {
     let tables = &evidence.recording.tables;
-    let with = evidence.stacks_with(|function| function == caller);
     let bounds: HashMap<u32, (f64, f64, f64)> = grower
         .probes
         .iter()
@@ -152,7 +164,7 @@ fn halves(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> (f64, f64
     let mut halves = (0.0, 0.0);
     for sample in &tables.samples {
         let Some(stack) = sample.stack.map(|stack| stack as usize) else { continue };
-        if !with[stack] || grower.on[stack] {
+        if !with[stack] || without[stack] {
             continue;
         }
         let Some((start, middle, end)) = bounds.get(&evidence.process_of(sample)) else { continue };
@@ -201,13 +213,14 @@ fn steps(k: &[f64], calls: &[f64]) -> (f64, usize, usize) {
     (step, same, increases.len())
 }
 
+/// Moments at which a probe's count was told, with that count: of one thread, in order of time.
+type Counts = Vec<(u64, u64)>;
+
 /// The callee whose exact counts a line in k explains best.
 pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Callee> {
     let tables = &evidence.recording.tables;
     let mut best: Option<Callee> = None;
     for (probe, _) in &grower.probes {
-        let windows: Vec<_> = tables.windows.iter().filter(|window| window.probe == *probe).collect();
-        let same_window = |a: u64, b: u64| windows.iter().any(|w| (w.start_ns..=w.end_ns).contains(&a) && (w.start_ns..=w.end_ns).contains(&b));
         // The grower's own count at each of its entries, by moment.
         let numbers: HashMap<(u64, Option<u32>), u64> = tables
             .calls
@@ -215,38 +228,59 @@ pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Call
             .filter(|call| call.probe == *probe && call.under.is_none() && call.thread.is_some())
             .map(|call| ((call.time_ns, call.thread), call.count))
             .collect();
-        let mut series: HashMap<(u32, Option<u32>), Vec<(u64, u64)>> = HashMap::new();
+        let mut series: HashMap<(u32, Option<u32>), Counts> = HashMap::new();
         for call in tables.calls.iter().filter(|call| call.under == Some(*probe)) {
             series.entry((call.probe, call.thread)).or_default().push((call.time_ns, call.count));
         }
-        for ((callee, thread), rows) in series {
-            let (mut k, mut calls) = (Vec::new(), Vec::new());
-            let callee_windows: Vec<_> = tables.windows.iter().filter(|window| window.probe == callee).collect();
-            for pair in rows.windows(2) {
-                let ((t0, n0), (t1, n1)) = (pair[0], pair[1]);
-                let whole = callee_windows.iter().any(|w| w.start_ns <= t0 && t1 <= w.end_ns) && same_window(t0, t1);
-                let (Some(from), Some(to)) = (numbers.get(&(t0, thread)), numbers.get(&(t1, thread))) else { continue };
-                // Of one call exactly, with both probes standing all the while.
-                if whole && n1 >= n0 && *to == from + 1 {
-                    k.push(grower.before + *from as f64);
-                    calls.push((n1 - n0) as f64);
-                }
-            }
-            let Some(fit) = count_fit(&k, &calls) else { continue };
+        for ((callee, thread), counts) in series {
+            let number = |time| numbers.get(&(time, thread)).copied();
+            let (k, calls) = whole_calls(evidence, (*probe, callee), &counts, number);
+            let k: Vec<f64> = k.into_iter().map(|k| grower.before + k as f64).collect();
             let Some(function) = evidence.function_at(tables.probes[callee as usize].location) else { continue };
-            let (step, same_step, steps) = steps(&k, &calls);
-            let sign = if grower.falling { -1.0 } else { 1.0 };
-            // A line through all of them, or, where items differ in what they add, the same step nearly every time.
-            let line = fit.r2 >= LINE && fit.per_call * sign > 0.0;
-            let steady = steps >= STEPS
-                && same_step as f64 >= SAME_STEP * steps as f64
-                && step * sign > 0.0
-                && spearman(&k, &calls).is_some_and(|rank| rank * sign >= 0.9);
-            let better = best.as_ref().is_none_or(|best| fit.r2 > best.fit.r2);
-            if k.len() >= PAIRS && (line || steady) && better {
-                best = Some(Callee { function, pairs: k.len(), k, calls, fit, step, same_step, steps });
+            if let Some(found) = judged(function, k, calls, grower.falling)
+                && best.as_ref().is_none_or(|best| found.fit.r2 > best.fit.r2)
+            {
+                best = Some(found);
             }
         }
     }
     best
+}
+
+/// The calls of the first probe during which both stood: their number, and how often the second was hit in each.
+fn whole_calls(
+    evidence: &Evidence<'_>,
+    probes: (u32, u32),
+    counts: &Counts,
+    number: impl Fn(u64) -> Option<u64>,
+) -> (Vec<u64>, Vec<f64>) {
+    let windows = &evidence.recording.tables.windows;
+    let stood = |probe: u32, from: u64, to: u64| {
+        windows.iter().any(|window| window.probe == probe && window.start_ns <= from && to <= window.end_ns)
+    };
+    let (mut k, mut calls) = (Vec::new(), Vec::new());
+    for pair in counts.windows(2) {
+        let ((t0, n0), (t1, n1)) = (pair[0], pair[1]);
+        let (Some(from), Some(to)) = (number(t0), number(t1)) else { continue };
+        if to == from + 1 && n1 >= n0 && stood(probes.0, t0, t1) && stood(probes.1, t0, t1) {
+            k.push(from);
+            calls.push((n1 - n0) as f64);
+        }
+    }
+    (k, calls)
+}
+
+/// Whether a callee's calls rise (or fall) with the number of the call.
+fn judged(function: u32, k: Vec<f64>, calls: Vec<f64>, falling: bool) -> Option<Callee> {
+    let fit = count_fit(&k, &calls)?;
+    let (step, same_step, steps) = steps(&k, &calls);
+    let sign = if falling { -1.0 } else { 1.0 };
+    // A line through all of them, or, where items differ in what they add, the same step nearly every time.
+    let line = fit.r2 >= LINE && fit.per_call * sign > 0.0;
+    let steady = steps >= STEPS
+        && same_step as f64 >= SAME_STEP * steps as f64
+        && step * sign > 0.0
+        && spearman(&k, &calls).is_some_and(|rank| rank * sign >= 0.9);
+    let enough = k.len() >= PAIRS && (line || steady);
+    enough.then(|| Callee { function, pairs: k.len(), k, calls, fit, step, same_step, steps })
 }

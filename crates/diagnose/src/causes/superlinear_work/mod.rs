@@ -12,6 +12,7 @@
 
 mod candidate;
 mod context;
+mod runtime;
 mod timeline;
 
 use crate::Evidence;
@@ -19,27 +20,40 @@ use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Series, Sure};
 use candidate::Candidate;
 use context::{Callee, Rest};
 use slowpath_stats::median;
+use std::collections::HashSet;
 
 /// The gain is at least this share of the run's CPU time.
 const GAIN_SHARE: f64 = 0.10;
+/// Without further evidence the last calls must cost so many times what the first did.
+const HINT_RATIO: f64 = 4.0;
 /// A grower is guilty of its caller's growth if it has this share of the caller's cost.
 const INNER_SHARE: f64 = 0.6;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let counted = candidate::counted(evidence);
+    let rounds = candidate::rounds(evidence, &counted);
     let mut growers: Vec<Candidate> =
-        candidate::counted(evidence).into_iter().filter(|one| one.grows() || one.grows_in_jumps()).collect();
+        counted.into_iter().chain(rounds).filter(|one| one.grows() || one.grows_in_jumps()).collect();
     growers.retain(|grower| grower.gain_ns() >= GAIN_SHARE * evidence.cpu_ns);
     let guilty: Vec<&Candidate> = growers
         .iter()
         .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))
         .collect();
-    guilty.into_iter().filter_map(|grower| finding(evidence, grower)).collect()
+    let mut findings: Vec<Finding> = guilty.into_iter().filter_map(|grower| finding(evidence, grower)).collect();
+    // A function and the library function that it calls, or two ways to count one loop: one cause, told once, by the surer.
+    findings.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(b.gain_ns.cmp(&a.gain_ns)));
+    let mut seen = HashSet::new();
+    findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
+    findings
 }
 
 /// Whether `inner` is called under `outer` and has most of its cost.
 fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
     if inner.function == outer.function || inner.process != outer.process {
         return false;
+    }
+    if runtime::is_name(&evidence.frame(inner.function)) {
+        return false; // it does what it is asked to; whoever asks is guilty
     }
     let samples = &evidence.recording.tables.samples;
     let both: f64 = samples
@@ -62,21 +76,33 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     let callee = context::callee(evidence, grower);
     let flat = matches!(rest, Rest::Flat { .. } | Rest::FlatLead { .. });
     let exact = grower.exact_share > 0.3;
-    if !grower.grows() && !(flat || callee.is_some()) {
-        return None; // growth in jumps, and nothing else that speaks for it
+    // Growth in jumps, or with nothing but time that speaks for it, must be large: a cache that overflows grows too.
+    let backed = flat || callee.is_some();
+    if !backed && (!grower.grows() || grower.ratio < HINT_RATIO || grower.round.is_some()) {
+        return None;
     }
     let confidence = match (flat, exact, &callee) {
+        (true, ..) if grower.round.is_some() => Confidence::Likely,
         (true, true, Some(_)) => Confidence::Certain,
         (true, true, None) if ramp.r2 >= 0.9 && matches!(rest, Rest::Flat { .. }) => Confidence::Certain,
         (true, ..) => Confidence::Likely,
         (false, ..) => Confidence::Hint,
     };
     let (cost, gain) = (grower.cost_ns, grower.gain_ns());
-    let frame = evidence.frame(grower.function);
-    let path = grower.example.map(|stack| evidence.path_to(stack, grower.function)).unwrap_or_default();
+    let mut path = grower.example.map(|stack| evidence.path_to(stack, grower.function)).unwrap_or_default();
+    let mut frame = evidence.frame(grower.function);
+    let mut done_by = None;
+    if runtime::is_name(&frame)
+        && let Some(own) = path.iter().rposition(|frame| !runtime::is_name(frame))
+    {
+        // The nearest caller that is the program's own is guilty, at the line of its call.
+        done_by = Some(frame.function.clone());
+        path.truncate(own + 1);
+        frame = path[own].clone();
+    }
     let caller = path.len().checked_sub(2).map(|at| path[at].clone());
-    let first = ramp.fitted.first().copied().unwrap_or(0.0);
-    let last = ramp.fitted.last().copied().unwrap_or(0.0);
+    let first = grower.points.first().map_or(0.0, |point| point.cost);
+    let last = grower.points.last().map_or(0.0, |point| point.cost);
     let squared = callee.is_some() && flat;
 
     let calls = grower.calls.round();
@@ -89,16 +115,30 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         format!(" from {}{at}", caller.function)
     });
     let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
-    explanation.push(format!("called {about}{} times{from}", count(calls)));
+    explanation.push(match (&done_by, grower.round) {
+        (_, Some(marker)) => format!(
+            "its loop went {about}{} rounds, counted by its calls of {}; what grows was inlined into it",
+            count(calls),
+            evidence.name(marker)
+        ),
+        (Some(done_by), None) => format!("it calls {done_by}, {about}{} times, which does the work", count(calls)),
+        (None, None) => format!("called {about}{} times{from}", count(calls)),
+    });
     if let Some(callee) = &callee {
         explanation.push(callee_sentence(evidence.name(callee.function), callee, squared));
     }
+    let one = if grower.round.is_some() { "round" } else { "call" };
     explanation.push(if grower.falling {
-        format!("a call costs {} at first and {} at the end: each works through all that is left", time(first), time(last))
+        format!("a {one} costs {} at first and {} at the end: each works through all that is left", time(first), time(last))
     } else {
-        format!("a call costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
+        format!("a {one} costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
     });
     match &rest {
+        Rest::Flat { ratio, .. } if grower.round.is_some() => explanation.push(format!(
+            "a call of {} costs the same all the while ({ratio:.1} times as much in the second half of the rounds), so it is not \
+             the input that grows",
+            evidence.name(grower.round.unwrap_or_default())
+        )),
         Rest::Flat { caller, ratio, .. } => explanation.push(format!(
             "what {} does besides stays the same ({:.1} times as much in the second half of the calls), so it is not the input that grows",
             evidence.name(*caller),

@@ -1,7 +1,7 @@
 //! When each call of a function happened, from the windows in which it was counted.
 //!
-//! A probe does not stand all the time. A short window tells one rate; between two windows the rate goes from the one's to
-//! the other's. In a long window every call, or the count every few milliseconds, is known.
+//! A probe does not stand all the time. A short window tells one rate; between two windows the cost of a
+//! call goes from the one's to the other's. In a long window every call, or the count every few milliseconds, is known.
 
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Window;
@@ -66,16 +66,18 @@ impl Timeline {
             }
             total += piece.calls;
             timeline.push(piece.close, total);
-            // Between two windows the rate goes from the one's to the other's.
+            // Between two windows the cost of a call goes in a line from the one's to the other's, by number of the call.
             let (until, rate_then) =
                 pieces.get(at + 1).map_or((end as f64, piece.rate_close), |next| (next.open, next.rate_open));
             let gap = (until - piece.close).max(0.0);
+            let (cost, cost_then) = (1.0 / piece.rate_close.max(1e-12), 1.0 / rate_then.max(1e-12));
+            let calls = gap * 2.0 / (cost + cost_then);
             for step in 1..=GAP_STEPS {
                 let x = step as f64 / GAP_STEPS as f64;
-                let calls = gap * (piece.rate_close * x + (rate_then - piece.rate_close) * x * x / 2.0);
-                timeline.push(piece.close + gap * x, total + calls);
+                let time = calls * (cost * x + (cost_then - cost) * x * x / 2.0);
+                timeline.push(piece.close + time, total + calls * x);
             }
-            total += gap * (piece.rate_close + rate_then) / 2.0;
+            total += calls;
         }
         timeline.exact_share = exact / (end.saturating_sub(start) as f64).max(1.0);
         Some(timeline)
