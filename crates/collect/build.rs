@@ -10,7 +10,16 @@ fn main() {
     let headers = std::env::var_os("DEP_BPF_INCLUDE").map(PathBuf::from);
     let clang = std::env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let mut command = Command::new(&clang);
-    command.args(["-g", "-O2", "-Wall", "-Wno-unused-function", "-target", "bpf", "-mcpu=v3", "-D__TARGET_ARCH_x86"]);
+    command.args([
+        "-g",
+        "-O2",
+        "-Wall",
+        "-Wno-unused-function",
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-D__TARGET_ARCH_x86",
+    ]);
     if let Some(headers) = headers {
         command.arg("-I").arg(headers);
     }

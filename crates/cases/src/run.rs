@@ -79,8 +79,10 @@ fn build(case: &Case) -> Result<(), Error> {
         names => format!(". It needs the packages {}", names.join(" ")),
     };
     let failed = |why: String| Error::Build { name: case.name.clone(), why, packages: packages.clone() };
-    let (program, arguments) = case.build.split_first().ok_or_else(|| failed("case.toml names no build".to_owned()))?;
-    let output = Command::new(program).args(arguments).current_dir(&case.folder).stdin(Stdio::null()).output();
+    let (program, arguments) =
+        case.build.split_first().ok_or_else(|| failed("case.toml names no build".to_owned()))?;
+    let output =
+        Command::new(program).args(arguments).current_dir(&case.folder).stdin(Stdio::null()).output();
     let output = output.map_err(|error| failed(format!("{program}: {error}")))?;
     if output.status.success() { Ok(()) } else { Err(failed(tail(&output.stderr))) }
 }
@@ -94,9 +96,15 @@ fn side(case: &Case, program: &Path, slowpath: &Path) -> Result<Side, Error> {
     let cpu_s = children_cpu_s() - before;
     let recordings = case.folder.join("build/recordings");
     let mut command = Command::new(slowpath);
-    command.arg("--json").arg("--dir").arg(&recordings).arg("--output").arg(case.folder.join("build/findings.json"));
+    command
+        .arg("--json")
+        .arg("--dir")
+        .arg(&recordings)
+        .arg("--output")
+        .arg(case.folder.join("build/findings.json"));
     run_one(command.arg("--").arg(&path).args(&case.args)).map_err(&failed)?;
-    let json = std::fs::read(case.folder.join("build/findings.json")).map_err(|error| failed(error.to_string()))?;
+    let json =
+        std::fs::read(case.folder.join("build/findings.json")).map_err(|error| failed(error.to_string()))?;
     let mut json: Value = serde_json::from_slice(&json).map_err(|error| failed(error.to_string()))?;
     let findings = match json["findings"].take() {
         Value::Array(findings) => findings,
@@ -108,7 +116,11 @@ fn side(case: &Case, program: &Path, slowpath: &Path) -> Result<Side, Error> {
 fn run_one(command: &mut Command) -> Result<Output, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
-    if output.status.success() { Ok(output) } else { Err(format!("{name} ended with {}: {}", output.status, tail(&output.stderr))) }
+    if output.status.success() {
+        Ok(output)
+    } else {
+        Err(format!("{name} ended with {}: {}", output.status, tail(&output.stderr)))
+    }
 }
 
 /// The last lines of what a program said.

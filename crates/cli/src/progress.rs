@@ -1,12 +1,12 @@
 //! The line that tells how far a recording is. Only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use slowpath_collect::Progress;
+use slowpath_collect::{OnProgress, Progress};
 use std::io::IsTerminal;
 use std::time::Duration;
 
 /// A callback that keeps the line up to date, and the line, to be cleared at the end. None if stderr is no terminal.
-pub fn line() -> Option<(ProgressBar, Box<dyn FnMut(&Progress)>)> {
+pub fn line() -> Option<(ProgressBar, OnProgress)> {
     if !std::io::stderr().is_terminal() {
         return None;
     }

@@ -64,7 +64,10 @@ pub fn attach(attach: Attach) -> Done {
     Ok(0)
 }
 
-fn recorded(mut options: Options, run: impl FnOnce(Options) -> Result<Outcome, Error>) -> Result<Outcome, (String, u8)> {
+fn recorded(
+    mut options: Options,
+    run: impl FnOnce(Options) -> Result<Outcome, Error>,
+) -> Result<Outcome, (String, u8)> {
     let bar = progress::line().map(|(bar, update)| {
         options.progress = Some(update);
         bar

@@ -123,15 +123,14 @@ impl Image {
             Some(Bytes { owner: Arc::new(Content::Owned(bytes)), range })
         };
         let eh_frame = section(".eh_frame").filter(|section| section.bytes.len() > 8);
-        let go = file.section_by_name(".gopclntab").is_some() || file.section_by_name(".data.rel.ro.gopclntab").is_some();
+        let go = file.section_by_name(".gopclntab").is_some()
+            || file.section_by_name(".data.rel.ro.gopclntab").is_some();
         let debug_frame = if eh_frame.is_none() || go { debug_frame() } else { None };
-        let build_id = file
-            .build_id()
-            .ok()
-            .flatten()
-            .map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+        let build_id =
+            file.build_id().ok().flatten().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
         // Only what is executable: a linker may let two segments share a page, at different addresses.
-        let executable = |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
+        let executable =
+            |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
         let segments = file
             .segments()
             .filter(|segment| executable(segment.flags()))
@@ -170,8 +169,10 @@ impl Image {
 
     /// The offset of the byte at one of the file's own addresses.
     pub(crate) fn offset_of_svma(&self, svma: u64) -> Option<u64> {
-        let (start, _, base) =
-            self.segments.iter().find(|(_, size, base)| (*base..base.saturating_add(*size)).contains(&svma))?;
+        let (start, _, base) = self
+            .segments
+            .iter()
+            .find(|(_, size, base)| (*base..base.saturating_add(*size)).contains(&svma))?;
         Some(svma - base + start)
     }
 

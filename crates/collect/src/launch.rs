@@ -62,9 +62,12 @@ impl Held {
     pub(crate) fn fork(command: &[impl AsRef<OsStr>], user: Option<&User>) -> Result<Held, Error> {
         let arguments: Result<Vec<CString>, _> =
             command.iter().map(|argument| CString::new(argument.as_ref().as_bytes())).collect();
-        let arguments = arguments
-            .map_err(|error| Error::System { what: "pass an argument with a zero byte in it", source: error.into() })?;
-        let mut pointers: Vec<*const libc::c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        let arguments = arguments.map_err(|error| Error::System {
+            what: "pass an argument with a zero byte in it",
+            source: error.into(),
+        })?;
+        let mut pointers: Vec<*const libc::c_char> =
+            arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
         let (wait, go) = pipe().map_err(Error::system("make a pipe"))?;
         let (failure, fail) = pipe().map_err(Error::system("make a pipe"))?;

@@ -46,8 +46,11 @@ pub struct Options {
     /// Whom the files shall belong to, under sudo.
     pub owner: Option<Owner>,
     /// Called a few times a second.
-    pub progress: Option<Box<dyn FnMut(&Progress)>>,
+    pub progress: Option<OnProgress>,
 }
+
+/// Called with how far a recording is.
+pub type OnProgress = Box<dyn FnMut(&Progress)>;
 
 /// How far a recording is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

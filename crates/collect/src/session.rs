@@ -10,7 +10,7 @@ use crate::sampler::record::{Record, Sample};
 use crate::stacks::Stacks;
 use crate::unwind::Place;
 use crate::world::{Usage, World};
-use crate::{Error, Progress, clock, launch};
+use crate::{Error, OnProgress, Progress, clock, launch};
 use slowpath_recording::tables::{Call, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const CHOOSE_NS: u64 = 50_000_000;
 const FADE: f64 = 0.983;
 const FLUSH_NS: u64 = 1_000_000_000;
-/// Samples before which a process is not worth probing.
+/// Bytes of a page, the unit of the kernel's resident sizes.
 const PAGE: u64 = 4096;
 
 enum Item {
@@ -71,7 +71,7 @@ pub(crate) struct Session {
     /// The first error of writing; recording goes on without.
     pub trouble: Option<String>,
     ns_per_period: f64,
-    progress: Option<Box<dyn FnMut(&Progress)>>,
+    progress: Option<OnProgress>,
     started: u64,
 }
 
@@ -80,7 +80,7 @@ impl Session {
         writer: Writer,
         bpf: Option<Bpf>,
         ns_per_period: f64,
-        progress: Option<Box<dyn FnMut(&Progress)>>,
+        progress: Option<OnProgress>,
     ) -> Session {
         Session {
             writer,
@@ -116,9 +116,7 @@ impl Session {
         let Some(bpf) = &self.bpf else { return };
         let (orders, receive) = channel();
         let (tell, told) = channel();
-        let counter = bpf
-            .probes()
-            .map(|tables| Counter::new(tables, self.probes, tell));
+        let counter = bpf.probes().map(|tables| Counter::new(tables, self.probes, tell));
         match counter {
             Ok(counter) => {
                 let thread = std::thread::spawn(move || counter.run(receive));
@@ -145,7 +143,17 @@ impl Session {
             if let Some((range, offset, device, inode, path)) = executable_mapping(line) {
                 let (start, len) = (range.start, range.end - range.start);
                 let tables = &mut self.writer.tables;
-                self.world.map(pid, clock::now_ns(), start, len, offset, device, inode, path.as_bytes(), tables);
+                self.world.map(
+                    pid,
+                    clock::now_ns(),
+                    start,
+                    len,
+                    offset,
+                    device,
+                    inode,
+                    path.as_bytes(),
+                    tables,
+                );
             }
         }
     }
@@ -264,7 +272,14 @@ impl Session {
                 let calls = &mut self.writer.tables.calls;
                 calls.push(Call { time_ns: time, thread, probe, count, under: None, cpu_ns });
                 for (child, count) in under {
-                    calls.push(Call { time_ns: time, thread, probe: child, count, under: Some(probe), cpu_ns });
+                    calls.push(Call {
+                        time_ns: time,
+                        thread,
+                        probe: child,
+                        count,
+                        under: Some(probe),
+                        cpu_ns,
+                    });
                 }
             }
         }
@@ -349,7 +364,8 @@ impl Session {
             let Some(mapped) = live.space.of_module(function.module, function.range.start) else { continue };
             let Some(image) = &mapped.image else { continue };
             let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
-            let file = if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
+            let file =
+                if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
             candidates.push(Candidate {
                 process,
                 pid,

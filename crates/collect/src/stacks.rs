@@ -27,7 +27,12 @@ pub(crate) struct Stacks {
 
 impl Stacks {
     /// The number of a place; a new row if it is new.
-    pub(crate) fn location(&mut self, place: Place, image: Option<&Arc<Image>>, rows: &mut Vec<Location>) -> u32 {
+    pub(crate) fn location(
+        &mut self,
+        place: Place,
+        image: Option<&Arc<Image>>,
+        rows: &mut Vec<Location>,
+    ) -> u32 {
         if let Some(number) = self.locations.get(&place) {
             return *number;
         }
@@ -66,7 +71,11 @@ impl Stacks {
     }
 
     /// The number of the stack of `locations`, outermost first; new rows for what is new of it.
-    pub(crate) fn stack(&mut self, locations: impl Iterator<Item = u32>, rows: &mut Vec<Stack>) -> Option<u32> {
+    pub(crate) fn stack(
+        &mut self,
+        locations: impl Iterator<Item = u32>,
+        rows: &mut Vec<Stack>,
+    ) -> Option<u32> {
         let mut at = None;
         for location in locations {
             let next = self.children.len() as u32;

@@ -48,7 +48,9 @@ fn means(options: &Options) -> Result<Means, Error> {
     if machine {
         match Bpf::load() {
             Ok(loaded) => bpf = Some(loaded),
-            Err(error) => degraded.push(format!("calls were not counted, for BPF could not be loaded: {error}")),
+            Err(error) => {
+                degraded.push(format!("calls were not counted, for BPF could not be loaded: {error}"))
+            }
         }
     } else {
         degraded.push(
@@ -92,7 +94,10 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         match &machine_sampler {
             Some(_) => {
                 if let Some(bpf) = session.bpf() {
-                    bpf.follow(pid).map_err(|error| Error::System { what: "follow the program", source: std::io::Error::other(error) })?;
+                    bpf.follow(pid).map_err(|error| Error::System {
+                        what: "follow the program",
+                        source: std::io::Error::other(error),
+                    })?;
                 }
             }
             None => {
@@ -208,7 +213,8 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
 }
 
 fn open_machine(plan: &Plan, session: &mut Session) -> Result<Sampler, Error> {
-    let sampler = Sampler::open(plan, &[Scope::Machine], RING_BYTES).map_err(Error::system("open the sampler"))?;
+    let sampler =
+        Sampler::open(plan, &[Scope::Machine], RING_BYTES).map_err(Error::system("open the sampler"))?;
     if let Some(bpf) = session.bpf() {
         // Without the filter strangers' samples are dropped a little later, by us.
         let _ = bpf.filter(sampler.events());
@@ -234,7 +240,10 @@ fn ns_per_period(plan: &Plan) -> f64 {
         return 1.0;
     }
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let mhz = text.lines().find(|line| line.starts_with("cpu MHz")).and_then(|line| line.split(": ").nth(1)?.parse().ok());
+    let mhz = text
+        .lines()
+        .find(|line| line.starts_with("cpu MHz"))
+        .and_then(|line| line.split(": ").nth(1)?.parse().ok());
     1000.0 / mhz.unwrap_or(2500.0f64)
 }
 
@@ -245,15 +254,22 @@ fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collector> {
     let how = format!("{event} at {} Hz, {scope}, {part}, {} bytes of stack", plan.rate, plan.stack_bytes);
     let mut all = vec![Collector { name: "sampler".to_owned(), how }];
     if count {
-        all.push(Collector { name: "counter".to_owned(), how: "uprobes with BPF, in the target's processes only".to_owned() });
+        all.push(Collector {
+            name: "counter".to_owned(),
+            how: "uprobes with BPF, in the target's processes only".to_owned(),
+        });
     }
     all
 }
 
 fn about(options: &Options, command: &[String], attached: bool) -> Result<About, Error> {
-    let read = |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let read =
+        |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
-    let cpu = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1)).unwrap_or("unknown");
+    let cpu = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1))
+        .unwrap_or("unknown");
     let directory = std::env::current_dir().map_err(Error::system("tell the working directory"))?;
     Ok(About {
         format: Format { major: MAJOR, minor: MINOR },
@@ -266,7 +282,9 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         kernel: read("/proc/sys/kernel/osrelease"),
         cpu: cpu.to_owned(),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
-        started_unix_ns: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64),
+        started_unix_ns: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos() as u64),
         start_ns: clock::now_ns(),
         wall_ns: 0,
         user_ns: 0,
@@ -287,7 +305,8 @@ fn descendants(pid: u32) -> Vec<u32> {
     let mut at = 0;
     while let Some(pid) = found.get(at).copied() {
         for thread in threads(pid) {
-            let children = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).unwrap_or_default();
+            let children =
+                std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).unwrap_or_default();
             found.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
         }
         at += 1;

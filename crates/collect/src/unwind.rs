@@ -57,7 +57,9 @@ impl AddressSpace {
             self.mappings.remove(&start);
             self.unwinder.remove_module(start);
         }
-        if let Some(module) = new.image.as_ref().and_then(|image| image.unwind_module(new.range.clone(), new.offset)) {
+        if let Some(module) =
+            new.image.as_ref().and_then(|image| image.unwind_module(new.range.clone(), new.offset))
+        {
             self.unwinder.add_module(module);
         }
         self.mappings.insert(new.range.start, new);

@@ -81,12 +81,24 @@ impl World {
     /// The files of modules, by number. One that cannot be duplicated is left out: its path may still do.
     pub(crate) fn held(&self) -> Vec<(u32, File)> {
         let files = self.images.iter().zip(0u32..);
-        files.filter_map(|(image, module)| Some((module, image.as_ref()?.file()?.try_clone().ok()?))).collect()
+        files
+            .filter_map(|(image, module)| Some((module, image.as_ref()?.file()?.try_clone().ok()?)))
+            .collect()
     }
 
     /// Takes a process up, the command itself or one to attach to.
     pub(crate) fn start(&mut self, pid: u32, executed: bool, time: u64, tables: &mut Tables) {
-        self.insert(pid, None, AddressSpace::default(), executed, String::new(), Vec::new(), None, time, tables);
+        self.insert(
+            pid,
+            None,
+            AddressSpace::default(),
+            executed,
+            String::new(),
+            Vec::new(),
+            None,
+            time,
+            tables,
+        );
     }
 
     /// A fork: of a process, or of a thread where `pid` is its parent's.
@@ -133,7 +145,16 @@ impl World {
         };
         self.processes += 1;
         tables.processes.push(row.clone());
-        let live = Live { row, space, cache: CacheX86_64::new(), memory: None, samples: 0, sampled_ns: 0, executed, threads: 0 };
+        let live = Live {
+            row,
+            space,
+            cache: CacheX86_64::new(),
+            memory: None,
+            samples: 0,
+            sampled_ns: 0,
+            executed,
+            threads: 0,
+        };
         self.live.insert(pid, live);
         self.start_thread(pid, pid, time, tables);
     }
@@ -167,13 +188,18 @@ impl World {
             live.memory = None;
             live.executed = true;
             let proc = PathBuf::from(format!("/proc/{pid}"));
-            let text = |path: &str| Some(std::fs::read_link(proc.join(path)).ok()?.to_string_lossy().into_owned());
+            let text =
+                |path: &str| Some(std::fs::read_link(proc.join(path)).ok()?.to_string_lossy().into_owned());
             live.row.program = text("exe").unwrap_or_else(|| name.clone());
             live.row.directory = text("cwd");
             let arguments = std::fs::read(proc.join("cmdline")).unwrap_or_default();
             live.row.arguments = arguments
                 .strip_suffix(&[0])
-                .map(|all| all.split(|byte| *byte == 0).map(|one| String::from_utf8_lossy(one).into_owned()).collect())
+                .map(|all| {
+                    all.split(|byte| *byte == 0)
+                        .map(|one| String::from_utf8_lossy(one).into_owned())
+                        .collect()
+                })
                 .unwrap_or_default();
             tables.processes.push(live.row.clone());
         }
@@ -259,7 +285,14 @@ impl World {
             }
         };
         live.space.map(Mapped { range: start..end, offset, module, image });
-        tables.mappings.push(Mapping { time_ns: time, process: live.row.process, module, start, end, file_offset: offset });
+        tables.mappings.push(Mapping {
+            time_ns: time,
+            process: live.row.process,
+            module,
+            start,
+            end,
+            file_offset: offset,
+        });
     }
 
     /// Ends the recording: every process's row with the scale that makes its samples add up to its CPU time. Returns the
@@ -320,7 +353,11 @@ impl Usage {
     /// The exact CPU time, divided as the clock ticks saw it.
     fn user_ns(&self) -> u64 {
         let ticks = self.user_ticks_ns + self.sys_ticks_ns;
-        if ticks == 0 { self.cpu_ns } else { (u128::from(self.cpu_ns) * u128::from(self.user_ticks_ns) / u128::from(ticks)) as u64 }
+        if ticks == 0 {
+            self.cpu_ns
+        } else {
+            (u128::from(self.cpu_ns) * u128::from(self.user_ticks_ns) / u128::from(ticks)) as u64
+        }
     }
 }
 

@@ -77,14 +77,20 @@ impl<'a> Evidence<'a> {
     /// A function as a frame, at its first line.
     pub fn frame(&self, function: u32) -> Frame {
         let row = &self.recording.tables.functions[function as usize];
-        Frame { function: row.name.clone(), module: self.module(function), file: row.file.clone(), line: row.line }
+        Frame {
+            function: row.name.clone(),
+            module: self.module(function),
+            file: row.file.clone(),
+            line: row.line,
+        }
     }
 
     /// The call path of a stack down to the innermost frame of `function`, outermost first, each frame at the line of its
     /// call, inlined frames included.
     pub fn path_to(&self, stack: u32, function: u32) -> Vec<Frame> {
         let locations: Vec<u32> = self.locations(stack).collect();
-        let inner = locations.iter().position(|location| self.function_at(*location) == Some(function)).unwrap_or(0);
+        let inner =
+            locations.iter().position(|location| self.function_at(*location) == Some(function)).unwrap_or(0);
         let mut path = Vec::new();
         for (at, location) in locations.iter().enumerate().skip(inner).rev() {
             for frame in self.recording.frames_of(*location).iter().rev() {

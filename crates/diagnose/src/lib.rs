@@ -29,7 +29,11 @@ pub fn diagnose(recording: &Recording) -> Findings {
     let about = &recording.about;
     let cpu_ns = about.user_ns + about.sys_ns;
     let counted = about.collectors.iter().any(|collector| collector.name == "counter");
-    if findings.is_empty() && cpu_ns < SHORT_NS * u64::from(about.runs.max(1)) && about.wall_ns < 2 * SHORT_NS && counted {
+    if findings.is_empty()
+        && cpu_ns < SHORT_NS * u64::from(about.runs.max(1))
+        && about.wall_ns < 2 * SHORT_NS
+        && counted
+    {
         notes.push(format!(
             "the program used {} ms of CPU time, too little to see whether a function's cost grows: \
              --repeat 10 runs it ten times and joins the evidence",

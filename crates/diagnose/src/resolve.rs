@@ -77,7 +77,14 @@ struct Names {
 }
 
 impl Names {
-    fn function(&mut self, name: &str, module: Option<u32>, address: u64, file: Option<&str>, line: Option<u32>) -> u32 {
+    fn function(
+        &mut self,
+        name: &str,
+        module: Option<u32>,
+        address: u64,
+        file: Option<&str>,
+        line: Option<u32>,
+    ) -> u32 {
         let functions = &mut self.functions;
         *self.numbers.entry((name.to_owned(), module, address)).or_insert_with(|| {
             let function = functions.len() as u32;
@@ -95,10 +102,22 @@ impl Names {
 
     fn one(&mut self, location: u32, name: &str, module: Option<u32>, address: u64, kind: &str) {
         let function = self.function(name, module, address, None, None);
-        self.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind: kind.to_owned() });
+        self.frames.push(Frame {
+            location,
+            depth: 0,
+            function,
+            file: None,
+            line: None,
+            kind: kind.to_owned(),
+        });
     }
 
-    fn module(&mut self, module: &Module, held: Option<&PathBuf>, places: &[(u32, u64)]) -> Result<(), String> {
+    fn module(
+        &mut self,
+        module: &Module,
+        held: Option<&PathBuf>,
+        places: &[(u32, u64)],
+    ) -> Result<(), String> {
         let file_name = Path::new(&module.path).file_name().map(|name| name.to_string_lossy().into_owned());
         let short = file_name.unwrap_or_else(|| module.path.clone());
         let opened = open(module, held);
@@ -118,7 +137,11 @@ impl Names {
             for (depth, symbol) in found.iter().enumerate() {
                 // An inlined function has no address of its own: all its copies are one.
                 let address = if symbol.inlined { 0 } else { symbol.start };
-                let name = if symbol.name.is_empty() { format!("{short}+{:#x}", symbol.start) } else { symbol.name.clone() };
+                let name = if symbol.name.is_empty() {
+                    format!("{short}+{:#x}", symbol.start)
+                } else {
+                    symbol.name.clone()
+                };
                 let file = symbol.file.as_deref();
                 let function = self.function(&name, Some(module.module), address, file, symbol.decl_line);
                 self.frames.push(Frame {
@@ -138,7 +161,8 @@ impl Names {
 fn open(module: &Module, held: Option<&PathBuf>) -> Result<ElfSymbols, String> {
     if module.path == "[vdso]" {
         let bytes = vdso().ok_or("this process has none")?;
-        return ElfSymbols::from_bytes(bytes, Path::new("[vdso]"), None, &[]).map_err(|error| error.to_string());
+        return ElfSymbols::from_bytes(bytes, Path::new("[vdso]"), None, &[])
+            .map_err(|error| error.to_string());
     }
     let build_id = module.build_id.as_deref().and_then(from_hex);
     let wanted = build_id.as_deref();

@@ -21,5 +21,5 @@ mod writer;
 pub use about::About;
 pub use error::Error;
 pub use reader::Recording;
-pub use writer::{Owner, Writer};
 pub use writer::Tables;
+pub use writer::{Owner, Writer};

@@ -145,7 +145,9 @@ pub fn growth(points: &[Point]) -> Growth {
         given
     };
     let ramp = judged.ramp.map(|(shape, r2, fitted)| {
-        let Shape::Power { base, scale, exponent, falling } = shape else { unreachable!("made by power_shape") };
+        let Shape::Power { base, scale, exponent, falling } = shape else {
+            unreachable!("made by power_shape")
+        };
         Ramp { base, scale, exponent, falling, r2, fitted: in_order_given(&fitted) }
     });
     if judged.shape == Shape::Unclear {

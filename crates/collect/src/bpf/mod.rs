@@ -3,7 +3,10 @@
 pub(crate) mod event;
 
 use event::Event;
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, RingBuffer,
+    RingBufferBuilder,
+};
 use std::cell::RefCell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::rc::Rc;
@@ -48,7 +51,9 @@ impl Bpf {
         let mut links = Vec::new();
         for program in object.progs_mut() {
             match program.name().to_str() {
-                Some("whoami") => drop(program.test_run(ProgramInput::default())?),
+                Some("whoami") => {
+                    program.test_run(ProgramInput::default())?;
+                }
                 Some("on_fork" | "on_exec" | "on_exit") => links.push(program.attach_trace()?),
                 _ => {}
             }
@@ -155,8 +160,7 @@ impl ProbeTables {
     /// Writes a slot.
     pub(crate) fn set(&self, index: usize, slot: Slot) -> Result<(), libbpf_rs::Error> {
         // SAFETY: Slot is plain integers without padding.
-        let bytes =
-            unsafe { std::slice::from_raw_parts((&raw const slot).cast::<u8>(), size_of::<Slot>()) };
+        let bytes = unsafe { std::slice::from_raw_parts((&raw const slot).cast::<u8>(), size_of::<Slot>()) };
         self.slots.update(&(index as u32).to_ne_bytes(), bytes, MapFlags::ANY)
     }
 }
@@ -180,7 +184,14 @@ impl Totals {
     fn map(fd: i32) -> Result<Totals, libbpf_rs::Error> {
         // SAFETY: a new shared mapping of a map made for it, of just this size.
         let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), Self::BYTES, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
+            libc::mmap(
+                std::ptr::null_mut(),
+                Self::BYTES,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd,
+                0,
+            )
         };
         if base == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error().into());

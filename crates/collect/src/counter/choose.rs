@@ -88,7 +88,9 @@ impl Recent {
             .filter_map(|(function, seen)| {
                 let caller = seen.callers.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(caller, _)| *caller);
                 let wanted = share(seen) >= SHARE
-                    || (share(seen) >= SHARE_OF_CALLEE && seen.inclusive >= 2.0 && caller.as_ref().is_some_and(large));
+                    || (share(seen) >= SHARE_OF_CALLEE
+                        && seen.inclusive >= 2.0
+                        && caller.as_ref().is_some_and(large));
                 wanted.then(|| Choice { function: *function, share: share(seen), caller })
             })
             .collect();

@@ -86,7 +86,12 @@ pub(crate) enum Order {
 /// What the counter tells the session.
 pub(crate) enum Told {
     /// A probe was made: its number, and the candidate's process, function and offset of the instruction.
-    Probe { probe: u32, process: u32, function: u32, offset: u64 },
+    Probe {
+        probe: u32,
+        process: u32,
+        function: u32,
+        offset: u64,
+    },
     Window(Window),
     Call(Call),
     /// A probe could not be placed.
@@ -155,7 +160,8 @@ impl Counter {
 
     pub(crate) fn run(mut self, orders: Receiver<Order>) {
         loop {
-            let trial = self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed));
+            let trial =
+                self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed));
             match orders.recv_timeout(Duration::from_micros(if trial { 500 } else { 4000 })) {
                 Ok(order) => self.obey(order),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -209,8 +215,12 @@ impl Counter {
     }
 
     fn reindex(&mut self) {
-        self.by_function =
-            self.probes.iter().enumerate().map(|(i, p)| ((p.candidate.process, p.candidate.function), i)).collect();
+        self.by_function = self
+            .probes
+            .iter()
+            .enumerate()
+            .map(|(i, p)| ((p.candidate.process, p.candidate.function), i))
+            .collect();
     }
 
     fn add(&mut self, candidate: Candidate) {
@@ -260,7 +270,8 @@ impl Counter {
             let mut children: Vec<usize> = (0..self.probes.len())
                 .filter(|child| callers[*child] == Some(index) && self.probes[*child].standing.is_some())
                 .collect();
-            children.sort_by(|a, b| self.probes[*b].candidate.share.total_cmp(&self.probes[*a].candidate.share));
+            children
+                .sort_by(|a, b| self.probes[*b].candidate.share.total_cmp(&self.probes[*a].candidate.share));
             children.truncate(CHILDREN);
             let mut slot = Slot {
                 mode: probe.mode,
@@ -292,9 +303,11 @@ impl Counter {
     /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up.
     fn open_next(&mut self) {
         let now = clock::now_ns();
-        let busy = self.probes.iter().filter(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed)).count();
+        let busy =
+            self.probes.iter().filter(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed)).count();
         let mut room = 2usize.saturating_sub(busy);
-        let mut order: Vec<usize> = (0..self.probes.len()).filter(|i| self.probes[*i].standing.is_none()).collect();
+        let mut order: Vec<usize> =
+            (0..self.probes.len()).filter(|i| self.probes[*i].standing.is_none()).collect();
         order.sort_by_key(|index| self.probes[*index].again_ns);
         let mut shares: Vec<f64> = self
             .probes
@@ -376,7 +389,9 @@ impl Counter {
         let (hits, stopped) = (self.hits(index), self.stopped(index));
         let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
         if standing.windowed {
-            let turned = self.caller_of(index).is_some_and(|caller| self.hits(caller) >= standing.caller_hits + WINDOW_TURNS);
+            let turned = self
+                .caller_of(index)
+                .is_some_and(|caller| self.hits(caller) >= standing.caller_hits + WINDOW_TURNS);
             if stopped.is_some() || age >= WINDOW_NS || turned {
                 self.close(index, "planned");
             }
@@ -400,7 +415,14 @@ impl Counter {
                 self.close(index, "budget");
             } else {
                 if new > 0 && mode == MODE_COUNT {
-                    self.tell(Told::Call(Call { time_ns: now, thread: None, probe: number, count: hits, under: None, cpu_ns: 0 }));
+                    self.tell(Told::Call(Call {
+                        time_ns: now,
+                        thread: None,
+                        probe: number,
+                        count: hits,
+                        under: None,
+                        cpu_ns: 0,
+                    }));
                 }
                 let wanted = match mode {
                     MODE_RECORD if now_rate > 2.0 * RECORD_PER_S => MODE_COUNT,

@@ -43,7 +43,10 @@ pub(crate) fn entry(code: &[u8], address: u64) -> Option<Placement> {
         let placement = |emulated| Placement { offset, sp_adjust, emulated };
         let push = instruction.mnemonic() == Mnemonic::Push && instruction.op0_register() != Register::None;
         let flow = instruction.flow_control();
-        let jump = matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch | FlowControl::Call);
+        let jump = matches!(
+            flow,
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch | FlowControl::Call
+        );
         let loops = targets.contains(&address); // a jump back to the very start would count its rounds as well
         if !(offset == 0 && loops) && (push || jump || instruction.mnemonic() == Mnemonic::Nop) {
             return Some(placement(true));
@@ -62,7 +65,9 @@ pub(crate) fn entry(code: &[u8], address: u64) -> Option<Placement> {
 
 fn writes_sp(instruction: &iced_x86::Instruction) -> bool {
     // `sub rsp, imm` and its like: not a push or pop, but the stack pointer is the destination.
-    instruction.op_count() > 0 && instruction.op0_register() == Register::RSP && instruction.mnemonic() != Mnemonic::Cmp
+    instruction.op_count() > 0
+        && instruction.op0_register() == Register::RSP
+        && instruction.mnemonic() != Mnemonic::Cmp
         && instruction.mnemonic() != Mnemonic::Test
 }
 

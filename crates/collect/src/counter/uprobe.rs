@@ -26,7 +26,13 @@ fn pmu_type() -> io::Result<u32> {
 
 impl Uprobe {
     /// Probes the instruction at `offset` of the file, in the process alone. Hits run the program with `cookie`.
-    pub(crate) fn open(tables: &ProbeTables, pid: u32, file: &Path, offset: u64, cookie: u64) -> io::Result<Uprobe> {
+    pub(crate) fn open(
+        tables: &ProbeTables,
+        pid: u32,
+        file: &Path,
+        offset: u64,
+        cookie: u64,
+    ) -> io::Result<Uprobe> {
         use std::os::unix::ffi::OsStrExt;
         let file = CString::new(file.as_os_str().as_bytes())?;
         // SAFETY: an all-zero bpf_link_create_opts is a valid one.

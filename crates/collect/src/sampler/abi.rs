@@ -86,8 +86,9 @@ const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 /// `perf_event_open(2)`. `pid` −1 is every process, `cpu` −1 every CPU.
 pub(crate) fn open(attr: &Attr, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
     // SAFETY: `attr` is a valid perf_event_attr of the size it states; the call keeps no pointer to it.
-    let fd =
-        unsafe { libc::syscall(libc::SYS_perf_event_open, attr as *const Attr, pid, cpu, -1, FLAG_FD_CLOEXEC) };
+    let fd = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, attr as *const Attr, pid, cpu, -1, FLAG_FD_CLOEXEC)
+    };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }

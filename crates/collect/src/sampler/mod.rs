@@ -122,13 +122,18 @@ impl Sampler {
                 let fd = match abi::open(&plan.attr(*scope), pid, cpu) {
                     Ok(fd) => fd,
                     // A thread that ended meanwhile, or a CPU that went offline.
-                    Err(error) if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::ENODEV)) => continue,
+                    Err(error) if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::ENODEV)) => {
+                        continue;
+                    }
                     Err(error) => return Err(error),
                 };
                 let ring = loop {
                     match Ring::new(fd.try_clone()?, pages) {
                         Ok(ring) => break ring,
-                        Err(error) if pages > 16 && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) => {
+                        Err(error)
+                            if pages > 16
+                                && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) =>
+                        {
                             pages /= 2;
                         }
                         Err(error) => return Err(error),
@@ -169,7 +174,8 @@ impl Sampler {
         // Once every process of an event has ended its descriptor always polls as hung up: that is no news.
         let live = self.poll.iter().any(|poll| poll.fd >= 0);
         // SAFETY: `poll` is a valid array of its own length.
-        let ready = unsafe { libc::poll(self.poll.as_mut_ptr(), self.poll.len() as libc::nfds_t, timeout_ms) };
+        let ready =
+            unsafe { libc::poll(self.poll.as_mut_ptr(), self.poll.len() as libc::nfds_t, timeout_ms) };
         if live && ready > 0 {
             for poll in &mut self.poll {
                 if poll.revents & (libc::POLLHUP | libc::POLLERR) != 0 {

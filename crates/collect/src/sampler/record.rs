@@ -9,11 +9,39 @@ use super::abi;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Record {
     Sample(Sample),
-    Mmap { pid: u32, time: u64, start: u64, len: u64, offset: u64, major: u32, minor: u32, inode: u64, path: Vec<u8> },
-    Comm { pid: u32, tid: u32, time: u64, exec: bool, name: Vec<u8> },
-    Fork { pid: u32, parent_pid: u32, tid: u32, time: u64 },
-    Exit { pid: u32, tid: u32, time: u64 },
-    Lost { time: u64, count: u64 },
+    Mmap {
+        pid: u32,
+        time: u64,
+        start: u64,
+        len: u64,
+        offset: u64,
+        major: u32,
+        minor: u32,
+        inode: u64,
+        path: Vec<u8>,
+    },
+    Comm {
+        pid: u32,
+        tid: u32,
+        time: u64,
+        exec: bool,
+        name: Vec<u8>,
+    },
+    Fork {
+        pid: u32,
+        parent_pid: u32,
+        tid: u32,
+        time: u64,
+    },
+    Exit {
+        pid: u32,
+        tid: u32,
+        time: u64,
+    },
+    Lost {
+        time: u64,
+        count: u64,
+    },
 }
 
 /// A CPU sample before unwinding.
@@ -177,7 +205,8 @@ mod tests {
 
     #[test]
     fn a_sample_has_its_kernel_frames_registers_and_the_filled_part_of_its_stack() {
-        let mut body = words(&[7 << 32 | 5, 1000, 0, 1_000_000, 4, abi::CONTEXT_KERNEL, 0xffff_0001, 0xffff_0002]);
+        let mut body =
+            words(&[7 << 32 | 5, 1000, 0, 1_000_000, 4, abi::CONTEXT_KERNEL, 0xffff_0001, 0xffff_0002]);
         body.extend(words(&[-512i64 as u64, 2, 0x10, 0x20, 0x30, 16, 0xaa, 0xbb, 8]));
         let parsed = Record::parse(&record(abi::RECORD_SAMPLE, 0, &body));
         let expected = Sample {

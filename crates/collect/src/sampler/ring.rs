@@ -54,7 +54,10 @@ impl Ring {
     pub(crate) fn read(&mut self, mut each: impl FnMut(&[u8])) {
         // SAFETY: both words are in the first page, aligned, and live as long as the mapping.
         let (head, tail) = unsafe {
-            (&*(self.base.add(DATA_HEAD) as *const AtomicU64), &*(self.base.add(DATA_TAIL) as *const AtomicU64))
+            (
+                &*(self.base.add(DATA_HEAD) as *const AtomicU64),
+                &*(self.base.add(DATA_TAIL) as *const AtomicU64),
+            )
         };
         let end = head.load(Ordering::Acquire);
         let mut at = tail.load(Ordering::Relaxed);
@@ -88,7 +91,11 @@ impl Ring {
         // SAFETY: both parts are inside the data pages; `into` is not.
         unsafe {
             std::ptr::copy_nonoverlapping(self.base.add(self.page + start), into.as_mut_ptr(), first);
-            std::ptr::copy_nonoverlapping(self.base.add(self.page), into.as_mut_ptr().add(first), into.len() - first);
+            std::ptr::copy_nonoverlapping(
+                self.base.add(self.page),
+                into.as_mut_ptr().add(first),
+                into.len() - first,
+            );
         }
     }
 }

@@ -18,4 +18,5 @@ pub fn page(slug: &str) -> Option<&'static str> {
 }
 
 /// The pages of `docs/causes/`, by name.
-pub const PAGES: &[(&str, &str)] = &[("superlinear-work", include_str!("../../../../docs/causes/superlinear-work.md"))];
+pub const PAGES: &[(&str, &str)] =
+    &[("superlinear-work", include_str!("../../../../docs/causes/superlinear-work.md"))];

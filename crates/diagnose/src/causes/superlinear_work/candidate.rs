@@ -75,7 +75,8 @@ impl Candidate {
     fn with_ratio(mut self) -> Candidate {
         let n = self.points.len();
         let quarter = (n / 4).max(1);
-        let mean = |points: &[Point]| points.iter().map(|point| point.cost).sum::<f64>() / points.len() as f64;
+        let mean =
+            |points: &[Point]| points.iter().map(|point| point.cost).sum::<f64>() / points.len() as f64;
         let (first, last) = (mean(&self.points[..quarter]), mean(&self.points[n - quarter..]));
         self.ratio = if self.falling { first / last.max(1e-9) } else { last / first.max(1e-9) };
         self
@@ -87,7 +88,8 @@ impl Candidate {
         // By the curve, or as measured in the first calls (the last, where the cost falls), whichever is less.
         let end = if ramp.falling { self.points.last() } else { self.points.first() };
         let cheapest = (ramp.base + ramp.scale).min(end.map_or(f64::MAX, |point| point.cost));
-        let average = self.points.iter().map(|point| point.cost).sum::<f64>() / self.points.len().max(1) as f64;
+        let average =
+            self.points.iter().map(|point| point.cost).sum::<f64>() / self.points.len().max(1) as f64;
         if average <= 0.0 { 0.0 } else { self.cost_ns * (1.0 - cheapest / average).max(0.0) }
     }
 }
@@ -216,7 +218,9 @@ fn fit(
     if calls < CALLS || (under.len() as f64) < SAMPLES {
         return None;
     }
-    let buckets = ((under.len() as f64 / BUCKET_SAMPLES) as usize).clamp(BUCKETS.0, BUCKETS.1).min((calls / 3.0) as usize);
+    let buckets = ((under.len() as f64 / BUCKET_SAMPLES) as usize)
+        .clamp(BUCKETS.0, BUCKETS.1)
+        .min((calls / 3.0) as usize);
     let mut cost = vec![0.0; buckets];
     let mut squares = vec![0.0; buckets];
     let mut number = vec![0.0; buckets];

@@ -62,9 +62,15 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
     }
     for caller in &callers {
         let Some(lead) = lead(evidence, grower, *caller) else { continue };
-        let (ratio, rank) = if grower.falling { (1.0 / lead.ratio, -lead.rank) } else { (lead.ratio, lead.rank) };
+        let (ratio, rank) =
+            if grower.falling { (1.0 / lead.ratio, -lead.rank) } else { (lead.ratio, lead.rank) };
         if ratio <= LEAD_FLAT {
-            return Rest::FlatLead { caller: *caller, ratio: lead.ratio, pairs: lead.pairs, median_ns: lead.median_ns };
+            return Rest::FlatLead {
+                caller: *caller,
+                ratio: lead.ratio,
+                pairs: lead.pairs,
+                median_ns: lead.median_ns,
+            };
         }
         if ratio >= LEAD_GROWS && rank >= 0.5 {
             return Rest::Grows;
@@ -236,7 +242,9 @@ pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Call
             let number = |time| numbers.get(&(time, thread)).copied();
             let (k, calls) = whole_calls(evidence, (*probe, callee), &counts, number);
             let k: Vec<f64> = k.into_iter().map(|k| grower.before + k as f64).collect();
-            let Some(function) = evidence.function_at(tables.probes[callee as usize].location) else { continue };
+            let Some(function) = evidence.function_at(tables.probes[callee as usize].location) else {
+                continue;
+            };
             if let Some(found) = judged(function, k, calls, grower.falling)
                 && best.as_ref().is_none_or(|best| found.fit.r2 > best.fit.r2)
             {
@@ -282,5 +290,5 @@ fn judged(function: u32, k: Vec<f64>, calls: Vec<f64>, falling: bool) -> Option<
         && step * sign > 0.0
         && spearman(&k, &calls).is_some_and(|rank| rank * sign >= 0.9);
     let enough = k.len() >= PAIRS && (line || steady);
-    enough.then(|| Callee { function, pairs: k.len(), k, calls, fit, step, same_step, steps })
+    enough.then_some(Callee { function, pairs: k.len(), k, calls, fit, step, same_step, steps })
 }

@@ -39,7 +39,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .iter()
         .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))
         .collect();
-    let mut findings: Vec<Finding> = guilty.into_iter().filter_map(|grower| finding(evidence, grower)).collect();
+    let mut findings: Vec<Finding> =
+        guilty.into_iter().filter_map(|grower| finding(evidence, grower)).collect();
     // A function and the library function that it calls, or two ways to count one loop: one cause, told once, by the surer.
     findings.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(b.gain_ns.cmp(&a.gain_ns)));
     let mut seen = HashSet::new();
@@ -121,7 +122,9 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
             count(calls),
             evidence.name(marker)
         ),
-        (Some(done_by), None) => format!("it calls {done_by}, {about}{} times, which does the work", count(calls)),
+        (Some(done_by), None) => {
+            format!("it calls {done_by}, {about}{} times, which does the work", count(calls))
+        }
         (None, None) => format!("called {about}{} times{from}", count(calls)),
     });
     if let Some(callee) = &callee {
@@ -129,7 +132,11 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     }
     let one = if grower.round.is_some() { "round" } else { "call" };
     explanation.push(if grower.falling {
-        format!("a {one} costs {} at first and {} at the end: each works through all that is left", time(first), time(last))
+        format!(
+            "a {one} costs {} at first and {} at the end: each works through all that is left",
+            time(first),
+            time(last)
+        )
     } else {
         format!("a {one} costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
     });
@@ -180,7 +187,13 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     let growth = &grower.growth;
     let mut facts = vec![
         fact("calls counted", grower.counted as f64, "calls", "probe", Sure::Exact),
-        fact("calls in all", calls, "calls", "probe", if about.is_empty() { Sure::Exact } else { Sure::Fitted }),
+        fact(
+            "calls in all",
+            calls,
+            "calls",
+            "probe",
+            if about.is_empty() { Sure::Exact } else { Sure::Fitted },
+        ),
         fact("cost of the first calls", first, "ns", "samples", Sure::Fitted),
         fact("cost of the last calls", last, "ns", "samples", Sure::Fitted),
         fact("rank correlation of cost and call number", growth.spearman, "1", "samples", Sure::Sampled),
@@ -189,12 +202,24 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         fact("R² of the growth", ramp.r2, "1", "fit", Sure::Fitted),
     ];
     if let Some(Callee { fit, pairs, .. }) = &callee {
-        facts.push(fact("callee's calls for each further call", fit.per_call, "calls", "probe", Sure::Fitted));
+        facts.push(fact(
+            "callee's calls for each further call",
+            fit.per_call,
+            "calls",
+            "probe",
+            Sure::Fitted,
+        ));
         facts.push(fact("R² of the callee's calls", fit.r2, "1", "fit", Sure::Fitted));
         facts.push(fact("calls with the callee counted", *pairs as f64, "calls", "probe", Sure::Exact));
     }
     if let Rest::Flat { ratio, samples, .. } = rest {
-        facts.push(fact("rest of the caller, second half over first", ratio, "ratio", "samples", Sure::Sampled));
+        facts.push(fact(
+            "rest of the caller, second half over first",
+            ratio,
+            "ratio",
+            "samples",
+            Sure::Sampled,
+        ));
         facts.push(fact("samples in the rest of the caller", samples, "samples", "samples", Sure::Exact));
     }
     if let Rest::FlatLead { ratio, pairs, median_ns, .. } = rest {
@@ -237,7 +262,12 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     };
     Some(Finding {
         cause: Cause::SuperlinearWork,
-        title: if grower.falling { "each call works through all that is left" } else { "work grows with every call" }.to_owned(),
+        title: if grower.falling {
+            "each call works through all that is left"
+        } else {
+            "work grows with every call"
+        }
+        .to_owned(),
         confidence,
         basis: Basis::Cpu,
         cost_ns: cost as u64,
@@ -296,7 +326,13 @@ fn count(value: f64) -> String {
 
 /// A slope as a person would write it: 2.0, 0.25, 1,234.
 fn rounded(value: f64) -> String {
-    if value >= 100.0 { count(value) } else if value >= 1.0 { format!("{value:.1}") } else { format!("{value:.2}") }
+    if value >= 100.0 {
+        count(value)
+    } else if value >= 1.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
 }
 
 /// ns as a person would write them.

@@ -2,15 +2,36 @@
 
 use crate::findings::Frame;
 
-const MODULES: [&str; 7] = ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libc++.so", "libgcc_s.so", "libm.so"];
+const MODULES: [&str; 7] =
+    ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libc++.so", "libgcc_s.so", "libm.so"];
 
 const NAMES: [&str; 22] = [
-    "std::", "void std::", "bool std::", "__gnu_cxx::", "core::", "alloc::", "<core::", "<alloc::", "<std::", "runtime.",
-    "runtime/", "internal/", "strings.", "bytes.", "slices.", "sort.", "memeqbody", "memmove", "memcmp", "memcpy", "strlen",
+    "std::",
+    "void std::",
+    "bool std::",
+    "__gnu_cxx::",
+    "core::",
+    "alloc::",
+    "<core::",
+    "<alloc::",
+    "<std::",
+    "runtime.",
+    "runtime/",
+    "internal/",
+    "strings.",
+    "bytes.",
+    "slices.",
+    "sort.",
+    "memeqbody",
+    "memmove",
+    "memcmp",
+    "memcpy",
+    "strlen",
     "_dl_",
 ];
 
 /// Whether the frame's function is of a runtime or standard library.
 pub(super) fn is_name(frame: &Frame) -> bool {
-    MODULES.iter().any(|start| frame.module.starts_with(start)) || NAMES.iter().any(|start| frame.function.starts_with(start))
+    MODULES.iter().any(|start| frame.module.starts_with(start))
+        || NAMES.iter().any(|start| frame.function.starts_with(start))
 }

@@ -34,7 +34,8 @@ pub(crate) struct Timeline {
 impl Timeline {
     /// The timeline of a probe between `start` and `end` of its process, ns. None if it counted nothing.
     pub(crate) fn of(recording: &Recording, probe: u32, start: u64, end: u64) -> Option<Timeline> {
-        let mut windows: Vec<&Window> = recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
+        let mut windows: Vec<&Window> =
+            recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
         windows.sort_by_key(|window| window.start_ns);
         let counted: u64 = windows.iter().map(|window| window.hits).sum();
         if counted == 0 {
@@ -86,7 +87,8 @@ impl Timeline {
     /// The same with so many calls before the first window, whose cost rose with a power of their number: then the first of
     /// them came quicker.
     pub(crate) fn with_before(&self, calls: f64, power: f64) -> Timeline {
-        let mut changed = Timeline { before: calls, counted: self.counted, opened: self.opened, ..Timeline::default() };
+        let mut changed =
+            Timeline { before: calls, counted: self.counted, opened: self.opened, ..Timeline::default() };
         changed.exact_share = self.exact_share;
         let start = self.times[0];
         for step in 0..BEFORE_STEPS {
@@ -160,7 +162,8 @@ impl Piece {
 /// Calls per ns at one end of a long window, from the few marks nearest to it.
 fn end_rate(marks: &[(f64, f64)], edge: f64, first: bool) -> f64 {
     const NEAR: usize = 8;
-    let near = if first { &marks[..marks.len().min(NEAR)] } else { &marks[marks.len().saturating_sub(NEAR)..] };
+    let near =
+        if first { &marks[..marks.len().min(NEAR)] } else { &marks[marks.len().saturating_sub(NEAR)..] };
     let (Some(a), Some(b)) = (near.first(), near.last()) else { return 0.0 };
     let span = (b.0 - a.0).max(if first { a.0 - edge } else { edge - b.0 }).max(1.0);
     (b.1 - a.1) / span

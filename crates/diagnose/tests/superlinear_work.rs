@@ -1,0 +1,321 @@
+//! The cause `superlinear-work` on synthetic recordings, at its thresholds.
+//!
+//! The recordings are of a program `main → load → { parse, grow → leaf }`: each round of `load` parses an item, then calls
+//! `grow`, which calls `leaf`. A model says what each costs in round k; samples fall every millisecond of it.
+
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding, Findings};
+use slowpath_recording::about::{Collector, Format, State};
+use slowpath_recording::tables::*;
+use slowpath_recording::{About, Recording, Tables};
+use std::path::PathBuf;
+
+const MS: f64 = 1e6;
+const MAIN: u32 = 0;
+const LOAD: u32 = 1;
+const GROW: u32 = 2;
+const LEAF: u32 = 3;
+const PARSE: u32 = 4;
+const OTHER: u32 = 5;
+const NAMES: [&str; 6] = ["main", "load", "grow", "leaf", "parse", "other"];
+
+/// What round k (from 1) of n does, times in ns.
+struct Model {
+    rounds: u32,
+    grow_ns: fn(f64, f64) -> f64,
+    parse_ns: fn(f64, f64) -> f64,
+    /// Calls of `leaf` in it, where they are counted.
+    leaf_calls: Option<fn(f64) -> u64>,
+    /// Time of something else after all rounds.
+    other_ns: f64,
+    /// `load` is counted too.
+    count_load: bool,
+}
+
+impl Default for Model {
+    fn default() -> Model {
+        Model {
+            rounds: 200,
+            grow_ns: |k, _| 0.2 * MS * k,
+            parse_ns: |_, _| 1.0 * MS,
+            leaf_calls: None,
+            other_ns: 0.0,
+            count_load: false,
+        }
+    }
+}
+
+fn about(wall_ns: u64) -> About {
+    About {
+        format: Format { major: 1, minor: 0 },
+        slowpath: "0".into(),
+        id: "synthetic".into(),
+        state: State::Complete,
+        command: vec!["program".into()],
+        directory: "/".into(),
+        host: String::new(),
+        kernel: String::new(),
+        cpu: String::new(),
+        cpus: 1,
+        started_unix_ns: 0,
+        start_ns: 0,
+        wall_ns,
+        user_ns: wall_ns,
+        sys_ns: 0,
+        exit: Some(0),
+        runs: 1,
+        attached: false,
+        collectors: vec![Collector { name: "counter".into(), how: String::new() }],
+        degraded: Vec::new(),
+        lost: Default::default(),
+        sampled_share: 1.0,
+    }
+}
+
+/// Spends time on one stack, and takes the samples that fall into it.
+struct Run {
+    tables: Tables,
+    now: f64,
+    next_sample: f64,
+    /// A little of chance in when samples come, as in life; from a fixed seed.
+    seed: u64,
+}
+
+impl Run {
+    fn spend(&mut self, ns: f64, stack: u32) {
+        self.now += ns;
+        while self.next_sample <= self.now {
+            let time_ns = self.next_sample as u64;
+            let row = Sample {
+                time_ns,
+                thread: 0,
+                on_cpu: true,
+                weight_ns: MS as u64,
+                stack: Some(stack),
+                complete: true,
+            };
+            self.tables.samples.push(row);
+            self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            self.next_sample += MS * (0.8 + 0.4 * (self.seed >> 33) as f64 / (1u64 << 31) as f64);
+        }
+    }
+
+    fn call(&mut self, probe: u32, count: u64, under: Option<u32>) {
+        let row = Call { time_ns: self.now as u64, thread: Some(0), probe, count, under, cpu_ns: 0 };
+        self.tables.calls.push(row);
+    }
+}
+
+fn recording(model: &Model) -> Recording {
+    let mut tables = Tables::default();
+    tables.modules.push(Module {
+        module: 0,
+        path: "/bin/program".into(),
+        build_id: None,
+        device: 0,
+        inode: 1,
+        size: 1,
+        mtime_ns: 0,
+    });
+    for (number, name) in (0..).zip(NAMES) {
+        let address = u64::from(number) * 0x100;
+        tables.locations.push(Location { location: number, module: Some(0), address, kind: "native".into() });
+        let file = Some("program.c".to_owned());
+        let line = Some(number + 10);
+        tables.functions.push(Function {
+            function: number,
+            name: name.into(),
+            module: Some(0),
+            file,
+            line,
+            address,
+        });
+        let (file, kind) = (Some("program.c".to_owned()), "native".to_owned());
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+    }
+    // Stack n ends in function n.
+    for (stack, parent) in [
+        (MAIN, None),
+        (LOAD, Some(MAIN)),
+        (GROW, Some(LOAD)),
+        (LEAF, Some(GROW)),
+        (PARSE, Some(LOAD)),
+        (OTHER, Some(MAIN)),
+    ] {
+        tables.stacks.push(Stack { stack, parent, location: stack });
+    }
+    for (probe, location) in [(0, GROW), (1, LEAF), (2, LOAD)] {
+        tables.probes.push(Probe { probe, process: 0, location, kind: "function".into(), offset: 0 });
+    }
+    let mut run = Run { tables, now: 1000.0, next_sample: 0.5 * MS, seed: 7 };
+    let n = f64::from(model.rounds);
+    let mut leaves = 0;
+    for round in 1..=model.rounds {
+        let k = f64::from(round);
+        if model.count_load {
+            run.call(2, u64::from(round), None);
+        }
+        run.spend((model.parse_ns)(k, n), PARSE);
+        run.call(0, u64::from(round), None);
+        if model.leaf_calls.is_some() {
+            run.call(1, leaves, Some(0));
+        }
+        leaves += model.leaf_calls.map_or(0, |calls| calls(k));
+        let cost = (model.grow_ns)(k, n);
+        run.spend(cost * 0.2, GROW);
+        run.spend(cost * 0.8, LEAF);
+    }
+    run.spend(model.other_ns, OTHER);
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    let mut window = |probe, hits| {
+        tables.windows.push(Window { probe, start_ns: 0, end_ns, hits, reason: "end".into() });
+    };
+    window(0, u64::from(model.rounds));
+    if model.leaf_calls.is_some() {
+        window(1, leaves);
+    }
+    if model.count_load {
+        window(2, u64::from(model.rounds));
+    }
+    tables.processes.push(Process {
+        process: 0,
+        parent: None,
+        pid: 1,
+        run: 0,
+        program: "/bin/program".into(),
+        arguments: Vec::new(),
+        directory: None,
+        start_ns: 0,
+        end_ns: Some(end_ns),
+        exit: Some(0),
+        cpu_ns: Some(end_ns),
+        user_ns: Some(end_ns),
+        peak_memory_bytes: None,
+        sample_scale: 1.0,
+    });
+    let name = "program".to_owned();
+    tables.threads.push(Thread {
+        thread: 0,
+        process: 0,
+        tid: 1,
+        name,
+        start_ns: 0,
+        end_ns: None,
+        cpu_ns: None,
+    });
+    Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
+}
+
+fn diagnosed(model: Model) -> Findings {
+    let recording = recording(&model);
+    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
+    diagnose(&recording)
+}
+
+fn only(mut findings: Findings) -> Finding {
+    assert_eq!(findings.findings.len(), 1, "{:#?}", findings.findings);
+    findings.findings.remove(0)
+}
+
+fn silent(model: Model) {
+    let findings = diagnosed(model).findings;
+    assert!(findings.is_empty(), "{findings:#?}");
+}
+
+#[test]
+fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
+    let finding = only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..Model::default() }));
+    assert_eq!((finding.function.as_str(), finding.confidence), ("grow", Confidence::Certain));
+    assert_eq!((finding.file.as_deref(), finding.line), (Some("program.c"), Some(12)));
+    let said = finding.explanation.join("\n");
+    assert!(said.contains("called 200 times from load"), "{said}");
+    assert!(said.contains("call k makes 2.0·k calls to leaf (R² 1.000): n calls cost n²"), "{said}");
+    assert!(finding.share > 0.9 && finding.gain_ns < finding.cost_ns, "{finding:#?}");
+    let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
+    assert_eq!(path, ["main", "load", "grow"]);
+}
+
+#[test]
+fn without_counts_of_a_callee_no_square_is_claimed() {
+    let finding = only(diagnosed(Model::default()));
+    assert_eq!(finding.function, "grow");
+    assert!(!finding.explanation.join(" ").contains("n²"));
+}
+
+#[test]
+fn the_innermost_function_that_grows_is_guilty_and_not_its_caller() {
+    let finding = only(diagnosed(Model { count_load: true, ..Model::default() }));
+    assert_eq!(finding.function, "grow");
+}
+
+#[test]
+fn where_nothing_tells_of_the_input_it_is_at_most_a_hint() {
+    let finding = only(diagnosed(Model { parse_ns: |_, _| 0.0, ..Model::default() }));
+    assert_eq!(finding.confidence, Confidence::Hint);
+}
+
+#[test]
+fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
+    silent(Model { parse_ns: |k, _| 0.02 * MS * k, ..Model::default() });
+}
+
+#[test]
+fn a_cost_that_falls_to_the_end_is_found_as_well() {
+    let finding = only(diagnosed(Model { grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k), ..Model::default() }));
+    assert_eq!(finding.title, "each call works through all that is left");
+}
+
+#[test]
+fn forty_calls_are_too_few_and_sixty_are_enough() {
+    silent(Model { rounds: 40, grow_ns: |k, _| MS * k, ..Model::default() });
+    only(diagnosed(Model { rounds: 60, grow_ns: |k, _| MS * k, ..Model::default() }));
+}
+
+#[test]
+fn a_rise_by_half_is_silent_and_one_to_five_times_is_not() {
+    silent(Model { grow_ns: |k, n| 10.0 * MS * (1.0 + 0.5 * k / n), ..Model::default() });
+    only(diagnosed(Model { grow_ns: |k, n| 10.0 * MS * (1.0 + 4.0 * k / n), ..Model::default() }));
+}
+
+#[test]
+fn growth_of_a_small_part_of_the_run_is_not_worth_a_finding() {
+    silent(Model { other_ns: 60_000.0 * MS, ..Model::default() });
+}
+
+#[test]
+fn flat_calls_are_silent() {
+    silent(Model { grow_ns: |_, _| 20.0 * MS, ..Model::default() });
+}
+
+#[test]
+fn amortised_doubling_is_silent() {
+    let doubling = |k: f64, _| if (k as u64).is_power_of_two() { 4.0 * MS * k } else { 5.0 * MS };
+    silent(Model { rounds: 300, grow_ns: doubling, ..Model::default() });
+}
+
+#[test]
+fn two_and_three_phases_of_different_cost_are_silent() {
+    silent(Model { grow_ns: |k, n| if k < n / 2.0 { 5.0 * MS } else { 20.0 * MS }, ..Model::default() });
+    silent(Model {
+        grow_ns: |k, n| MS * [5.0, 12.0, 20.0][(3.0 * (k - 1.0) / n) as usize],
+        ..Model::default()
+    });
+}
+
+#[test]
+fn warm_up_is_silent() {
+    silent(Model { grow_ns: |k, _| if k < 8.0 { 200.0 * MS } else { 10.0 * MS }, ..Model::default() });
+}
+
+#[test]
+fn logarithmic_growth_is_silent() {
+    silent(Model { grow_ns: |k, _| 5.0 * MS * (1.0 + k).ln(), ..Model::default() });
+}
+
+#[test]
+fn the_fingerprint_stays_the_same_when_the_numbers_change() {
+    let one = only(diagnosed(Model::default()));
+    let two = only(diagnosed(Model { rounds: 300, ..Model::default() }));
+    assert_eq!(one.fingerprint, two.fingerprint);
+}
