@@ -139,6 +139,17 @@ unsafe fn child(arguments: &[*const libc::c_char], user: Option<&User>, wait: i3
     }
 }
 
+/// A descriptor that polls as readable once the process has ended.
+pub(crate) fn pidfd(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: a plain system call.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
 /// Whether the child has ended, and how.
 pub(crate) fn ended(pid: u32) -> io::Result<Option<Ended>> {
     let mut status = 0;

@@ -10,6 +10,7 @@ use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
 use slowpath_recording::{About, Writer, folder};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Ring of each CPU where locked memory is not limited, bytes.
@@ -118,6 +119,8 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         }
         let sampler = own_sampler.as_mut().or(machine_sampler.as_mut());
         let Some(sampler) = sampler else { break };
+        let pidfd = launch::pidfd(pid).map_err(Error::system("watch the program"))?;
+        sampler.watch(pidfd.as_raw_fd());
         let interrupted = signals::interrupts();
         ended = None;
         while ended.is_none() {

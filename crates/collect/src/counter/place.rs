@@ -1,9 +1,11 @@
-//! Where in a function a probe counts each entry once, at the least cost.
+//! Where in a function a probe counts each entry once, at little cost and without harm.
 //!
-//! The kernel emulates a few instructions (push, nop, call, jumps) and must single-step the others, which costs about
-//! eight times as much. So: the first that it emulates in the entry block, if no jump of the function leads to it.
+//! The kernel emulates a few instructions: push, nop, call, jumps. Any other the program single-steps outside of its place,
+//! in a page of its own. That costs about eight times as much, and is no place for every instruction: the child of a fork
+//! whose `syscall` was stepped there starts in a page that it does not have, and dies. So: the first instruction in the
+//! entry block that is emulated, if no jump of the function leads to it; a function that has none is not probed.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
 use std::collections::HashSet;
 
 /// The place of a probe.
@@ -13,17 +15,12 @@ pub(crate) struct Placement {
     pub offset: u64,
     /// Bytes that the stack pointer is below its value at entry.
     pub sp_adjust: u32,
-    /// Whether the kernel emulates the instruction.
-    pub emulated: bool,
 }
 
 /// CPU time of the target that one hit takes, ns, as measured on x86-64.
-pub(crate) fn hit_cost_ns(emulated: bool) -> u64 {
-    if emulated { 700 } else { 4_000 }
-}
+pub(crate) const HIT_COST_NS: u64 = 700;
 
-/// Chooses the place in a function whose bytes are `code`, loaded at `address`. `None` if its first instruction cannot
-/// be decoded.
+/// Chooses the place in a function whose bytes are `code`, loaded at `address`. `None` if there is none.
 pub(crate) fn entry(code: &[u8], address: u64) -> Option<Placement> {
     let targets: HashSet<u64> = Decoder::with_ip(64, code, address, DecoderOptions::NONE)
         .into_iter()
@@ -31,36 +28,27 @@ pub(crate) fn entry(code: &[u8], address: u64) -> Option<Placement> {
         .map(|instruction| instruction.near_branch_target())
         .collect();
     let mut sp_adjust = 0u32;
-    let mut first = None;
     for instruction in &mut Decoder::with_ip(64, code, address, DecoderOptions::NONE) {
-        if instruction.is_invalid() {
-            break;
+        // The entry block ends where a jump leads to; one that leads to its very start would be counted as an entry.
+        if instruction.is_invalid() || targets.contains(&instruction.ip()) {
+            return None;
         }
-        let offset = instruction.ip() - address;
-        if offset > 0 && targets.contains(&instruction.ip()) {
-            break; // the entry block ends where a jump leads to
-        }
-        let placement = |emulated| Placement { offset, sp_adjust, emulated };
-        let push = instruction.mnemonic() == Mnemonic::Push && instruction.op0_register() != Register::None;
+        let register_push =
+            instruction.mnemonic() == Mnemonic::Push && instruction.op0_kind() == OpKind::Register;
         let flow = instruction.flow_control();
-        let jump = matches!(
-            flow,
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch | FlowControl::Call
-        );
-        let loops = targets.contains(&address); // a jump back to the very start would count its rounds as well
-        if !(offset == 0 && loops) && (push || jump || instruction.mnemonic() == Mnemonic::Nop) {
-            return Some(placement(true));
+        let jump = instruction.is_call_near()
+            || instruction.is_jmp_short_or_near()
+            || instruction.is_jcc_short_or_near();
+        if register_push || jump || instruction.mnemonic() == Mnemonic::Nop {
+            return Some(Placement { offset: instruction.ip() - address, sp_adjust });
         }
-        first = first.or((!loops).then(|| placement(false)));
-        if flow != FlowControl::Next {
-            break;
+        if flow != FlowControl::Next || writes_sp(&instruction) && instruction.stack_pointer_increment() == 0
+        {
+            return None; // behind this, where the stack pointer was at entry is not known
         }
-        match instruction.stack_pointer_increment() {
-            0 if writes_sp(&instruction) => break, // where the entry's stack pointer is, is no longer known
-            change => sp_adjust = sp_adjust.wrapping_add((-change) as u32),
-        }
+        sp_adjust = sp_adjust.wrapping_add((-instruction.stack_pointer_increment()) as u32);
     }
-    first
+    None
 }
 
 fn writes_sp(instruction: &iced_x86::Instruction) -> bool {
@@ -76,30 +64,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_push_behind_endbr64_is_emulated_and_the_stack_is_as_at_entry() {
+    fn a_push_behind_endbr64_is_taken_and_the_stack_is_as_at_entry() {
         // endbr64; push rbp; mov rbp, rsp; ret
         let code = [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0xc3];
-        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 4, sp_adjust: 0, emulated: true }));
+        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 4, sp_adjust: 0 }));
     }
 
     #[test]
-    fn behind_a_moved_stack_pointer_the_entry_is_not_known_so_the_first_instruction_is_stepped() {
+    fn a_jump_at_the_end_of_the_entry_block_will_do() {
+        // mov eax, edi; test eax, eax; je +0; ret
+        let code = [0x89, 0xf8, 0x85, 0xc0, 0x74, 0x00, 0xc3];
+        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 4, sp_adjust: 0 }));
+    }
+
+    #[test]
+    fn a_system_call_is_never_taken() {
+        // mov eax, 57; syscall; ret
+        assert_eq!(entry(&[0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3], 0x1000), None);
+    }
+
+    #[test]
+    fn behind_a_moved_stack_pointer_there_is_no_place() {
         // sub rsp, 8; nop; ret
-        let code = [0x48, 0x83, 0xec, 0x08, 0x90, 0xc3];
-        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 0, sp_adjust: 0, emulated: false }));
+        assert_eq!(entry(&[0x48, 0x83, 0xec, 0x08, 0x90, 0xc3], 0x1000), None);
     }
 
     #[test]
-    fn an_instruction_that_a_loop_jumps_to_is_not_probed() {
+    fn an_instruction_that_a_loop_jumps_to_is_no_place() {
         // mov eax, edi; L: push rax; jmp L
-        let code = [0x89, 0xf8, 0x50, 0xeb, 0xfd];
-        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 0, sp_adjust: 0, emulated: false }));
-        // L: push rax; jmp L — every place in the entry block is in the loop
-        assert_eq!(entry(&[0x50, 0xeb, 0xfd], 0x1000).map(|placement| placement.offset), Some(1));
+        assert_eq!(entry(&[0x89, 0xf8, 0x50, 0xeb, 0xfd], 0x1000), None);
+        // L: push rax; jmp L
+        assert_eq!(entry(&[0x50, 0xeb, 0xfd], 0x1000), None);
     }
 
     #[test]
-    fn code_that_cannot_be_decoded_gets_no_probe() {
+    fn a_function_of_plain_instructions_or_that_cannot_be_decoded_has_no_place() {
+        assert_eq!(entry(&[0x89, 0xf8, 0xc3], 0x1000), None);
         assert_eq!(entry(&[0x06], 0x1000), None);
         assert_eq!(entry(&[], 0x1000), None);
     }

@@ -169,7 +169,13 @@ impl Sampler {
         Ok(())
     }
 
-    /// Waits until a ring has filled somewhat, a signal comes, or `timeout_ms` have passed.
+    /// Has [`Sampler::wait`] return when the process of this descriptor (a pidfd) has ended.
+    pub(crate) fn watch(&mut self, pidfd: i32) {
+        self.poll.truncate(self.rings.len());
+        self.poll.push(libc::pollfd { fd: pidfd, events: libc::POLLIN, revents: 0 });
+    }
+
+    /// Waits until a ring has filled somewhat, the process watched has ended, a signal comes, or `timeout_ms` have passed.
     pub(crate) fn wait(&mut self, timeout_ms: i32) {
         // Once every process of an event has ended its descriptor always polls as hung up: that is no news.
         let live = self.poll.iter().any(|poll| poll.fd >= 0);
