@@ -300,6 +300,7 @@ impl Session {
                 let memory = live.memory.get_or_insert_with(open).as_ref();
                 live.space.unwind(regs, &sample.stack, memory, &mut live.cache, &mut self.places)
             }
+            None => true, // in the kernel with no user stack to walk, as while it executes a program
             _ => false,
         };
         live.samples += 1;
