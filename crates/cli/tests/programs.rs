@@ -1,0 +1,92 @@
+//! What slowpath says of small programs: those that have a cause, and those that are clean.
+
+mod support;
+
+use serde_json::Value;
+use support::{json, may_count, one_at_a_time, program};
+
+fn findings(name: &str, scale: &str) -> Vec<Value> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = program(name);
+    let report = json(dir.path(), &[], &[path.to_str().expect("UTF-8"), scale]);
+    report["findings"].as_array().expect("a list").clone()
+}
+
+/// The program has work that grows with every call, in a function whose name contains `guilty`, and nothing else.
+fn finds(name: &str, guilty: &str) {
+    let _one = one_at_a_time();
+    if !may_count(name) {
+        return;
+    }
+    if !program(name).exists() {
+        eprintln!("SKIPPED {name}: its compiler is not here");
+        return;
+    }
+    let findings = findings(name, "1.3");
+    assert_eq!(findings.len(), 1, "{name}: {findings:#?}");
+    assert_eq!(findings[0]["cause"], "superlinear-work");
+    let function = findings[0]["function"].as_str().expect("a name");
+    assert!(function.contains(guilty), "{name}: {function}");
+    let share = findings[0]["share"].as_f64().expect("a number");
+    assert!((0.3..=1.0).contains(&share), "{name}: {share}");
+}
+
+/// The program is clean.
+fn silent(name: &str) {
+    let _one = one_at_a_time();
+    if !may_count(name) {
+        return;
+    }
+    if !program(name).exists() {
+        eprintln!("SKIPPED {name}: its compiler is not here");
+        return;
+    }
+    let findings = findings(name, "1");
+    assert!(findings.is_empty(), "{name}: {findings:#?}");
+}
+
+macro_rules! tests {
+    ($($test:ident: $check:ident($($argument:expr),*);)*) => { $(#[test] fn $test() { $check($($argument),*); })* };
+}
+
+tests! {
+    a_rising_cost_is_found: finds("rising", "name_list_insert");
+    a_falling_cost_is_found: finds("falling", "queue_take");
+    growth_in_a_library_is_found: finds("in_library", "unique_add");
+    growth_in_a_library_loaded_later_is_found: finds("in_library_dlopen", "unique_add");
+    growth_in_a_forked_child_is_found: finds("in_child", "name_list_insert");
+    growth_in_a_program_that_a_child_executes_is_found: finds("in_exec", "name_list_insert");
+    growth_in_one_of_several_threads_is_found: finds("in_thread", "name_list_insert");
+    growth_in_cpp_is_found: finds("rising_cpp", "Registry::add");
+    growth_in_rust_is_found: finds("rising_rs", "UniqueNames::add");
+    growth_in_go_is_found: finds("rising_go", "add");
+    growth_that_was_inlined_into_main_is_found_there: finds("inlined", "main");
+    whoever_has_the_c_library_scan_is_guilty: finds("strcat_build", "append_line");
+
+    a_doubling_hash_table_is_clean: silent("hash_doubling");
+    sorting_is_clean: silent("sort");
+    recursion_is_clean: silent("recursion");
+    phases_are_clean: silent("phases");
+    maps_in_cpp_are_clean: silent("flat_cpp");
+    flat_rust_is_clean: silent("flat_rs");
+    go_with_its_collector_is_clean: silent("flat_go");
+    a_matrix_product_is_clean: silent("matmul");
+    compressing_is_clean: silent("compress");
+    a_pool_of_threads_is_clean: silent("threads_pool");
+    a_tree_that_outgrows_the_caches_is_clean: silent("cache_growth");
+    warm_up_is_clean: silent("warmup");
+    items_of_random_size_are_clean: silent("random_sizes");
+    items_sorted_by_size_are_clean: silent("sizes");
+    an_idle_program_is_clean: silent("idle");
+}
+
+#[test]
+fn items_that_simply_get_bigger_are_at_most_a_hint() {
+    let _one = one_at_a_time();
+    if !may_count("bigger_items") {
+        return;
+    }
+    for finding in findings("bigger_items", "1") {
+        assert_eq!(finding["confidence"], "hint", "{finding:#?}");
+    }
+}

@@ -1,0 +1,142 @@
+//! Recordings that were cut short, damaged, foreign, or made at the same moment.
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
+
+mod support;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use support::{SLOWPATH, one_at_a_time, program, said, slowpath};
+
+fn explain(dir: &Path, recording: Option<&Path>) -> Output {
+    let mut run = Command::new(SLOWPATH);
+    run.args(["explain", "--json", "--dir"]).arg(dir.join("recordings"));
+    run.args(recording).output().unwrap()
+}
+
+fn newest(dir: &Path) -> std::path::PathBuf {
+    slowpath_recording::folder::find(&dir.join("recordings"), None).unwrap()
+}
+
+#[test]
+fn slowpath_killed_at_any_moment_leaves_a_recording_that_opens_and_says_so() {
+    let _one = one_at_a_time();
+    let program = program("matmul");
+    for moment in 0..25 {
+        let dir = tempfile::tempdir().unwrap();
+        let mut run = Command::new(SLOWPATH);
+        run.arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(&program).arg("0.5");
+        let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(60 + moment * 37));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if dir.path().join("recordings").read_dir().map_or(0, |entries| entries.count()) < 2 {
+            continue; // killed before there was a recording
+        }
+        let output = explain(dir.path(), None);
+        assert!(output.status.success(), "{}", said(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["recording"]["cut_short"], true);
+    }
+}
+
+#[test]
+fn a_killed_program_leaves_a_whole_recording() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let output =
+        slowpath(dir.path(), &[], &["timeout", "-s", "KILL", "0.4", program("matmul").to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(128 + libc::SIGKILL));
+    let report: Value = serde_json::from_slice(&explain(dir.path(), None).stdout).unwrap();
+    assert_eq!(report["recording"]["cut_short"], false);
+    assert!(report["recording"]["samples"].as_u64().unwrap() > 100);
+}
+
+#[test]
+fn a_damaged_segment_is_said_and_the_rest_is_told() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    slowpath(dir.path(), &[], &[program("matmul").to_str().unwrap()]);
+    let segment = newest(dir.path()).join("samples/000001.parquet");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let half = bytes.len() / 2;
+    bytes.truncate(half);
+    std::fs::write(&segment, bytes).unwrap();
+    let report: Value = serde_json::from_slice(&explain(dir.path(), None).stdout).unwrap();
+    assert_eq!(report["recording"]["cut_short"], true);
+    assert!(
+        report["notes"].to_string().contains("1 segments of the recording could not be read"),
+        "{}",
+        report["notes"]
+    );
+    assert!(report["recording"]["samples"].as_u64().unwrap() > 100);
+}
+
+#[test]
+fn what_is_no_recording_and_one_of_a_later_format_are_refused() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let output = explain(dir.path(), Some(dir.path()));
+    assert_eq!(output.status.code(), Some(125));
+    assert!(said(&output).contains("is not a recording: it has no about.json"), "{}", said(&output));
+    slowpath(dir.path(), &[], &["true"]);
+    let about = newest(dir.path()).join("about.json");
+    let text = std::fs::read_to_string(&about).unwrap().replace("\"major\": 1", "\"major\": 9");
+    std::fs::write(&about, text).unwrap();
+    let output = explain(dir.path(), Some(&newest_folder(dir.path())));
+    assert_eq!(output.status.code(), Some(125));
+    assert!(said(&output).contains("has format 9, and this slowpath reads format 1"), "{}", said(&output));
+}
+
+fn newest_folder(dir: &Path) -> std::path::PathBuf {
+    let entries = std::fs::read_dir(dir.join("recordings")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap()
+}
+
+#[test]
+fn two_recordings_at_the_same_moment_do_not_disturb_each_other() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let start = || {
+        let mut run = Command::new(SLOWPATH);
+        run.arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(program("matmul")).arg("0.3");
+        run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let both = [start(), start()];
+    for mut child in both {
+        assert!(child.wait().unwrap().success());
+    }
+    let all = slowpath_recording::folder::list(&dir.path().join("recordings")).unwrap();
+    assert_eq!(all.len(), 2);
+    for (path, _) in all {
+        let recording = slowpath_recording::Recording::open(&path).unwrap();
+        assert!(!recording.cut_short());
+        let roots = recording.tables.processes.iter().filter(|process| process.parent.is_none()).count();
+        assert_eq!(roots, 1, "nothing of the other is in it");
+    }
+}
+
+#[test]
+fn recordings_are_listed_and_removed() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    slowpath(dir.path(), &[], &["true"]);
+    let run = |arguments: &[&str]| {
+        Command::new(SLOWPATH)
+            .args(arguments)
+            .arg("--dir")
+            .arg(dir.path().join("recordings"))
+            .output()
+            .unwrap()
+    };
+    let listed = String::from_utf8(run(&["list"]).stdout).unwrap();
+    assert_eq!(listed.lines().count(), 1);
+    let id = listed.split_whitespace().next().unwrap();
+    assert!(run(&["rm", id]).status.success());
+    assert!(run(&["list"]).stdout.is_empty());
+    let nothing = run(&["explain"]);
+    assert_eq!(nothing.status.code(), Some(125));
+    assert!(said(&nothing).contains("make one with `slowpath -- COMMAND`"), "{}", said(&nothing));
+}

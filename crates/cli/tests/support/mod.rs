@@ -1,0 +1,65 @@
+//! What the end-to-end tests share: the programs of `tests/programs`, built once, and slowpath run on them.
+//!
+//! One recording at a time: two that run at once on few CPUs disturb each other.
+
+#![allow(dead_code)] // each test file uses its part
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+pub const SLOWPATH: &str = env!("CARGO_BIN_EXE_slowpath");
+
+static ONE: Mutex<()> = Mutex::new(());
+
+pub fn one_at_a_time() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this user may count calls here. Says SKIPPED where not.
+pub fn may_count(test: &str) -> bool {
+    static MAY: OnceLock<bool> = OnceLock::new();
+    let may = *MAY.get_or_init(|| {
+        let output = Command::new(SLOWPATH).arg("doctor").output().expect("doctor runs");
+        String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with("  yes  BPF"))
+    });
+    if !may {
+        eprintln!("SKIPPED {test}: counting calls needs root or CAP_BPF and CAP_PERFMON");
+    }
+    may
+}
+
+/// A built program of `tests/programs`.
+pub fn program(name: &str) -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let folder = BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+        let made = Command::new("make").arg("-s").current_dir(&folder).status().expect("make runs");
+        assert!(made.success(), "tests/programs builds");
+        folder.join("build")
+    });
+    folder.join(name)
+}
+
+/// Runs slowpath with these options on a command, its recordings in `dir`.
+pub fn slowpath(dir: &Path, options: &[&str], command: &[&str]) -> Output {
+    let mut run = Command::new(SLOWPATH);
+    run.arg("record").arg("--dir").arg(dir.join("recordings")).args(options).arg("--").args(command);
+    run.stdin(Stdio::null()).output().expect("slowpath runs")
+}
+
+/// Runs slowpath and returns its JSON.
+pub fn json(dir: &Path, options: &[&str], command: &[&str]) -> Value {
+    let file = dir.join("findings.json");
+    let mut all = vec!["--json", "--output", file.to_str().expect("a path in UTF-8")];
+    all.extend(options);
+    let output = slowpath(dir, &all, command);
+    let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
+    serde_json::from_slice(&text).expect("the report is JSON")
+}
+
+/// What slowpath wrote to stderr.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
