@@ -226,7 +226,9 @@ impl Session {
                 self.gone.remove(&tid);
                 self.world.fork(pid, parent_pid, tid, time, tables);
             }
-            Record::Exit { pid, tid, time } => self.exit(pid, tid, time, None),
+            // BPF tells of the same exit with what the thread used, sooner or later by kernel.
+            Record::Exit { pid, tid, time } if self.bpf.is_none() => self.exit(pid, tid, time, None),
+            Record::Exit { .. } => {}
             Record::Lost { count, .. } => self.lost_samples += count,
         }
     }

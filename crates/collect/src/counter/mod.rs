@@ -229,7 +229,8 @@ impl Counter {
             return;
         }
         let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
-        let Some(placement) = code.and_then(|code| place::entry(code, candidate.start)) else {
+        let Some(placement) = code.and_then(|code| place::entry(code, candidate.start, candidate.image.go))
+        else {
             self.refused.insert(key, ());
             return;
         };

@@ -21,7 +21,9 @@ pub(crate) struct Placement {
 pub(crate) const HIT_COST_NS: u64 = 700;
 
 /// Chooses the place in a function whose bytes are `code`, loaded at `address`. `None` if there is none.
-pub(crate) fn entry(code: &[u8], address: u64) -> Option<Placement> {
+///
+/// A function of Go starts anew after its stack was grown: there a jump to the very start is none of a loop.
+pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
     let targets: HashSet<u64> = Decoder::with_ip(64, code, address, DecoderOptions::NONE)
         .into_iter()
         .filter(|instruction| instruction.near_branch_target() != 0)
@@ -30,7 +32,8 @@ pub(crate) fn entry(code: &[u8], address: u64) -> Option<Placement> {
     let mut sp_adjust = 0u32;
     for instruction in &mut Decoder::with_ip(64, code, address, DecoderOptions::NONE) {
         // The entry block ends where a jump leads to; one that leads to its very start would be counted as an entry.
-        if instruction.is_invalid() || targets.contains(&instruction.ip()) {
+        let restart = go && instruction.ip() == address;
+        if instruction.is_invalid() || targets.contains(&instruction.ip()) && !restart {
             return None;
         }
         let register_push =
@@ -67,40 +70,48 @@ mod tests {
     fn a_push_behind_endbr64_is_taken_and_the_stack_is_as_at_entry() {
         // endbr64; push rbp; mov rbp, rsp; ret
         let code = [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0xc3];
-        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 4, sp_adjust: 0 }));
+        assert_eq!(entry(&code, 0x1000, false), Some(Placement { offset: 4, sp_adjust: 0 }));
     }
 
     #[test]
     fn a_jump_at_the_end_of_the_entry_block_will_do() {
         // mov eax, edi; test eax, eax; je +0; ret
         let code = [0x89, 0xf8, 0x85, 0xc0, 0x74, 0x00, 0xc3];
-        assert_eq!(entry(&code, 0x1000), Some(Placement { offset: 4, sp_adjust: 0 }));
+        assert_eq!(entry(&code, 0x1000, false), Some(Placement { offset: 4, sp_adjust: 0 }));
+    }
+
+    #[test]
+    fn a_function_of_go_may_be_restarted_from_its_end() {
+        // L: cmp rsp, [r14+16]; jbe +1; ret; jmp L
+        let code = [0x49, 0x3b, 0x66, 0x10, 0x76, 0x01, 0xc3, 0xeb, 0xf7];
+        assert_eq!(entry(&code, 0x1000, true), Some(Placement { offset: 4, sp_adjust: 0 }));
+        assert_eq!(entry(&code, 0x1000, false), None);
     }
 
     #[test]
     fn a_system_call_is_never_taken() {
         // mov eax, 57; syscall; ret
-        assert_eq!(entry(&[0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3], 0x1000), None);
+        assert_eq!(entry(&[0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3], 0x1000, false), None);
     }
 
     #[test]
     fn behind_a_moved_stack_pointer_there_is_no_place() {
         // sub rsp, 8; nop; ret
-        assert_eq!(entry(&[0x48, 0x83, 0xec, 0x08, 0x90, 0xc3], 0x1000), None);
+        assert_eq!(entry(&[0x48, 0x83, 0xec, 0x08, 0x90, 0xc3], 0x1000, false), None);
     }
 
     #[test]
     fn an_instruction_that_a_loop_jumps_to_is_no_place() {
         // mov eax, edi; L: push rax; jmp L
-        assert_eq!(entry(&[0x89, 0xf8, 0x50, 0xeb, 0xfd], 0x1000), None);
+        assert_eq!(entry(&[0x89, 0xf8, 0x50, 0xeb, 0xfd], 0x1000, false), None);
         // L: push rax; jmp L
-        assert_eq!(entry(&[0x50, 0xeb, 0xfd], 0x1000), None);
+        assert_eq!(entry(&[0x50, 0xeb, 0xfd], 0x1000, false), None);
     }
 
     #[test]
     fn a_function_of_plain_instructions_or_that_cannot_be_decoded_has_no_place() {
-        assert_eq!(entry(&[0x89, 0xf8, 0xc3], 0x1000), None);
-        assert_eq!(entry(&[0x06], 0x1000), None);
-        assert_eq!(entry(&[], 0x1000), None);
+        assert_eq!(entry(&[0x89, 0xf8, 0xc3], 0x1000, false), None);
+        assert_eq!(entry(&[0x06], 0x1000, false), None);
+        assert_eq!(entry(&[], 0x1000, false), None);
     }
 }
