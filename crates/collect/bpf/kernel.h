@@ -55,7 +55,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sched_entity se;
 	__u64 utime, stime;
-	int exit_code;
+	int exit_code, exit_state, pid;
 };
 
 #pragma clang attribute pop

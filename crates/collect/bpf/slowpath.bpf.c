@@ -102,6 +102,14 @@ struct {
 	__type(value, struct hits);
 } threads SEC(".maps");
 
+// Tasks between their exit and their last switch, by the pid of the first namespace.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, int);
+	__type(value, struct exit_event);
+} dying SEC(".maps");
+
 // Of events: 0 exec, 1 exit, 2 call.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -203,25 +211,40 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!followed(pid))
 		return 0;
 	bool last = BPF_CORE_READ(task, signal, live.counter) == 0;
-	struct exit_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-	if (event) {
-		event->kind = EVENT_EXIT;
-		event->pid = pid;
-		event->tid = pid_in_namespace(task);
-		event->last = last;
-		event->time = bpf_ktime_get_ns();
-		event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
-		event->user_ns = BPF_CORE_READ(task, utime);
-		event->sys_ns = BPF_CORE_READ(task, stime);
-		event->peak_pages = BPF_CORE_READ(task, signal, maxrss);
-		event->exit_code = BPF_CORE_READ(task, exit_code);
-		event->pad = 0;
-		bpf_ringbuf_submit(event, wake_flags());
-	} else {
+	struct exit_event event = {
+		.kind = EVENT_EXIT,
+		.pid = pid,
+		.tid = pid_in_namespace(task),
+		.last = last,
+		.time = bpf_ktime_get_ns(),
+		.user_ns = BPF_CORE_READ(task, utime),
+		.sys_ns = BPF_CORE_READ(task, stime),
+		.peak_pages = BPF_CORE_READ(task, signal, maxrss),
+		.exit_code = BPF_CORE_READ(task, exit_code),
+	};
+	int key = task->pid;
+	if (bpf_map_update_elem(&dying, &key, &event, BPF_ANY))
 		count_lost(1);
-	}
 	if (last)
 		bpf_map_delete_elem(&tree, &pid);
+	return 0;
+}
+
+// A task's last switch. Only now has the scheduler booked all of its CPU time: at the exit itself a process that ran for less
+// than a tick has nearly none.
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *previous)
+{
+	if (!previous->exit_state)
+		return 0;
+	int key = previous->pid;
+	struct exit_event *event = bpf_map_lookup_elem(&dying, &key);
+	if (!event)
+		return 0;
+	event->cpu_ns = previous->se.sum_exec_runtime;
+	if (bpf_ringbuf_output(&events, event, sizeof(*event), wake_flags()))
+		count_lost(1);
+	bpf_map_delete_elem(&dying, &key);
 	return 0;
 }
 

@@ -136,6 +136,8 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         }
         about.wall_ns += clock::now_ns() - start;
         session.stop_counting();
+        // Its end is told to us a moment before the scheduler books its last time.
+        std::thread::sleep(Duration::from_millis(2));
         session.drain(sampler);
         about.runs = run + 1;
         let Some(Ended { exit, user_ns, sys_ns, .. }) = ended else { break };

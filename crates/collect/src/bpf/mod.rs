@@ -54,7 +54,7 @@ impl Bpf {
                 Some("whoami") => {
                     program.test_run(ProgramInput::default())?;
                 }
-                Some("on_fork" | "on_exec" | "on_exit") => links.push(program.attach_trace()?),
+                Some("on_fork" | "on_exec" | "on_exit" | "on_switch") => links.push(program.attach_trace()?),
                 _ => {}
             }
         }
