@@ -55,6 +55,8 @@ pub(crate) struct Image {
     /// Device, inode, size, mtime in ns; zeros for what is no file.
     pub identity: [u64; 4],
     pub build_id: Option<String>,
+    /// Where the program (or the dynamic loader) starts, as the file counts addresses.
+    entry: u64,
     /// Built by Go, whose stacks move and whose threads swap goroutines.
     pub go: bool,
     file: Option<File>,
@@ -145,6 +147,7 @@ impl Image {
             path,
             identity,
             build_id,
+            entry: file.entry(),
             go,
             segments,
             file: None,
@@ -185,6 +188,28 @@ impl Image {
     /// Where functions begin and end; read at first use.
     pub(crate) fn functions(&self) -> Option<&FunctionRanges> {
         self.functions.get_or_init(|| FunctionRanges::from_elf(&self.content).ok()).as_ref()
+    }
+
+    /// Whether an address is in the code that the kernel starts a program with, or a thread's first function.
+    pub(crate) fn is_start(&self, svma: u64) -> bool {
+        /// The start code is a few instructions, and often has no bounds of its own.
+        const START_BYTES: u64 = 64;
+        if (self.entry..self.entry + START_BYTES).contains(&svma) {
+            return true;
+        }
+        let name = self.functions().and_then(|functions| functions.containing(svma)?.name);
+        matches!(
+            name,
+            Some(
+                "_start"
+                    | "_dl_start_user"
+                    | "__clone"
+                    | "clone"
+                    | "__clone3"
+                    | "clone3"
+                    | "runtime.goexit.abi0"
+            )
+        )
     }
 
     /// What the unwinder needs of a mapping of this file at `range`, `offset` bytes into it.

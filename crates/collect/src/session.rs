@@ -309,6 +309,7 @@ impl Session {
         let weight = (sample.period as f64 * self.ns_per_period) as u64;
         live.sampled_ns += weight;
         self.samples += 1;
+        let complete = complete || self.places.last().is_some_and(|place| self.starts_a_thread(*place));
         self.complete += u64::from(complete);
         let tables = &mut self.writer.tables;
         let thread = self.world.thread(sample.pid, sample.tid, sample.time, tables);
@@ -343,6 +344,12 @@ impl Session {
                 self.carried = carried;
             }
         }
+    }
+
+    /// Whether a thread or program begins there: some such places have no unwind information to say so.
+    fn starts_a_thread(&self, place: Place) -> bool {
+        let Place::Native { module, svma } = place else { return false };
+        self.world.image(module).is_some_and(|image| image.is_start(svma))
     }
 
     fn choose(&mut self) {
