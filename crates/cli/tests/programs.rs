@@ -5,6 +5,9 @@ mod support;
 use serde_json::Value;
 use support::{json, may_count, one_at_a_time, program};
 
+/// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
+const ATTEMPTS: u32 = 3;
+
 fn findings(name: &str, scale: &str) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
     let path = program(name);
@@ -22,7 +25,17 @@ fn finds(name: &str, guilty: &str) {
         eprintln!("SKIPPED {name}: its compiler is not here");
         return;
     }
-    let findings = findings(name, "1.3");
+    // Growth is told from samples, which chance and a busy machine can blur: a miss is told, and tried again. What is found
+    // must be right each time.
+    let mut found = Vec::new();
+    for attempt in 1..=ATTEMPTS {
+        found = findings(name, "1.3");
+        if !found.is_empty() {
+            break;
+        }
+        eprintln!("MISSED {name} in attempt {attempt}");
+    }
+    let findings = found;
     assert_eq!(findings.len(), 1, "{name}: {findings:#?}");
     assert_eq!(findings[0]["cause"], "superlinear-work");
     let function = findings[0]["function"].as_str().expect("a name");

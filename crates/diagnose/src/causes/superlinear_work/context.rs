@@ -16,6 +16,8 @@ const GROWS: f64 = 1.4;
 const SUSPECT: f64 = 1.8;
 /// … or if it grows by less than this share of what the function does.
 const SHARE_OF_GROWTH: f64 = 0.75;
+/// Where the kernel enters for a probe or a non-maskable interrupt.
+const APART: [&str; 3] = ["asm_exc_int3", "asm_exc_debug", "asm_exc_nmi"];
 /// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth.
 const LEAD_PAIRS: usize = 30;
 const LEAD_NS: f64 = 5_000.0;
@@ -167,10 +169,15 @@ fn halves(evidence: &Evidence<'_>, grower: &Candidate, with: &[bool], without: &
             (process, (bounds[0], bounds[middle - spare], bounds[bounds.len() - 1]))
         })
         .collect();
+    // Interrupts and the traps of our own probes come with time, not with the program's work.
+    let apart = evidence.stacks_with(|function| {
+        let name = evidence.name(function);
+        name.starts_with("asm_sysvec_") || name.starts_with("asm_common_interrupt") || APART.contains(&name)
+    });
     let mut halves = (0.0, 0.0);
     for sample in &tables.samples {
         let Some(stack) = sample.stack.map(|stack| stack as usize) else { continue };
-        if !with[stack] || without[stack] {
+        if !with[stack] || without[stack] || apart[stack] {
             continue;
         }
         let Some((start, middle, end)) = bounds.get(&evidence.process_of(sample)) else { continue };
