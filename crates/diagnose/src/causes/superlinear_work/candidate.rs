@@ -132,11 +132,33 @@ pub(super) fn rounds(evidence: &Evidence<'_>, counted: &[Candidate]) -> Vec<Cand
         let host_on = evidence.stacks_with(|function| function == host);
         let marker_on = evidence.stacks_with(|function| function == marker);
         let on: Vec<bool> = host_on.iter().zip(&marker_on).map(|(host, marker)| *host && !marker).collect();
+        if !own_work(evidence, host, &on) {
+            continue; // it is some other function that works
+        }
         if let Some(candidate) = costed(evidence, host, on, &[probe.probe]) {
             found.push(Candidate { round: Some(marker), ..candidate });
         }
     }
     found
+}
+
+/// Whether most samples on stacks `on` are in `host` itself, or in the runtime's functions that it calls.
+fn own_work(evidence: &Evidence<'_>, host: u32, on: &[bool]) -> bool {
+    let (mut own, mut all) = (0.0, 0.0);
+    for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|stack| on[*stack as usize]) else { continue };
+        let inner = evidence
+            .locations(stack)
+            .filter_map(|location| evidence.function_at(location))
+            .take_while(|function| *function != host)
+            .last();
+        let module = |function| evidence.module(function);
+        let foreign =
+            |inner: u32| !module(inner).is_empty() && !super::runtime::is_name(&evidence.frame(inner));
+        all += weight;
+        own += if inner.is_some_and(foreign) { 0.0 } else { *weight };
+    }
+    own >= 0.6 * all
 }
 
 /// The function that is directly outside of `function` on most of its samples' stacks.

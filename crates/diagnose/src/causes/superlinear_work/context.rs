@@ -13,7 +13,7 @@ const REST_SAMPLES: f64 = 20.0;
 const FLAT: f64 = 1.7;
 const GROWS: f64 = 1.4;
 /// Where the interval says neither, this ratio is enough not to believe in the function's own growth.
-const SUSPECT: f64 = 1.8;
+const SUSPECT: f64 = 2.2;
 /// … or if it grows by less than this share of what the function does.
 const SHARE_OF_GROWTH: f64 = 0.75;
 /// Where the kernel enters for a probe or a non-maskable interrupt.
@@ -101,7 +101,8 @@ fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Opt
     }
     let ratio = second / first.max(0.5);
     let ratio = if grower.falling { 1.0 / ratio.max(1e-9) } else { ratio };
-    (low >= GROWS || ratio >= SUSPECT).then_some(Rest::Grows)
+    let suspect = ratio >= SUSPECT || (ratio >= 1.6 && low >= 1.15);
+    (low >= GROWS || suspect).then_some(Rest::Grows)
 }
 
 /// What a caller does before it calls the grower.
