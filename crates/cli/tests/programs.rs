@@ -15,14 +15,19 @@ fn findings(name: &str, scale: &str) -> Vec<Value> {
     report["findings"].as_array().expect("a list").clone()
 }
 
+/// Whether calls may be counted here and the program was built. Says SKIPPED where not.
+fn may_run(name: &str) -> bool {
+    let built = program(name).exists();
+    if !built {
+        eprintln!("SKIPPED {name}: its compiler is not here");
+    }
+    built && may_count(name)
+}
+
 /// The program has work that grows with every call, in a function whose name contains `guilty`, and nothing else.
 fn finds(name: &str, guilty: &str) {
     let _one = one_at_a_time();
-    if !may_count(name) {
-        return;
-    }
-    if !program(name).exists() {
-        eprintln!("SKIPPED {name}: its compiler is not here");
+    if !may_run(name) {
         return;
     }
     // Growth is told from samples, which chance and a busy machine can blur: a miss is told, and tried again. What is found
@@ -47,11 +52,7 @@ fn finds(name: &str, guilty: &str) {
 /// The program is clean.
 fn silent(name: &str) {
     let _one = one_at_a_time();
-    if !may_count(name) {
-        return;
-    }
-    if !program(name).exists() {
-        eprintln!("SKIPPED {name}: its compiler is not here");
+    if !may_run(name) {
         return;
     }
     let findings = findings(name, "1");
