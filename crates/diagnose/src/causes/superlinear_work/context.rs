@@ -18,11 +18,13 @@ const SUSPECT: f64 = 2.2;
 const SHARE_OF_GROWTH: f64 = 0.75;
 /// Where the kernel enters for a probe or a non-maskable interrupt.
 const APART: [&str; 3] = ["asm_exc_int3", "asm_exc_debug", "asm_exc_nmi"];
-/// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth.
+/// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth: as
+/// powers of the grower's own ratio. Work on an input that grows would grow about as much (1), while that on the same
+/// input may still slow down a little, where the grower leaves ever colder caches behind.
 const LEAD_PAIRS: usize = 30;
 const LEAD_NS: f64 = 5_000.0;
-const LEAD_FLAT: f64 = 1.4;
-const LEAD_GROWS: f64 = 1.5;
+const LEAD_FLAT: f64 = 0.4;
+const LEAD_GROWS: f64 = 0.5;
 /// Calls with exact counts of a callee before a line through them says anything.
 const PAIRS: usize = 12;
 /// R² from which they lie on a line; or the least number of steps from one call to the next, and the share of them that
@@ -66,7 +68,8 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         let Some(lead) = lead(evidence, grower, *caller) else { continue };
         let (ratio, rank) =
             if grower.falling { (1.0 / lead.ratio, -lead.rank) } else { (lead.ratio, lead.rank) };
-        if ratio <= LEAD_FLAT {
+        let growth = growth_of_halves(grower).max(1.0);
+        if ratio <= growth.powf(LEAD_FLAT) {
             return Rest::FlatLead {
                 caller: *caller,
                 ratio: lead.ratio,
@@ -74,7 +77,7 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
                 median_ns: lead.median_ns,
             };
         }
-        if ratio >= LEAD_GROWS && rank >= 0.5 {
+        if ratio >= growth.powf(LEAD_GROWS) && rank >= 0.5 {
             return Rest::Grows;
         }
     }
