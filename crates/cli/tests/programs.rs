@@ -6,7 +6,7 @@ use serde_json::Value;
 use support::{json, may_count, one_at_a_time, program};
 
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
-const ATTEMPTS: u32 = 6;
+const ATTEMPTS: u32 = 4;
 
 fn findings(name: &str, scale: &str) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
