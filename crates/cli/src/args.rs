@@ -89,7 +89,13 @@ pub struct How {
     /// User stack copied with each sample, KiB
     #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub stack: u32,
-    /// Do not count calls: samples only
+    /// Do not trace system calls
+    #[arg(long)]
+    pub no_trace: bool,
+    /// Store no arguments of programs, only their names
+    #[arg(long)]
+    pub redact_args: bool,
+    /// Do not count calls
     #[arg(long)]
     pub no_count: bool,
 }

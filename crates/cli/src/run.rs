@@ -24,6 +24,8 @@ fn options(how: &How, at: &At) -> Options {
         rate: how.rate,
         stack_bytes: how.stack * 1024,
         count: !how.no_count,
+        trace: !how.no_trace,
+        redact_arguments: how.redact_args,
         user: None,
         repeat: 1,
         owner: owner(),

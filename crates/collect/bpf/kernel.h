@@ -41,7 +41,52 @@ struct signal_struct {
 };
 
 struct mm_struct {
-	unsigned long arg_start, arg_end;
+	unsigned long arg_start, arg_end, env_end;
+};
+
+struct timespec64 {
+	long long tv_sec;
+	long tv_nsec;
+};
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	long long i_size;
+	long long i_mtime_sec; // from 6.11 on
+	__u32 i_mtime_nsec;
+};
+
+struct inode___6_7 {
+	struct timespec64 __i_mtime;
+};
+
+struct inode___5 {
+	struct timespec64 i_mtime;
+};
+
+struct file {
+	struct inode *f_inode;
+	unsigned int f_flags;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct thread_info {
+	__u32 status;
 };
 
 struct sched_entity {
@@ -49,6 +94,9 @@ struct sched_entity {
 };
 
 struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	struct files_struct *files;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct mm_struct *mm;

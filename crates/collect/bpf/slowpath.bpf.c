@@ -13,7 +13,7 @@
 #define ARGUMENTS_MAX 4096
 #define WAKE_AT (1 << 20)
 
-enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3 };
+enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5 };
 
 struct exec_event {
 	__u32 kind, pid;
@@ -76,7 +76,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 8 << 20);
+	__uint(max_entries, 32 << 20);
 } events SEC(".maps");
 
 struct {
@@ -110,10 +110,10 @@ struct {
 	__type(value, struct exit_event);
 } dying SEC(".maps");
 
-// Of events: 0 exec, 1 exit, 2 call.
+// Of events: 0 exec, 1 exit, 2 call, 3 stack, 4 system call.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 4);
+	__uint(max_entries, 8);
 	__type(key, __u32);
 	__type(value, __u64);
 } lost SEC(".maps");
@@ -151,6 +151,8 @@ static __always_inline __u64 wake_flags(void)
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > WAKE_AT ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+#include "tracer.h"
+
 SEC("raw_tp")
 int whoami(void *ctx)
 {
@@ -184,6 +186,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	__u32 pid = process_of(task);
 	if (!followed(pid))
 		return 0;
+	born_again(task);
 	struct exec_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	if (!event) {
 		count_lost(0);
@@ -235,8 +238,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *previous)
 {
-	if (!previous->exit_state)
+	if (!previous->exit_state) {
+		if (!preempt)
+			blocks(previous);
 		return 0;
+	}
 	int key = previous->pid;
 	struct exit_event *event = bpf_map_lookup_elem(&dying, &key);
 	if (!event)

@@ -3,7 +3,8 @@
 //! - [`record`], [`attach`] — the two ways in.
 //! - `sampler/` — CPU samples with user and kernel stacks.
 //! - `counter/` — exact calls of a few chosen functions, in windows.
-//! - `bpf/` — what the kernel does for both.
+//! - `tracer/` — system calls, the files they concern, and waits.
+//! - `bpf/` — what the kernel does for all of these.
 //! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
 //! - [`rights`] — what this machine allows.
@@ -20,6 +21,7 @@ mod session;
 mod signals;
 mod stacks;
 mod target;
+mod tracer;
 mod unwind;
 mod world;
 
@@ -39,6 +41,10 @@ pub struct Options {
     pub stack_bytes: u32,
     /// Count calls too, where the machine allows it.
     pub count: bool,
+    /// Trace system calls too, where the machine allows it.
+    pub trace: bool,
+    /// Store no arguments of programs.
+    pub redact_arguments: bool,
     /// Run the command as this user.
     pub user: Option<String>,
     /// Run the command so often and join the evidence.

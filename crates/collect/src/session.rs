@@ -8,6 +8,7 @@ use crate::counter::{Candidate, Counter, Order, Told};
 use crate::sampler::Sampler;
 use crate::sampler::record::{Record, Sample};
 use crate::stacks::Stacks;
+use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
 use crate::world::{Usage, World};
 use crate::{Error, OnProgress, Progress, clock, launch};
@@ -51,6 +52,7 @@ pub(crate) struct Session {
     stacks: Stacks,
     bpf: Option<Bpf>,
     counter: Option<CounterThread>,
+    tracer: Tracer,
     probes: u32,
     calls_by_probe: u64,
     pending: Vec<Item>,
@@ -88,6 +90,7 @@ impl Session {
             stacks: Stacks::default(),
             bpf,
             counter: None,
+            tracer: Tracer::default(),
             probes: 0,
             calls_by_probe: 0,
             pending: Vec::new(),
@@ -178,6 +181,7 @@ impl Session {
         }
         if now - self.flushed >= FLUSH_NS {
             self.flushed = now;
+            self.add_up();
             self.flush();
         }
     }
@@ -186,6 +190,7 @@ impl Session {
     pub(crate) fn drain(&mut self, sampler: &mut Sampler) {
         self.take_in(sampler);
         self.process_until(u64::MAX);
+        self.add_up();
         if let Some((_, recent)) = self.recent.iter().max_by(|a, b| a.1.total().total_cmp(&b.1.total())) {
             self.carried = recent.choices();
         }
@@ -238,6 +243,7 @@ impl Session {
         self.gone.insert(tid);
         self.world.exit(pid, tid, time, usage, &mut self.writer.tables);
         if self.world.process(pid).is_none() {
+            self.tracer.gone(pid);
             self.order(Order::Gone(process));
         }
     }
@@ -250,11 +256,23 @@ impl Session {
 
     fn event(&mut self, event: Event) {
         match event {
-            Event::Exec { pid, mut arguments, truncated, .. } => {
+            Event::Exec { pid, time, mut arguments, truncated } => {
                 if truncated {
                     arguments.push("…".to_owned());
                 }
-                self.world.arguments(pid, arguments, &mut self.writer.tables);
+                self.world.executed(pid, time, arguments, &mut self.writer.tables);
+            }
+            Event::Stack(copy) => {
+                let tables = &mut self.writer.tables;
+                if self.world.process(copy.pid).is_some_and(|live| live.executed) {
+                    let stack = tracer::unwind(&copy, &mut self.world, &mut self.stacks, tables);
+                    self.tracer.stack(copy.pid, copy.site, stack);
+                }
+            }
+            Event::Syscall(call) => {
+                if self.world.process(call.pid).is_some_and(|live| live.executed) {
+                    self.tracer.finished(*call, &mut self.world, &mut self.writer.tables);
+                }
             }
             Event::Exit { pid, tid, last, time, cpu_ns, user_ticks_ns, sys_ticks_ns, peak_pages, status } => {
                 let usage = Usage {
@@ -421,6 +439,14 @@ impl Session {
         }
     }
 
+    /// Takes in the system calls that the kernel has added up.
+    fn add_up(&mut self) {
+        let Some(bpf) = &self.bpf else { return };
+        let tallies = bpf.tallies();
+        let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables);
+        bpf.forget(&over);
+    }
+
     fn flush(&mut self) {
         if let Err(error) = self.writer.flush() {
             self.trouble.get_or_insert(error.to_string());
@@ -444,12 +470,14 @@ impl Session {
         let tables = &mut self.writer.tables;
         about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, tables);
         let mut lost = BTreeMap::new();
-        let [execs, exits, calls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
+        let [execs, exits, calls, stacks, syscalls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [
             ("samples", self.lost_samples),
             ("exec events", execs),
             ("exit events", exits),
             ("call events", calls),
+            ("stacks of system calls", stacks),
+            ("system calls", syscalls),
             ("unreadable modules", self.world.unreadable),
         ] {
             if count > 0 {

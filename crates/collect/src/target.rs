@@ -68,11 +68,12 @@ fn means(options: &Options) -> Result<Means, Error> {
 pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Error> {
     let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
     let user = options.user.as_deref().map(User::named).transpose()?;
-    let Means { plan, machine, bpf, degraded } = means(&options)?;
+    let Means { plan, machine, mut bpf, degraded } = means(&options)?;
     let command_text: Vec<String> = command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let mut about = about(&options, &command_text, false)?;
     about.degraded = degraded;
     about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
+    trace(&options, &mut bpf, &mut about);
 
     let path = folder::create(&options.root, about.started_unix_ns / 1_000_000_000, &program, options.owner)?;
     about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -89,13 +90,14 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         // Until it is let go the child waits; if we fail before, dropping `held` ends it.
         let held = Held::fork(command, user.as_ref())?;
         session.world.run = run;
+        session.world.redact = options.redact_arguments;
         let pid = held.pid;
         session.start(pid, false);
         let mut own_sampler = None;
         match &machine_sampler {
             Some(_) => {
                 if let Some(bpf) = session.bpf() {
-                    bpf.follow(pid).map_err(|error| Error::System {
+                    bpf.follow(pid).and_then(|()| bpf.root(pid)).map_err(|error| Error::System {
                         what: "follow the program",
                         source: std::io::Error::other(error),
                     })?;
@@ -165,10 +167,11 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         .split(|byte| *byte == 0)
         .map(|part| String::from_utf8_lossy(part).into_owned())
         .collect();
-    let Means { plan, machine, bpf, degraded } = means(&options)?;
+    let Means { plan, machine, mut bpf, degraded } = means(&options)?;
     let mut about = about(&options, &command, true)?;
     about.degraded = degraded;
     about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
+    trace(&options, &mut bpf, &mut about);
     let seconds = about.started_unix_ns / 1_000_000_000;
     let path = folder::create(&options.root, seconds, &command[0], options.owner)?;
     about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -181,7 +184,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     let mut sampler = if machine {
         for pid in &pids {
             if let Some(bpf) = session.bpf() {
-                bpf.follow(*pid).map_err(|error| cannot(error.to_string()))?;
+                bpf.follow(*pid).and_then(|()| bpf.root(pids[0])).map_err(|error| cannot(error.to_string()))?;
             }
         }
         open_machine(&plan, &mut session)?
@@ -191,6 +194,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         sampler.enable().map_err(Error::system("start sampling"))?;
         sampler
     };
+    session.world.redact = options.redact_arguments;
     for pid in &pids {
         session.start(*pid, true);
         session.map_running(*pid);
@@ -215,6 +219,20 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     session.drain(&mut sampler);
     about.state = State::Complete;
     finish(session, about)
+}
+
+/// Starts the tracer of system calls.
+fn trace(options: &Options, bpf: &mut Option<Bpf>, about: &mut About) {
+    let Some(bpf) = bpf.as_mut().filter(|_| options.trace) else { return };
+    match bpf.trace() {
+        Ok(()) => {
+            let how = "BPF at entry and return of every system call, the processes of the target only";
+            about.collectors.push(Collector { name: "tracer".to_owned(), how: how.to_owned() });
+        }
+        Err(error) => {
+            about.degraded.push(format!("system calls were not traced, for BPF could not be attached: {error}"));
+        }
+    }
 }
 
 fn open_machine(plan: &Plan, session: &mut Session) -> Result<Sampler, Error> {
@@ -281,7 +299,7 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         slowpath: env!("CARGO_PKG_VERSION").to_owned(),
         id: String::new(),
         state: State::Recording,
-        command: command.to_vec(),
+        command: if options.redact_arguments { command.iter().take(1).cloned().collect() } else { command.to_vec() },
         directory: directory.to_string_lossy().into_owned(),
         host: read("/proc/sys/kernel/hostname"),
         kernel: read("/proc/sys/kernel/osrelease"),

@@ -38,6 +38,8 @@ pub(crate) struct World {
     images: Vec<Option<Arc<Image>>>,
     /// Which run of `--repeat` is on.
     pub run: u32,
+    /// Arguments of programs are not stored.
+    pub redact: bool,
     /// Files whose mapping could not be read, so that stacks end in them.
     pub unreadable: u64,
 }
@@ -136,6 +138,7 @@ impl World {
             arguments,
             directory,
             start_ns: time,
+            exec_ns: None,
             end_ns: None,
             exit: None,
             cpu_ns: None,
@@ -201,6 +204,9 @@ impl World {
                         .collect()
                 })
                 .unwrap_or_default();
+            if self.redact {
+                live.row.arguments.truncate(1);
+            }
             tables.processes.push(live.row.clone());
         }
         if let Some(thread) = self.live_threads.get_mut(&tid) {
@@ -209,12 +215,17 @@ impl World {
         }
     }
 
-    /// The arguments of an exec, as BPF read them.
-    pub(crate) fn arguments(&mut self, pid: u32, arguments: Vec<String>, tables: &mut Tables) {
-        if let Some(live) = self.live.get_mut(&pid)
-            && live.row.arguments.is_empty()
-        {
-            live.row.arguments = arguments;
+    /// An exec, as BPF saw it: its arguments serve where the process was gone before they could be read.
+    pub(crate) fn executed(&mut self, pid: u32, time: u64, arguments: Vec<String>, tables: &mut Tables) {
+        if let Some(live) = self.live.get_mut(&pid) {
+            live.row.exec_ns = Some(time);
+            if live.row.arguments.is_empty() {
+                live.row.arguments = arguments;
+            }
+            if self.redact && !live.row.arguments.is_empty() {
+                live.row.arguments.truncate(1);
+                live.row.arguments.push("(redacted)".to_owned());
+            }
             tables.processes.push(live.row.clone());
         }
     }

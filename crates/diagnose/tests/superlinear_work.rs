@@ -187,6 +187,7 @@ fn recording(model: &Model) -> Recording {
         arguments: Vec::new(),
         directory: None,
         start_ns: 0,
+        exec_ns: None,
         end_ns: Some(end_ns),
         exit: Some(0),
         cpu_ns: Some(end_ns),

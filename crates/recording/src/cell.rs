@@ -1,9 +1,9 @@
 //! How one column's values become an Arrow array and come back. Only the types that tables use.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, ListArray, StringArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;
@@ -53,6 +53,7 @@ macro_rules! primitive {
 primitive!(u32, UInt32Array, UInt32Type, DataType::UInt32);
 primitive!(u64, UInt64Array, UInt64Type, DataType::UInt64);
 primitive!(i32, Int32Array, Int32Type, DataType::Int32);
+primitive!(i64, Int64Array, Int64Type, DataType::Int64);
 primitive!(f64, Float64Array, Float64Type, DataType::Float64);
 
 impl Cell for bool {

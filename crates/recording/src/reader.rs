@@ -68,7 +68,8 @@ impl Recording {
     pub fn from_tables(path: PathBuf, about: About, mut tables: Tables, damaged: Vec<String>) -> Recording {
         let before = tables.rows();
         let replaced = last_of_each(&mut tables.processes, |row| row.process)
-            + last_of_each(&mut tables.threads, |row| row.thread);
+            + last_of_each(&mut tables.threads, |row| row.thread)
+            + last_of_each(&mut tables.files, |row| row.file);
         last_of_each(&mut tables.modules, |row| row.module);
         last_of_each(&mut tables.locations, |row| row.location);
         last_of_each(&mut tables.functions, |row| row.function);
@@ -105,6 +106,19 @@ impl Recording {
                 && row.thread.is_none_or(|thread| thread < threads)
                 && row.under.is_none_or(|under| under < probes)
         });
+        let files = tables.files.len() as u32;
+        let no_stack = |stack: Option<u32>| stack.filter(|stack| *stack < stacks);
+        tables.syscalls.retain(|row| row.thread < threads && row.file.is_none_or(|file| file < files));
+        tables.waits.retain(|row| row.thread < threads && row.file.is_none_or(|file| file < files));
+        for row in &mut tables.syscalls {
+            row.stack = no_stack(row.stack);
+        }
+        for row in &mut tables.waits {
+            (row.stack, row.waker_stack) = (no_stack(row.stack), no_stack(row.waker_stack));
+            row.waker = row.waker.filter(|waker| *waker < threads);
+        }
+        tables.syscalls.sort_by_key(|row| row.time_ns);
+        tables.waits.sort_by_key(|row| row.time_ns);
         tables.samples.sort_by_key(|row| row.time_ns);
         tables.calls.sort_by_key(|row| row.time_ns);
         let dangling = (before - replaced - tables.rows()) as u64;

@@ -77,6 +77,8 @@ table! {
         directory: Option<String>,
         /// When it started.
         start_ns: u64,
+        /// When it executed its program, the last time if it did so more than once; none if it was forked and executed none.
+        exec_ns: Option<u64>,
         /// When it ended; none if that was not seen.
         end_ns: Option<u64>,
         /// Exit code, or 128 + the signal that killed it; none if not seen.
@@ -279,5 +281,84 @@ table! {
         under: Option<u32>,
         /// CPU time of the thread as the scheduler last booked it, ns; 0 where not known.
         cpu_ns: u64,
+    }
+}
+
+table! {
+    /// A file, or what else a system call concerned, in one state: another size or modification time is another row. Of
+    /// several rows with one number the last holds. Content is never stored.
+    File = "files" {
+        /// Our number.
+        file: u32,
+        /// Path or address as the program gave it; empty if it was open before that was seen.
+        path: String,
+        /// Device number, 0 if not known, as for a path that is not there.
+        device: u64,
+        /// Inode, 0 if not known.
+        inode: u64,
+        /// Size when it was opened, bytes; 0 if not known.
+        size: u64,
+        /// Modification time when it was opened, ns since 1970; 0 if not known.
+        mtime_ns: u64,
+        /// `file`, `directory`, `pipe`, `socket`, `device`, `pseudo` (made up by the kernel, as in `/proc`), `anonymous`,
+        /// `address`, or `path` where only the path is known.
+        kind: String,
+    }
+}
+
+table! {
+    /// Finished system calls: one, or, where a thread made more of them than could be told one by one, all of one place, file
+    /// and error in about a second, added up.
+    Syscall = "syscalls" {
+        /// Entry of the (first) call.
+        time_ns: u64,
+        /// Return of the (last) call.
+        end_ns: u64,
+        /// Who made it; of calls added up, the thread that made the first.
+        thread: u32,
+        /// Its number in the kernel's 64-bit table, or in the 32-bit one.
+        number: u32,
+        /// A call of the 32-bit interface.
+        compat: bool,
+        /// So many calls.
+        count: u64,
+        /// From entry to return, all of them together, ns.
+        duration_ns: u64,
+        /// The part of it asleep, ns.
+        blocked_ns: u64,
+        /// What the call returned; of calls added up, the error (0 for success).
+        result: i64,
+        /// Bytes moved, all of them together.
+        bytes: u64,
+        /// The argument that says most: the size asked for, the timeout, flags of an open.
+        argument: u64,
+        /// The file concerned.
+        file: Option<u32>,
+        /// The file was opened with `O_SYNC` or `O_DSYNC`.
+        sync: bool,
+        /// The user stack of the place that calls, as it was when it was last copied.
+        stack: Option<u32>,
+    }
+}
+
+table! {
+    /// A thread slept for 1 ms or more in a system call. Time in which it could have run but had no CPU is not counted.
+    Wait = "waits" {
+        /// Entry of the call.
+        time_ns: u64,
+        /// Asleep, ns.
+        duration_ns: u64,
+        /// Who waited.
+        thread: u32,
+        /// The system call.
+        number: u32,
+        /// The file concerned.
+        file: Option<u32>,
+        /// The user stack of who waited.
+        stack: Option<u32>,
+        /// The thread of the tree whose system call ended the wait; none for a timer, a device or a stranger.
+        waker: Option<u32>,
+        /// The user stack of that one.
+        waker_stack: Option<u32>,
     }
 }

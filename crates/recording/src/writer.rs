@@ -90,6 +90,12 @@ tables! {
     calls: Call,
     /// See [`Sample`].
     samples: Sample,
+    /// See [`File`].
+    files: File,
+    /// See [`Syscall`].
+    syscalls: Syscall,
+    /// See [`Wait`].
+    waits: Wait,
 }
 
 impl Writer {

@@ -25,6 +25,7 @@ fn process(number: u32, program: String, arguments: Vec<String>, cpu_ns: Option<
         arguments,
         directory: None,
         start_ns: 0,
+        exec_ns: None,
         end_ns: cpu_ns,
         exit: Some(-1),
         cpu_ns,

@@ -1,5 +1,7 @@
 //! Events that the BPF object sends, from bytes. Mirrors the structs of `bpf/slowpath.bpf.c`.
 
+use crate::tracer::event::{Finished, StackCopy};
+
 /// One event. Times are ns of CLOCK_MONOTONIC, pids those of our namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -19,12 +21,18 @@ pub(crate) enum Event {
     },
     /// A probe was hit.
     Call { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, under: Vec<(u32, u64)> },
+    /// The stack of a place from which system calls are made.
+    Stack(StackCopy),
+    /// A system call has returned.
+    Syscall(Box<Finished>),
 }
 
 impl Event {
     pub(crate) fn time(&self) -> u64 {
         match self {
             Event::Exec { time, .. } | Event::Exit { time, .. } | Event::Call { time, .. } => *time,
+            Event::Stack(copy) => copy.time,
+            Event::Syscall(call) => call.end,
         }
     }
 
@@ -71,6 +79,8 @@ impl Event {
                     under,
                 }
             }
+            4 => Event::Stack(StackCopy::parse(bytes)?),
+            5 => Event::Syscall(Box::new(Finished::parse(bytes)?)),
             _ => return None,
         })
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 
+use crate::tracer::event::{Tally, TallyKey};
 use event::Event;
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, RingBuffer,
@@ -94,13 +95,50 @@ impl Bpf {
         into.append(&mut self.received.borrow_mut());
     }
 
-    /// Events that found no room: execs, exits, calls.
-    pub(crate) fn lost(&self) -> [u64; 3] {
+    /// Has system calls of the tree traced from now on.
+    pub(crate) fn trace(&mut self) -> Result<(), libbpf_rs::Error> {
+        for program in self.object.progs_mut() {
+            if matches!(program.name().to_str(), Some("on_enter" | "on_return" | "on_waking")) {
+                self.links.push(program.attach_trace()?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Names the command's own process.
+    pub(crate) fn root(&self, pid: u32) -> Result<(), libbpf_rs::Error> {
+        map(&self.object, "root")?.update(&0u32.to_ne_bytes(), &pid.to_ne_bytes(), MapFlags::ANY)
+    }
+
+    /// Calls that the kernel has added up so far.
+    pub(crate) fn tallies(&self) -> Vec<(TallyKey, Tally)> {
+        const BATCH: u32 = 4096;
+        let Ok(tallies) = map(&self.object, "tallies") else { return Vec::new() };
+        let Ok(batches) = tallies.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else { return Vec::new() };
+        let mut all: Vec<(TallyKey, Tally)> =
+            batches.filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?))).collect();
+        // While the kernel adds keys a batch can tell one of them twice.
+        all.sort_by_key(|(key, tally)| (key.pid, key.number, key.site, key.inode, key.path_hash, tally.count));
+        all
+    }
+
+    /// Forgets calls that were added up.
+    pub(crate) fn forget(&self, keys: &[TallyKey]) {
+        if let Ok(tallies) = map(&self.object, "tallies") {
+            for key in keys {
+                // One that is gone already is as well.
+                let _ = tallies.delete(&key.bytes());
+            }
+        }
+    }
+
+    /// Events that found no room: execs, exits, calls, stacks, system calls.
+    pub(crate) fn lost(&self) -> [u64; 5] {
         let read = |key: u32| -> Option<u64> {
             let value = map(&self.object, "lost").ok()?.lookup(&key.to_ne_bytes(), MapFlags::ANY).ok()??;
             Some(u64::from_ne_bytes(value.try_into().ok()?))
         };
-        [0, 1, 2].map(|key| read(key).unwrap_or(0))
+        [0, 1, 2, 3, 4].map(|key| read(key).unwrap_or(0))
     }
 
     /// What the counter needs: the probe program and its tables.

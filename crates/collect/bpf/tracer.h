@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+//
+// System calls of the target: entry and exit joined per thread, with the file concerned, the time spent blocked, and a copy
+// of the user stack for each place that calls. Each finished call is an event of its own, until a thread makes them
+// faster than SLICE_EVENTS a slice: then calls of one key are added up in `tallies`, and only the first of each is told.
+
+#pragma once
+
+#define PATH_SIZE 4096
+#define STACK_SIZE 8192
+#define SLICE_NS 10000000
+#define SLICE_EVENTS 100
+#define SLICE_STACKS 40
+// The stack of one place is copied anew each so many calls: several paths may share an instruction and a stack pointer.
+#define COPY_AGAIN 1024
+// A child's own stacks are not worth their copies until it has lived so long; those of process calls are.
+#define YOUNG_NS 20000000
+#define LONG_WAIT_NS 1000000
+#define TS_COMPAT 2
+
+enum { CALL_COMPAT = 1, CALL_TALLIED = 2 };
+
+struct file_id {
+	__u64 inode, size, mtime;
+	__u32 device, mode, flags, magic;
+};
+
+// A call of one thread that is under way, and what is known of the thread.
+struct thread {
+	__u32 pid, tid;
+	__u64 born;
+	__u64 time; // of entry; 0 outside of calls
+	__u64 ip, sp, bp, site;
+	__u64 arguments[5];
+	__u32 number, flags;
+	struct file_id file;
+	__u64 blocked, out; // ns so far, and since when
+	__u64 waker_site;
+	__u32 waker_pid, waker_tid;
+	__u64 slice; // of SLICE_NS, and what was told in it
+	__u32 told, root;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} tasks SEC(".maps");
+
+struct site_key {
+	__u32 pid, pad;
+	__u64 site;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct site_key);
+	__type(value, __u32);
+} sites SEC(".maps");
+
+// Copies of stacks in this slice, by CPU.
+struct copies {
+	__u64 slice, count;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copies);
+} copies SEC(".maps");
+
+struct tally_key {
+	__u32 pid, number;
+	__u64 site, inode, path;
+	__u32 device;
+	__s32 error;
+};
+
+struct tally {
+	__u64 count, bytes, duration, blocked, first, last;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 32768);
+	__type(key, struct tally_key);
+	__type(value, struct tally);
+} tallies SEC(".maps");
+
+struct stack_event {
+	__u32 kind, pid, tid, size;
+	__u64 time, site, ip, sp, bp;
+	char bytes[STACK_SIZE];
+};
+
+struct syscall_event {
+	__u32 kind, pid, tid, number;
+	__u64 time, end, blocked;
+	__s64 result;
+	__u64 argument, site, waker_site, path_hash;
+	struct file_id file;
+	__u32 waker_pid, waker_tid, flags, path_size;
+	char path[PATH_SIZE];
+};
+
+// Too large for the stack of a program.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct syscall_event);
+} scratch SEC(".maps");
+
+// Set by user space: 0 the command's own process, whose first moments count as well.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} root SEC(".maps");
+
+// What of a call's arguments matters. The file that the descriptor in argument 0 (4 of mmap) is open on; a path in
+// argument 0 or 1; bytes moved are the result; the result is a descriptor; an address of a socket.
+enum { FD = 1, PATH0 = 2, PATH1 = 4, BYTES = 8, NEW_FD = 16, ADDRESS = 32, PROCESS = 64, FD4 = 128 };
+
+static __always_inline __u32 class_of(__u32 number)
+{
+	switch (number) {
+	case 0: case 1: // read, write
+	case 17: case 18: case 19: case 20: // pread64, pwrite64, readv, writev
+	case 44: case 45: case 46: case 47: // sendto, recvfrom, sendmsg, recvmsg
+	case 40: // sendfile
+	case 217: // getdents64
+	case 295: case 296: case 327: case 328: // preadv, pwritev and their successors
+		return FD | BYTES;
+	case 3: case 5: case 8: // close, fstat, lseek
+	case 16: case 72: // ioctl, fcntl
+	case 43: case 288: // accept
+	case 74: case 75: case 277: case 306: // fsync, fdatasync, sync_file_range, syncfs
+	case 77: // ftruncate
+		return FD;
+	case 9: // mmap
+		return FD4;
+	case 2: case 85: // open, creat
+		return PATH0 | NEW_FD;
+	case 257: case 437: // openat, openat2
+		return PATH1 | NEW_FD;
+	case 4: case 6: case 21: case 89: // stat, lstat, access, readlink
+	case 80: case 82: case 83: case 84: case 87: case 137: // chdir, rename, mkdir, rmdir, unlink, statfs
+	case 191: case 192: // getxattr, lgetxattr
+		return PATH0;
+	case 262: case 267: case 269: case 332: case 439: // newfstatat, readlinkat, faccessat, statx, faccessat2
+	case 258: case 263: // mkdirat, unlinkat
+		return PATH1;
+	case 59: // execve
+		return PATH0 | PROCESS;
+	case 322: // execveat
+		return PATH1 | PROCESS;
+	case 56: case 57: case 58: case 435: case 61: case 247: // clone, fork, vfork, clone3, wait4, waitid
+		return PROCESS;
+	case 42: // connect
+		return FD | ADDRESS;
+	}
+	return 0;
+}
+
+// Where among the arguments that are kept the path stands.
+static __always_inline __u64 path_of(struct thread *thread, __u32 class)
+{
+	return class & PATH0 ? thread->arguments[0] : thread->arguments[1];
+}
+
+// The argument that says most: a wanted size, a timeout, flags of an open.
+static __always_inline __u64 argument_of(struct thread *thread)
+{
+	switch (thread->number) {
+	case 7: case 9: case 0: case 1: case 17: case 18: case 44: case 45: case 257: case 8: // poll, mmap, read …, openat, lseek
+		return thread->arguments[2];
+	case 2: return thread->arguments[1]; // open
+	case 232: return thread->arguments[3]; // epoll_wait
+	case 23: return thread->arguments[4] ? 1 : 0; // select: has a timeout
+	case 270: case 271: return thread->number == 270 ? (thread->arguments[4] ? 1 : 0) : (thread->arguments[2] ? 1 : 0);
+	case 202: return thread->arguments[1]; // futex: the operation
+	}
+	return thread->arguments[0];
+}
+
+static __always_inline void read_file(struct file *file, struct file_id *id, bool whole)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	if (!inode)
+		return;
+	struct super_block *super = BPF_CORE_READ(inode, i_sb);
+	id->flags = BPF_CORE_READ(file, f_flags);
+	id->inode = BPF_CORE_READ(inode, i_ino);
+	id->mode = BPF_CORE_READ(inode, i_mode);
+	id->device = BPF_CORE_READ(super, s_dev);
+	if (!whole)
+		return;
+	id->magic = BPF_CORE_READ(super, s_magic);
+	id->size = BPF_CORE_READ(inode, i_size);
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		id->mtime = BPF_CORE_READ(inode, i_mtime_sec) * 1000000000ULL + BPF_CORE_READ(inode, i_mtime_nsec);
+	} else {
+		struct inode___6_7 *newer = (void *)inode;
+		struct inode___5 *older = (void *)inode;
+		struct timespec64 mtime = {};
+		if (bpf_core_field_exists(newer->__i_mtime))
+			BPF_CORE_READ_INTO(&mtime, newer, __i_mtime);
+		else if (bpf_core_field_exists(older->i_mtime))
+			BPF_CORE_READ_INTO(&mtime, older, i_mtime);
+		id->mtime = mtime.tv_sec * 1000000000ULL + mtime.tv_nsec;
+	}
+}
+
+static __always_inline void file_of(struct task_struct *task, __u32 fd, struct file_id *id, bool whole)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+		return;
+	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
+	if (file)
+		read_file(file, id, whole);
+}
+
+// The thread's own record; a new one if it is of the tree.
+static __always_inline struct thread *thread_of(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (thread)
+		return thread;
+	__u32 pid = process_of(task);
+	if (!followed(pid))
+		return NULL;
+	thread = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!thread)
+		return NULL;
+	thread->pid = pid;
+	thread->tid = pid_in_namespace(task);
+	thread->born = bpf_ktime_get_ns();
+	__u32 zero = 0, *of_root = bpf_map_lookup_elem(&root, &zero);
+	thread->root = of_root && pid == *of_root;
+	return thread;
+}
+
+static __always_inline void born_again(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (thread)
+		thread->born = bpf_ktime_get_ns();
+}
+
+// A thread of the tree goes to sleep.
+static __always_inline void blocks(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (thread && BPF_CORE_READ(task, __state))
+		thread->out = bpf_ktime_get_ns();
+}
+
+// Waiting ends when somebody wakes it, not when a CPU is free again.
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!thread || !thread->out)
+		return 0;
+	thread->blocked += bpf_ktime_get_ns() - thread->out;
+	thread->out = 0;
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread *waker = bpf_task_storage_get(&tasks, current, 0, 0);
+	// Who happens to run when an interrupt ends the wait has not ended it; a thread within a call has.
+	bool did = waker && waker != thread && waker->time;
+	thread->waker_pid = did ? waker->pid : 0;
+	thread->waker_tid = did ? waker->tid : 0;
+	thread->waker_site = did ? waker->site : 0;
+	return 0;
+}
+
+static __always_inline bool may_copy(__u64 now)
+{
+	__u32 zero = 0;
+	struct copies *of = bpf_map_lookup_elem(&copies, &zero);
+	if (!of)
+		return false;
+	if (of->slice != now / SLICE_NS) {
+		of->slice = now / SLICE_NS;
+		of->count = 0;
+	}
+	return of->count++ < SLICE_STACKS;
+}
+
+// Sends the stack from the entry of the call, whose thread is current.
+static __always_inline bool send_stack(struct thread *thread)
+{
+	struct stack_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count_lost(3);
+		return false;
+	}
+	event->kind = EVENT_STACK;
+	event->pid = thread->pid;
+	event->tid = thread->tid;
+	event->time = thread->time;
+	event->site = thread->site;
+	event->ip = thread->ip;
+	event->sp = thread->sp;
+	event->bp = thread->bp;
+	// Near its outer end a stack is shorter than the copy.
+	void *from = (void *)thread->sp;
+	if (!bpf_probe_read_user(event->bytes, STACK_SIZE, from))
+		event->size = STACK_SIZE;
+	else if (!bpf_probe_read_user(event->bytes, STACK_SIZE / 2, from))
+		event->size = STACK_SIZE / 2;
+	else if (!bpf_probe_read_user(event->bytes, STACK_SIZE / 8, from))
+		event->size = STACK_SIZE / 8;
+	else if (!bpf_probe_read_user(event->bytes, STACK_SIZE / 64, from))
+		event->size = STACK_SIZE / 64;
+	else
+		event->size = 0;
+	bpf_ringbuf_submit(event, wake_flags());
+	return true;
+}
+
+static __always_inline void note_stack(struct thread *thread, __u32 class)
+{
+	struct site_key key = { .pid = thread->pid, .site = thread->site };
+	__u32 *seen = bpf_map_lookup_elem(&sites, &key), one = 1;
+	if (seen) {
+		if (++*seen < COPY_AGAIN)
+			return;
+	} else if (!thread->root && !(class & PROCESS) && thread->time - thread->born < YOUNG_NS) {
+		return;
+	}
+	if (!may_copy(thread->time) || !send_stack(thread))
+		return;
+	if (seen)
+		*seen = 1;
+	else
+		bpf_map_update_elem(&sites, &key, &one, BPF_ANY);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs *regs, long number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *thread = thread_of(task);
+	if (!thread)
+		return 0;
+	thread->time = bpf_ktime_get_ns();
+	thread->number = number;
+	thread->flags = task->thread_info.status & TS_COMPAT ? CALL_COMPAT : 0;
+	thread->ip = regs->ip;
+	thread->sp = regs->sp;
+	thread->bp = regs->bp;
+	thread->arguments[0] = regs->di;
+	thread->arguments[1] = regs->si;
+	thread->arguments[2] = regs->dx;
+	thread->arguments[3] = regs->r10;
+	thread->arguments[4] = regs->r8;
+	thread->blocked = 0;
+	thread->waker_tid = 0;
+	thread->file = (struct file_id){};
+	// The C library's wrapper is one instruction for all callers: the return address tells these apart.
+	__u64 back = 0;
+	bpf_probe_read_user(&back, sizeof(back), (void *)thread->sp);
+	thread->site = ((thread->ip * 0x9e3779b97f4a7c15ULL ^ thread->sp) * 0xc2b2ae3d27d4eb4fULL ^ back) * 0x9e3779b97f4a7c15ULL + number;
+	if (thread->flags & CALL_COMPAT)
+		return 0;
+	__u32 class = class_of(number);
+	if (class & FD) // at the exit of a close it is gone
+		file_of(task, regs->di, &thread->file, number == 5);
+	else if (class & FD4 && (__s32)regs->r8 >= 0)
+		file_of(task, regs->r8, &thread->file, false);
+	note_stack(thread, class);
+	return 0;
+}
+
+// The path as words, mixed; of a long one the first 256 bytes and the length.
+static __always_inline __u64 hash_path(const char *path, __u32 size)
+{
+	const __u64 *words = (const __u64 *)path;
+	__u64 hash = size;
+	for (int i = 0; i < 32; i++) {
+		if (i * 8 >= size)
+			break;
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_return, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!thread || !thread->time)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	__u32 zero = 0;
+	struct syscall_event *event = bpf_map_lookup_elem(&scratch, &zero);
+	if (!event)
+		return 0;
+	__u32 class = thread->flags & CALL_COMPAT ? 0 : class_of(thread->number);
+	event->path_size = 0;
+	event->path_hash = 0;
+	if (class & (PATH0 | PATH1) && !(class & PROCESS && result == 0)) {
+		// Whole words are hashed: what a longer path left behind the end must not count.
+		*(__u64 *)event->path = 0;
+		long size = bpf_probe_read_user_str(event->path, PATH_SIZE, (void *)path_of(thread, class));
+		if (size > 1) {
+			__u32 length = size - 1;
+			barrier_var(length);
+			length &= PATH_SIZE - 1;
+			if (length < PATH_SIZE - 8)
+				__builtin_memset(event->path + length, 0, 8);
+			event->path_size = length;
+			event->path_hash = hash_path(event->path, length);
+		}
+	} else if (class & ADDRESS) {
+		__u32 size = thread->arguments[2] & 127;
+		if (!bpf_probe_read_user(event->path, size, (void *)thread->arguments[1])) {
+			event->path_size = size;
+			event->path_hash = 1;
+		}
+	}
+	if (class & NEW_FD && result >= 0)
+		file_of(task, result, &thread->file, true);
+	__u64 blocked = thread->blocked;
+	if (blocked >= LONG_WAIT_NS) {
+		struct site_key key = { .pid = thread->pid, .site = thread->site };
+		__u32 one = 1;
+		if (!bpf_map_lookup_elem(&sites, &key) && may_copy(now) && send_stack(thread))
+			bpf_map_update_elem(&sites, &key, &one, BPF_ANY);
+	}
+	__u32 flags = thread->flags;
+	if (thread->slice != now / SLICE_NS) {
+		thread->slice = now / SLICE_NS;
+		thread->told = 0;
+	}
+	if (thread->told >= SLICE_EVENTS && blocked < LONG_WAIT_NS) {
+		struct tally_key key = {
+			.pid = thread->pid,
+			.number = thread->number | flags << 31,
+			.site = thread->site,
+			.inode = thread->file.inode,
+			.device = thread->file.device,
+			.path = event->path_hash,
+			.error = result < 0 ? result : 0,
+		};
+		struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
+		if (tally) {
+			__sync_fetch_and_add(&tally->count, 1);
+			__sync_fetch_and_add(&tally->duration, now - thread->time);
+			if (blocked)
+				__sync_fetch_and_add(&tally->blocked, blocked);
+			if (class & BYTES && result > 0)
+				__sync_fetch_and_add(&tally->bytes, result);
+			tally->last = now;
+			thread->time = 0;
+			return 0;
+		}
+		struct tally none = { .first = now, .last = now };
+		if (!bpf_map_update_elem(&tallies, &key, &none, BPF_NOEXIST))
+			flags |= CALL_TALLIED;
+	}
+	thread->told++;
+	event->kind = EVENT_SYSCALL;
+	event->pid = thread->pid;
+	event->tid = thread->tid;
+	event->number = thread->number;
+	event->time = thread->time;
+	event->end = now;
+	event->blocked = blocked;
+	event->result = result;
+	event->argument = argument_of(thread);
+	event->site = thread->site;
+	event->waker_site = thread->waker_site;
+	event->waker_pid = thread->waker_pid;
+	event->waker_tid = blocked >= LONG_WAIT_NS ? thread->waker_tid : 0;
+	event->file = thread->file;
+	event->flags = flags;
+	__u32 size = event->path_size;
+	barrier_var(size);
+	size &= PATH_SIZE - 1;
+	thread->time = 0;
+	if (bpf_ringbuf_output(&events, event, offsetof(struct syscall_event, path) + size, wake_flags()))
+		count_lost(4);
+	return 0;
+}

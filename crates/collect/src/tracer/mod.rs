@@ -1,0 +1,269 @@
+//! System calls of the target, from the BPF object's events to rows: which file each concerned, from where it was called,
+//! and who ended a wait. What is a cause of slowness in them is none of this module's business.
+
+pub(crate) mod event;
+
+use crate::stacks::Stacks;
+use crate::world::World;
+use event::{FileId, Finished, StackCopy, Tally, TallyKey};
+use slowpath_recording::Tables;
+use slowpath_recording::tables::{File, Syscall, Wait};
+use std::collections::HashMap;
+
+/// A wait from this length on has a row of its own, ns; as `LONG_WAIT_NS` of `bpf/tracer.h`.
+const LONG_WAIT_NS: u64 = 1_000_000;
+/// Calls that move bytes, whose result is their number; those of class `BYTES` in `bpf/tracer.h`.
+const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 327, 328];
+const OPENS: [u32; 4] = [2, 85, 257, 437];
+const FSTAT: u32 = 5;
+const CONNECT: u32 = 42;
+
+/// File systems whose files the kernel makes up as they are read: their size and time say nothing of their content.
+const PSEUDO: [u32; 12] = [
+    0x9fa0,      // proc
+    0x6265_6572, // sysfs
+    0x27_e0eb,   // cgroup
+    0x6367_7270, // cgroup2
+    0x6462_6720, // debugfs
+    0x7472_6163, // tracefs
+    0x1cd1,      // devpts
+    0xcafe_4a11, // bpf
+    0x6d61_7461, // nsfs is 0x6e736673; mqueue
+    0x6e73_6673, // nsfs
+    0x6573_5543, // fusectl
+    0x1980_0202, // mqueue
+];
+
+#[derive(PartialEq, Eq, Hash)]
+struct FileKey {
+    path: Vec<u8>,
+    id: (u32, u64),
+    state: (u64, u64),
+}
+
+/// What the rows of calls that are added up share.
+struct Tallied {
+    row: Syscall,
+    seen: Tally,
+}
+
+/// See the module's head.
+#[derive(Default)]
+pub(crate) struct Tracer {
+    /// Stacks by process and place.
+    sites: HashMap<(u32, u64), Option<u32>>,
+    files: HashMap<FileKey, u32>,
+    /// The row of each device and inode that was opened last.
+    open: HashMap<(u32, u64), u32>,
+    numbers: u32,
+    tallied: HashMap<TallyKey, Tallied>,
+    pub calls: u64,
+}
+
+impl Tracer {
+    /// The stack of a place.
+    pub(crate) fn stack(&mut self, pid: u32, site: u64, stack: Option<u32>) {
+        self.sites.insert((pid, site), stack);
+    }
+
+    /// A process ended: its places mean nothing any more.
+    pub(crate) fn gone(&mut self, pid: u32) {
+        self.sites.retain(|(of, _), _| *of != pid);
+    }
+
+    /// A finished call.
+    pub(crate) fn finished(&mut self, call: Finished, world: &mut World, tables: &mut Tables) {
+        let Some(thread) = world.thread(call.pid, call.tid, call.time, tables) else { return };
+        self.calls += 1;
+        let file = self.file(&call, tables);
+        let stack = self.sites.get(&(call.pid, call.site)).copied().flatten();
+        let moves = !call.compat && MOVES.contains(&call.number);
+        let row = Syscall {
+            time_ns: call.time,
+            end_ns: call.end,
+            thread,
+            number: call.number,
+            compat: call.compat,
+            count: 1,
+            duration_ns: call.end.saturating_sub(call.time),
+            blocked_ns: call.blocked,
+            result: call.result,
+            bytes: if moves { call.result.max(0) as u64 } else { 0 },
+            argument: call.argument,
+            file,
+            sync: call.file.flags & (libc::O_DSYNC as u32) != 0,
+            stack,
+        };
+        if call.blocked >= LONG_WAIT_NS {
+            let (pid, tid, site) = call.waker;
+            let known = |tid| if tid == 0 { None } else { world.thread_number(tid) };
+            tables.waits.push(Wait {
+                time_ns: call.time,
+                duration_ns: call.blocked,
+                thread,
+                number: call.number,
+                file,
+                stack,
+                waker: known(tid),
+                waker_stack: self.sites.get(&(pid, site)).copied().flatten(),
+            });
+        }
+        if call.tallied {
+            self.tallied.insert(call.key(), Tallied { row: row.clone(), seen: Tally::default() });
+        }
+        tables.syscalls.push(row);
+    }
+
+    /// What the kernel has added up by now. Returns the keys of processes that are gone: nothing is added there any more.
+    pub(crate) fn added_up(
+        &mut self,
+        tallies: &[(TallyKey, Tally)],
+        world: &mut World,
+        tables: &mut Tables,
+    ) -> Vec<TallyKey> {
+        let mut over = Vec::new();
+        for (key, tally) in tallies {
+            let Some(known) = self.tallied.get_mut(key) else { continue };
+            let new = tally.since(known.seen);
+            if new.count > 0 {
+                self.calls += new.count;
+                known.seen = *tally;
+                tables.syscalls.push(Syscall {
+                    time_ns: new.first,
+                    end_ns: new.last,
+                    count: new.count,
+                    duration_ns: new.duration,
+                    blocked_ns: new.blocked,
+                    result: i64::from(key.error),
+                    bytes: new.bytes,
+                    ..known.row.clone()
+                });
+            }
+            if world.process(key.pid).is_none() {
+                over.push(*key);
+                self.tallied.remove(key);
+            }
+        }
+        over
+    }
+
+    fn file(&mut self, call: &Finished, tables: &mut Tables) -> Option<u32> {
+        let id = (call.file.device, call.file.inode);
+        let named = !call.path.is_empty();
+        if !named {
+            if call.file.inode == 0 {
+                return None;
+            }
+            let stated = call.number == FSTAT && call.file.size > 0;
+            if let (Some(known), false) = (self.open.get(&id), stated) {
+                return Some(*known);
+            }
+            if let Some(known) = self.open.get(&id) {
+                return Some(*known); // its state at the open counts
+            }
+        }
+        let opened = OPENS.contains(&call.number) && call.result >= 0;
+        let state = if opened { (call.file.size, call.file.mtime) } else { (0, 0) };
+        let path =
+            if call.number == CONNECT { address(&call.path).into_bytes() } else { call.path.clone() };
+        let id = if named && !opened { (0, 0) } else { id };
+        let key = FileKey { path, id, state };
+        if let Some(known) = self.files.get(&key) {
+            if opened {
+                self.open.insert(id, *known);
+            }
+            return Some(*known);
+        }
+        let number = self.numbers;
+        self.numbers += 1;
+        tables.files.push(File {
+            file: number,
+            path: String::from_utf8_lossy(&key.path).into_owned(),
+            device: libc::makedev(id.0 >> 20, id.0 & 0xf_ffff),
+            inode: id.1,
+            size: state.0,
+            mtime_ns: state.1,
+            kind: if call.number == CONNECT { "address" } else { kind(&call.file, id.1) }.to_owned(),
+        });
+        if id.1 != 0 {
+            self.open.insert(id, number);
+        }
+        self.files.insert(key, number);
+        Some(number)
+    }
+}
+
+fn kind(file: &FileId, inode: u64) -> &'static str {
+    if inode == 0 {
+        return "path";
+    }
+    match file.mode & libc::S_IFMT {
+        _ if PSEUDO.contains(&file.magic) => "pseudo",
+        libc::S_IFREG => "file",
+        libc::S_IFDIR => "directory",
+        libc::S_IFIFO => "pipe",
+        libc::S_IFSOCK => "socket",
+        libc::S_IFCHR | libc::S_IFBLK => "device",
+        _ => "anonymous",
+    }
+}
+
+/// A socket's address as people write it.
+fn address(bytes: &[u8]) -> String {
+    let at = |range: std::ops::Range<usize>| bytes.get(range).unwrap_or_default();
+    let family = at(0..2).try_into().map_or(0, u16::from_ne_bytes);
+    let port = at(2..4).try_into().map_or(0, u16::from_be_bytes);
+    match i32::from(family) {
+        libc::AF_UNIX => {
+            let path = bytes.get(2..).unwrap_or_default();
+            let (mark, path) = if path.first() == Some(&0) { ("@", &path[1..]) } else { ("", path) };
+            let end = path.iter().position(|byte| *byte == 0).unwrap_or(path.len());
+            format!("unix:{mark}{}", String::from_utf8_lossy(&path[..end]))
+        }
+        libc::AF_INET => match <[u8; 4]>::try_from(at(4..8)) {
+            Ok(host) => format!("{}:{port}", std::net::Ipv4Addr::from(host)),
+            Err(_) => "inet".to_owned(),
+        },
+        libc::AF_INET6 => match <[u8; 16]>::try_from(at(8..24)) {
+            Ok(host) => format!("[{}]:{port}", std::net::Ipv6Addr::from(host)),
+            Err(_) => "inet6".to_owned(),
+        },
+        other => format!("address family {other}"),
+    }
+}
+
+/// A copied stack as a stack of the recording.
+pub(crate) fn unwind(copy: &StackCopy, world: &mut World, stacks: &mut Stacks, tables: &mut Tables) -> Option<u32> {
+    let live = world.process(copy.pid)?;
+    let mut places = Vec::new();
+    let pid = copy.pid;
+    let memory =
+        live.memory.get_or_insert_with(|| std::fs::File::open(format!("/proc/{pid}/mem")).ok()).as_ref();
+    live.space.unwind(copy.regs, &copy.bytes, memory, &mut live.cache, &mut places);
+    let locations: Vec<u32> = places
+        .iter()
+        .rev()
+        .map(|place| {
+            let image = match place {
+                crate::unwind::Place::Native { module, .. } => world.image(*module),
+                _ => None,
+            };
+            stacks.location(*place, image, &mut tables.locations)
+        })
+        .collect();
+    stacks.stack(locations.into_iter(), &mut tables.stacks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_as_people_write_them() {
+        assert_eq!(address(&[2, 0, 0, 80, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), "127.0.0.1:80");
+        assert_eq!(address(b"\x01\0/run/x\0\0"), "unix:/run/x");
+        assert_eq!(address(b"\x01\0\0abstract"), "unix:@abstract");
+        assert_eq!(address(&[]), "address family 0");
+        assert_eq!(address(&[2, 0, 0]), "inet");
+    }
+}
