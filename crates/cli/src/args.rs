@@ -142,6 +142,9 @@ pub struct Attach {
 pub struct Explain {
     /// A recording's id or folder; the newest if none is named
     pub recording: Option<String>,
+    /// Print its system calls instead: by name and by the place that makes them, the most time first
+    #[arg(long, conflicts_with_all = ["json", "markdown", "output"])]
+    pub syscalls: bool,
     #[command(flatten)]
     pub at: At,
     #[command(flatten)]

@@ -10,6 +10,12 @@ use std::io::Write;
 pub fn explain(explain: &Explain) -> Done {
     let path = folder::find(&explain.at.dir, explain.recording.as_deref()).map_err(failed)?;
     let mut recording = Recording::open(&path).map_err(failed)?;
+    if explain.syscalls {
+        slowpath_diagnose::resolve::resolve(&mut recording, &HashMap::new());
+        let summary = slowpath_diagnose::syscalls::summary(&recording);
+        say(&slowpath_report::syscalls(&summary, &slowpath_report::Style::detect(std::io::stdout())))?;
+        return Ok(0);
+    }
     run::explain(&mut recording, &HashMap::new(), &explain.show, false)?;
     Ok(0)
 }

@@ -118,7 +118,12 @@ fn a_parent_that_forks_all_the_time_does_not_vanish() {
             tables.processes.iter().filter(|p| p.program.ends_with(name)).filter_map(|p| p.cpu_ns).sum();
         let samples =
             tables.samples.iter().filter(|s| of_name[tables.threads[s.thread as usize].process as usize]);
+        // Recording's own part has no samples, but is in what the kernel says.
         let (mut raw, mut weighed) = (0.0, 0.0);
+        for process in tables.processes.iter().filter(|process| process.program.ends_with(name)) {
+            raw += process.tracing_ns as f64;
+            weighed += process.tracing_ns as f64 * process.sample_scale;
+        }
         for sample in samples {
             raw += sample.weight_ns as f64;
             weighed += recording.weight_ns(sample);

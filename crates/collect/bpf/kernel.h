@@ -58,6 +58,7 @@ struct inode {
 	unsigned short i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	__u32 i_rdev;
 	long long i_size;
 	long long i_mtime_sec; // from 6.11 on
 	__u32 i_mtime_nsec;

@@ -8,6 +8,7 @@
 
 #define PATH_SIZE 4096
 #define STACK_SIZE 8192
+#define PAGE_SIZE 4096
 #define SLICE_NS 10000000
 #define SLICE_EVENTS 100
 #define SLICE_STACKS 40
@@ -15,6 +16,7 @@
 #define COPY_AGAIN 1024
 // A child's own stacks are not worth their copies until it has lived so long; those of process calls are.
 #define YOUNG_NS 20000000
+#define NEAR 16
 #define LONG_WAIT_NS 1000000
 #define TS_COMPAT 2
 
@@ -23,6 +25,11 @@ enum { CALL_COMPAT = 1, CALL_TALLIED = 2 };
 struct file_id {
 	__u64 inode, size, mtime;
 	__u32 device, mode, flags, magic;
+}; // the size of a character device is its number
+
+// A place that the thread called from lately, and how often since its stack was copied: asked before `sites`.
+struct near {
+	__u64 site, calls;
 };
 
 // A call of one thread that is under way, and what is known of the thread.
@@ -39,6 +46,7 @@ struct thread {
 	__u32 waker_pid, waker_tid;
 	__u64 slice; // of SLICE_NS, and what was told in it
 	__u32 told, root;
+	struct near near[NEAR];
 };
 
 struct {
@@ -153,7 +161,9 @@ static __always_inline __u32 class_of(__u32 number)
 	case 80: case 82: case 83: case 84: case 87: case 137: // chdir, rename, mkdir, rmdir, unlink, statfs
 	case 191: case 192: // getxattr, lgetxattr
 		return PATH0;
-	case 262: case 267: case 269: case 332: case 439: // newfstatat, readlinkat, faccessat, statx, faccessat2
+	case 262: case 332: // newfstatat, statx: without a path of the descriptor itself
+		return PATH1 | FD;
+	case 267: case 269: case 439: // readlinkat, faccessat, faccessat2
 	case 258: case 263: // mkdirat, unlinkat
 		return PATH1;
 	case 59: // execve
@@ -182,29 +192,46 @@ static __always_inline __u64 argument_of(struct thread *thread)
 		return thread->arguments[2];
 	case 2: return thread->arguments[1]; // open
 	case 232: return thread->arguments[3]; // epoll_wait
-	case 23: return thread->arguments[4] ? 1 : 0; // select: has a timeout
-	case 270: case 271: return thread->number == 270 ? (thread->arguments[4] ? 1 : 0) : (thread->arguments[2] ? 1 : 0);
+	// select, pselect6: 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep.
+	case 23: case 270: return !thread->arguments[4] ? 0 : thread->arguments[0] ? 1 : 2;
+	case 271: return thread->arguments[2] ? 1 : 0; // ppoll
 	case 202: return thread->arguments[1]; // futex: the operation
 	}
 	return thread->arguments[0];
 }
 
+// Fields of a file and an inode are taken from one copy of each, since every read of kernel memory costs as much as all the
+// rest. FIELD is for a copy that holds the field, which the kernel's own layout says when the object is loaded.
+#define COPY 208
+#define HOLDS(copy, type, field) (bpf_core_field_exists(((type *)0)->field) && bpf_core_field_offset(type, field) <= COPY - 8)
+#define FIELD(copy, type, field, as) (*(as *)((copy) + bpf_core_field_offset(type, field)))
+
 static __always_inline void read_file(struct file *file, struct file_id *id, bool whole)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	if (!inode)
+	char copy[COPY];
+	struct inode *inode;
+	if (HOLDS(copy, struct file, f_inode) && HOLDS(copy, struct file, f_flags) && !bpf_probe_read_kernel(copy, 96, file)) {
+		inode = FIELD(copy, struct file, f_inode, struct inode *);
+		id->flags = FIELD(copy, struct file, f_flags, __u32);
+	} else {
 		return;
-	struct super_block *super = BPF_CORE_READ(inode, i_sb);
-	id->flags = BPF_CORE_READ(file, f_flags);
-	id->inode = BPF_CORE_READ(inode, i_ino);
-	id->mode = BPF_CORE_READ(inode, i_mode);
+	}
+	if (!inode || bpf_probe_read_kernel(copy, whole ? COPY : 96, inode))
+		return;
+	struct super_block *super = FIELD(copy, struct inode, i_sb, struct super_block *);
+	id->inode = FIELD(copy, struct inode, i_ino, __u64);
+	id->mode = FIELD(copy, struct inode, i_mode, __u16);
 	id->device = BPF_CORE_READ(super, s_dev);
+	if ((id->mode & 0170000) == 0020000) {
+		id->size = FIELD(copy, struct inode, i_rdev, __u32);
+		return;
+	}
 	if (!whole)
 		return;
 	id->magic = BPF_CORE_READ(super, s_magic);
-	id->size = BPF_CORE_READ(inode, i_size);
-	if (bpf_core_field_exists(inode->i_mtime_sec)) {
-		id->mtime = BPF_CORE_READ(inode, i_mtime_sec) * 1000000000ULL + BPF_CORE_READ(inode, i_mtime_nsec);
+	id->size = FIELD(copy, struct inode, i_size, __u64);
+	if (HOLDS(copy, struct inode, i_mtime_sec) && HOLDS(copy, struct inode, i_mtime_nsec)) {
+		id->mtime = FIELD(copy, struct inode, i_mtime_sec, __u64) * 1000000000ULL + FIELD(copy, struct inode, i_mtime_nsec, __u32);
 	} else {
 		struct inode___6_7 *newer = (void *)inode;
 		struct inode___5 *older = (void *)inode;
@@ -219,10 +246,14 @@ static __always_inline void read_file(struct file *file, struct file_id *id, boo
 
 static __always_inline void file_of(struct task_struct *task, __u32 fd, struct file_id *id, bool whole)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+	// Typed pointers are followed without a call.
+	struct files_struct *open = task->files;
+	if (!open)
 		return;
-	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+	struct fdtable *table = open->fdt;
+	if (!table || fd >= table->max_fds)
+		return;
+	struct file **files = table->fd, *file = NULL;
 	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
 	if (file)
 		read_file(file, id, whole);
@@ -311,16 +342,15 @@ static __always_inline bool send_stack(struct thread *thread)
 	event->ip = thread->ip;
 	event->sp = thread->sp;
 	event->bp = thread->bp;
-	// Near its outer end a stack is shorter than the copy.
+	// Near its outer end a stack is shorter than the copy: it ends with some page.
 	void *from = (void *)thread->sp;
+	__u32 page = PAGE_SIZE - (thread->sp & (PAGE_SIZE - 1));
 	if (!bpf_probe_read_user(event->bytes, STACK_SIZE, from))
 		event->size = STACK_SIZE;
-	else if (!bpf_probe_read_user(event->bytes, STACK_SIZE / 2, from))
-		event->size = STACK_SIZE / 2;
-	else if (!bpf_probe_read_user(event->bytes, STACK_SIZE / 8, from))
-		event->size = STACK_SIZE / 8;
-	else if (!bpf_probe_read_user(event->bytes, STACK_SIZE / 64, from))
-		event->size = STACK_SIZE / 64;
+	else if (!bpf_probe_read_user(event->bytes, page + PAGE_SIZE, from))
+		event->size = page + PAGE_SIZE;
+	else if (!bpf_probe_read_user(event->bytes, page, from))
+		event->size = page;
 	else
 		event->size = 0;
 	bpf_ringbuf_submit(event, wake_flags());
@@ -329,20 +359,30 @@ static __always_inline bool send_stack(struct thread *thread)
 
 static __always_inline void note_stack(struct thread *thread, __u32 class)
 {
-	struct site_key key = { .pid = thread->pid, .site = thread->site };
-	__u32 *seen = bpf_map_lookup_elem(&sites, &key), one = 1;
-	if (seen) {
-		if (++*seen < COPY_AGAIN)
+	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
+	bool again = near->site == thread->site;
+	if (again) {
+		if (++near->calls < COPY_AGAIN)
 			return;
-	} else if (!thread->root && !(class & PROCESS) && thread->time - thread->born < YOUNG_NS) {
-		return;
+	} else {
+		struct site_key key = { .pid = thread->pid, .site = thread->site };
+		if (bpf_map_lookup_elem(&sites, &key)) {
+			near->site = thread->site;
+			near->calls = 0;
+			return;
+		}
+		if (!thread->root && !(class & PROCESS) && thread->time - thread->born < YOUNG_NS)
+			return;
 	}
 	if (!may_copy(thread->time) || !send_stack(thread))
 		return;
-	if (seen)
-		*seen = 1;
-	else
+	near->site = thread->site;
+	near->calls = 0;
+	if (!again) {
+		struct site_key key = { .pid = thread->pid, .site = thread->site };
+		__u32 one = 1;
 		bpf_map_update_elem(&sites, &key, &one, BPF_ANY);
+	}
 }
 
 SEC("tp_btf/sys_enter")
@@ -444,7 +484,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		thread->slice = now / SLICE_NS;
 		thread->told = 0;
 	}
-	if (thread->told >= SLICE_EVENTS && blocked < LONG_WAIT_NS) {
+	if (thread->told >= SLICE_EVENTS && blocked < LONG_WAIT_NS && !(class & PROCESS)) {
 		struct tally_key key = {
 			.pid = thread->pid,
 			.number = thread->number | flags << 31,

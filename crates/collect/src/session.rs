@@ -15,6 +15,7 @@ use crate::{Error, OnProgress, Progress, clock, launch};
 use slowpath_recording::tables::{Call, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -73,6 +74,9 @@ pub(crate) struct Session {
     /// The first error of writing; recording goes on without.
     pub trouble: Option<String>,
     ns_per_period: f64,
+    /// Our own code in the kernel, in order, and the target's CPU time that samples found there, ns.
+    own_code: Vec<Range<u64>>,
+    own_ns: u64,
     progress: Option<OnProgress>,
     started: u64,
 }
@@ -84,6 +88,7 @@ impl Session {
         ns_per_period: f64,
         progress: Option<OnProgress>,
     ) -> Session {
+        let own_code = bpf.as_ref().map(Bpf::code).unwrap_or_default();
         Session {
             writer,
             world: World::default(),
@@ -109,6 +114,8 @@ impl Session {
             refused: None,
             trouble: None,
             ns_per_period,
+            own_code,
+            own_ns: 0,
             progress,
             started: clock::now_ns(),
         }
@@ -181,7 +188,7 @@ impl Session {
         }
         if now - self.flushed >= FLUSH_NS {
             self.flushed = now;
-            self.add_up();
+            self.add_up(false);
             self.flush();
         }
     }
@@ -190,7 +197,7 @@ impl Session {
     pub(crate) fn drain(&mut self, sampler: &mut Sampler) {
         self.take_in(sampler);
         self.process_until(u64::MAX);
-        self.add_up();
+        self.add_up(true);
         if let Some((_, recent)) = self.recent.iter().max_by(|a, b| a.1.total().total_cmp(&b.1.total())) {
             self.carried = recent.choices();
         }
@@ -310,6 +317,18 @@ impl Session {
         if !live.executed || self.gone.contains(&sample.tid) {
             return;
         }
+        let weight = (sample.period as f64 * self.ns_per_period) as u64;
+        let own = |address: &u64| {
+            let before = self.own_code.partition_point(|range| range.start <= *address);
+            before > 0 && *address < self.own_code[before - 1].end
+        };
+        if sample.kernel.iter().any(own) {
+            live.samples += 1;
+            live.sampled_ns += weight;
+            live.row.tracing_ns += weight;
+            self.own_ns += weight;
+            return;
+        }
         self.places.clear();
         self.places.extend(sample.kernel.iter().map(|address| Place::Kernel { address: *address }));
         let kernel = self.places.len();
@@ -324,7 +343,6 @@ impl Session {
             _ => false,
         };
         live.samples += 1;
-        let weight = (sample.period as f64 * self.ns_per_period) as u64;
         live.sampled_ns += weight;
         self.samples += 1;
         let complete = complete || self.places.last().is_some_and(|place| self.starts_a_thread(*place));
@@ -439,11 +457,11 @@ impl Session {
         }
     }
 
-    /// Takes in the system calls that the kernel has added up.
-    fn add_up(&mut self) {
+    /// Takes in the system calls that the kernel has added up, for the `last` time or not.
+    fn add_up(&mut self, last: bool) {
         let Some(bpf) = &self.bpf else { return };
         let tallies = bpf.tallies();
-        let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables);
+        let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables, last);
         bpf.forget(&over);
     }
 
@@ -469,6 +487,7 @@ impl Session {
     pub(crate) fn finish(mut self, mut about: About) -> Result<(PathBuf, Option<String>), Error> {
         let tables = &mut self.writer.tables;
         about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, tables);
+        about.tracing_ns = self.own_ns;
         let mut lost = BTreeMap::new();
         let [execs, exits, calls, stacks, syscalls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [

@@ -184,7 +184,9 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     let mut sampler = if machine {
         for pid in &pids {
             if let Some(bpf) = session.bpf() {
-                bpf.follow(*pid).and_then(|()| bpf.root(pids[0])).map_err(|error| cannot(error.to_string()))?;
+                bpf.follow(*pid)
+                    .and_then(|()| bpf.root(pids[0]))
+                    .map_err(|error| cannot(error.to_string()))?;
             }
         }
         open_machine(&plan, &mut session)?
@@ -230,7 +232,9 @@ fn trace(options: &Options, bpf: &mut Option<Bpf>, about: &mut About) {
             about.collectors.push(Collector { name: "tracer".to_owned(), how: how.to_owned() });
         }
         Err(error) => {
-            about.degraded.push(format!("system calls were not traced, for BPF could not be attached: {error}"));
+            about
+                .degraded
+                .push(format!("system calls were not traced, for BPF could not be attached: {error}"));
         }
     }
 }
@@ -299,7 +303,11 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         slowpath: env!("CARGO_PKG_VERSION").to_owned(),
         id: String::new(),
         state: State::Recording,
-        command: if options.redact_arguments { command.iter().take(1).cloned().collect() } else { command.to_vec() },
+        command: if options.redact_arguments {
+            command.iter().take(1).cloned().collect()
+        } else {
+            command.to_vec()
+        },
         directory: directory.to_string_lossy().into_owned(),
         host: read("/proc/sys/kernel/hostname"),
         kernel: read("/proc/sys/kernel/osrelease"),
@@ -319,6 +327,7 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         degraded: Vec::new(),
         lost: BTreeMap::new(),
         sampled_share: 0.0,
+        tracing_ns: 0,
     })
 }
 

@@ -144,6 +144,7 @@ impl World {
             cpu_ns: None,
             user_ns: None,
             peak_memory_bytes: None,
+            tracing_ns: 0,
             sample_scale: 1.0,
         };
         self.processes += 1;

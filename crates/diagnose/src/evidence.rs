@@ -11,7 +11,7 @@ pub struct Evidence<'a> {
     pub recording: &'a Recording,
     /// Weight of each sample, ns of CPU time, in the order of the `samples` table.
     pub weights: Vec<f64>,
-    /// CPU time of the whole run, ns.
+    /// CPU time of the whole run without what recording took, ns.
     pub cpu_ns: f64,
     /// For each location the real function it is in, not those inlined there.
     real: Vec<Option<u32>>,
@@ -26,7 +26,8 @@ impl<'a> Evidence<'a> {
             .map(|location| recording.frames_of(location).last().map(|frame| frame.function))
             .collect();
         let sampled: f64 = weights.iter().sum();
-        let cpu_ns = sampled.max((recording.about.user_ns + recording.about.sys_ns) as f64);
+        let about = &recording.about;
+        let cpu_ns = sampled.max((about.user_ns + about.sys_ns).saturating_sub(about.tracing_ns) as f64);
         Evidence { recording, weights, cpu_ns, real }
     }
 
@@ -106,5 +107,20 @@ impl<'a> Evidence<'a> {
             }
         }
         path
+    }
+
+    /// The call path of a stack down to the innermost frame of `function`, outermost first, each frame at the line of its
+    /// call, the last one as well.
+    pub fn path_at(&self, stack: u32, function: u32) -> Vec<Frame> {
+        let locations: Vec<u32> = self.locations(stack).collect();
+        let inner =
+            locations.iter().position(|location| self.function_at(*location) == Some(function)).unwrap_or(0);
+        let frames = locations[inner..]
+            .iter()
+            .rev()
+            .flat_map(|location| self.recording.frames_of(*location).iter().rev());
+        frames
+            .map(|frame| Frame { file: frame.file.clone(), line: frame.line, ..self.frame(frame.function) })
+            .collect()
     }
 }

@@ -222,6 +222,8 @@ pub struct RecordingSummary {
     pub samples: u64,
     /// Share (0 to 1) of the CPU time that samples stand for before weighting.
     pub sampled_share: f64,
+    /// The part of `user_ns` and `sys_ns` that recording itself took, ns: no other figure counts it.
+    pub tracing_ns: u64,
     /// Share (0 to 1) of the samples whose stack reaches the program's or thread's start.
     pub complete_stacks_share: f64,
     /// What the collectors could not do on this machine, each a sentence that names the way out.

@@ -2,19 +2,23 @@
 //!
 //! - [`resolve`] — names for the addresses of a recording.
 //! - [`Evidence`] — a recording with the indexes that causes share.
+//! - [`calls`] — system calls with the indexes that causes share.
 //! - [`causes`] — one file a cause, all of one function type.
 //! - [`findings`] — what comes out: plain values.
+//! - [`syscalls`](mod@syscalls) — system calls added up, for people to look at.
 //! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
 
+pub mod calls;
 pub mod causes;
 mod evidence;
 pub mod findings;
 mod hot;
 pub mod resolve;
+pub mod syscalls;
 
 pub use evidence::Evidence;
 
-use findings::{Findings, RecordingSummary, SCHEMA};
+use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
 
 /// A program that used less CPU time than this is too short to tell growth from chance, ns.
@@ -23,7 +27,8 @@ const SHORT_NS: u64 = 300_000_000;
 /// Everything that a recording says.
 pub fn diagnose(recording: &Recording) -> Findings {
     let evidence = Evidence::new(recording);
-    let mut findings: Vec<_> = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    let findings: Vec<_> = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    let mut findings = merged(findings);
     findings.sort_by(|a, b| b.gain_ns.cmp(&a.gain_ns).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
     let mut notes = Vec::new();
     let about = &recording.about;
@@ -53,6 +58,34 @@ pub fn diagnose(recording: &Recording) -> Findings {
     }
 }
 
+/// One finding for each place: what several processes of one program do there is one thing to mend.
+fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: Vec<(Finding, usize)> = Vec::new();
+    for mut finding in findings {
+        match merged.iter_mut().find(|(one, _)| one.fingerprint == finding.fingerprint) {
+            None => merged.push((finding, 1)),
+            Some((one, times)) => {
+                if finding.gain_ns > one.gain_ns {
+                    std::mem::swap(one, &mut finding);
+                }
+                one.cost_ns += finding.cost_ns;
+                one.gain_ns += finding.gain_ns;
+                one.share = (one.share + finding.share).min(1.0);
+                *times += 1;
+            }
+        }
+    }
+    let told = merged.into_iter().map(|(mut finding, times)| {
+        if times > 1 {
+            finding.explanation.push(format!(
+                "that is one of {times} processes which do the same; cost and gain are for all"
+            ));
+        }
+        finding
+    });
+    told.collect()
+}
+
 fn summary(recording: &Recording) -> RecordingSummary {
     let about = &recording.about;
     let samples = &recording.tables.samples;
@@ -66,6 +99,7 @@ fn summary(recording: &Recording) -> RecordingSummary {
         exit: about.exit,
         samples: samples.len() as u64,
         sampled_share: about.sampled_share.min(1.0),
+        tracing_ns: about.tracing_ns,
         complete_stacks_share: complete as f64 / samples.len().max(1) as f64,
         degraded: about.degraded.clone(),
         lost: about.lost.clone(),

@@ -3,11 +3,13 @@
 //! The recordings are of a program `main → load → { parse, grow → leaf }`: each round of `load` parses an item, then calls
 //! `grow`, which calls `leaf`. A model says what each costs in round k; samples fall every millisecond of it.
 
+mod common;
+
+use common::about;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding, Findings};
-use slowpath_recording::about::{Collector, Format, State};
 use slowpath_recording::tables::*;
-use slowpath_recording::{About, Recording, Tables};
+use slowpath_recording::{Recording, Tables};
 use std::path::PathBuf;
 
 const MS: f64 = 1e6;
@@ -42,33 +44,6 @@ impl Default for Model {
             other_ns: 0.0,
             count_load: false,
         }
-    }
-}
-
-fn about(wall_ns: u64) -> About {
-    About {
-        format: Format { major: 1, minor: 0 },
-        slowpath: "0".into(),
-        id: "synthetic".into(),
-        state: State::Complete,
-        command: vec!["program".into()],
-        directory: "/".into(),
-        host: String::new(),
-        kernel: String::new(),
-        cpu: String::new(),
-        cpus: 1,
-        started_unix_ns: 0,
-        start_ns: 0,
-        wall_ns,
-        user_ns: wall_ns,
-        sys_ns: 0,
-        exit: Some(0),
-        runs: 1,
-        attached: false,
-        collectors: vec![Collector { name: "counter".into(), how: String::new() }],
-        degraded: Vec::new(),
-        lost: Default::default(),
-        sampled_share: 1.0,
     }
 }
 
@@ -193,6 +168,7 @@ fn recording(model: &Model) -> Recording {
         cpu_ns: Some(end_ns),
         user_ns: Some(end_ns),
         peak_memory_bytes: None,
+        tracing_ns: 0,
         sample_scale: 1.0,
     });
     let name = "program".to_owned();

@@ -85,4 +85,7 @@ pub struct About {
     pub lost: BTreeMap<String, u64>,
     /// Share (0 to 1) of the CPU time that the samples stand for before weighting.
     pub sampled_share: f64,
+    /// The part of `user_ns` and `sys_ns` that went into recording itself, in the kernel, ns; its samples are left out.
+    #[serde(default)]
+    pub tracing_ns: u64,
 }

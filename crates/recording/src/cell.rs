@@ -3,7 +3,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, ListArray, StringArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;

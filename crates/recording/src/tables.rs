@@ -89,6 +89,8 @@ table! {
         user_ns: Option<u64>,
         /// The largest resident size, bytes; none if not seen.
         peak_memory_bytes: Option<u64>,
+        /// The part of `cpu_ns` that recording took, as sampled, before `sample_scale`, ns: it has no rows in `samples`.
+        tracing_ns: u64,
         /// Multiply the `weight_ns` of this process's samples by this: then they add up to its CPU time.
         sample_scale: f64,
     }
@@ -300,7 +302,7 @@ table! {
         size: u64,
         /// Modification time when it was opened, ns since 1970; 0 if not known.
         mtime_ns: u64,
-        /// `file`, `directory`, `pipe`, `socket`, `device`, `pseudo` (made up by the kernel, as in `/proc`), `anonymous`,
+        /// `file`, `directory`, `pipe`, `socket`, `terminal`, `device`, `pseudo` (made up by the kernel, as in `/proc`), `anonymous`,
         /// `address`, or `path` where only the path is known.
         kind: String,
     }

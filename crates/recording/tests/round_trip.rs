@@ -31,6 +31,7 @@ fn process(number: u32, program: String, arguments: Vec<String>, cpu_ns: Option<
         cpu_ns,
         user_ns: None,
         peak_memory_bytes: None,
+        tracing_ns: 3,
         sample_scale: 1.5,
     }
 }

@@ -3,6 +3,7 @@
 //! - [`terminal`] — what a person reads after a run; [`Style`] says what the terminal can show.
 //! - [`markdown`] — the same for an issue or a review, with all the evidence.
 //! - [`json`] — the same for programs, described in `docs/findings-json.md`.
+//! - [`syscalls`] — what the program asked of the kernel, as tables.
 //! - [`units`] — numbers as people read them, for whoever prints beside a report.
 //!
 //! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
@@ -17,10 +18,13 @@ mod path;
 mod phrases;
 mod sparkline;
 mod style;
+mod syscalls;
+mod table;
 mod terminal;
 pub mod units;
 
 pub use json::json;
 pub use markdown::markdown;
 pub use style::Style;
+pub use syscalls::syscalls;
 pub use terminal::terminal;

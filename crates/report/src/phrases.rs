@@ -12,9 +12,9 @@ pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
 /// Above the table of hot functions.
 pub(crate) const HOT: &str = "the CPU time goes here:";
 
-/// User and kernel CPU time of the run, ns.
+/// User and kernel CPU time of the run without what recording took, ns.
 pub(crate) fn cpu_ns(recording: &RecordingSummary) -> u64 {
-    recording.user_ns.saturating_add(recording.sys_ns)
+    recording.user_ns.saturating_add(recording.sys_ns).saturating_sub(recording.tracing_ns)
 }
 
 /// The run's total of `basis`, ns; 0 if it is not known.
@@ -54,13 +54,23 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
     facts
 }
 
+/// A share of the CPU time from which on it is told what recording took.
+const TRACING_TOLD: f64 = 0.01;
+
 /// What the samples cover.
 pub(crate) fn coverage(recording: &RecordingSummary) -> String {
     if recording.samples == 0 {
         return "no CPU samples".to_owned();
     }
+    let whole = recording.user_ns + recording.sys_ns;
+    let tracing = recording.tracing_ns as f64 / whole.max(1) as f64;
+    let tracing = if tracing < TRACING_TOLD {
+        String::new()
+    } else {
+        format!("; recording took {} of user and sys, left out below", units::share(tracing))
+    };
     format!(
-        "{}, {} of CPU time sampled, {} of stacks complete",
+        "{}, {} of CPU time sampled, {} of stacks complete{tracing}",
         units::counted(recording.samples, "sample"),
         units::share(recording.sampled_share),
         units::share(recording.complete_stacks_share)

@@ -4,11 +4,13 @@ pub(crate) mod event;
 
 use crate::tracer::event::{Tally, TallyKey};
 use event::Event;
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, RingBuffer,
     RingBufferBuilder,
 };
 use std::cell::RefCell;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
@@ -114,11 +116,16 @@ impl Bpf {
     pub(crate) fn tallies(&self) -> Vec<(TallyKey, Tally)> {
         const BATCH: u32 = 4096;
         let Ok(tallies) = map(&self.object, "tallies") else { return Vec::new() };
-        let Ok(batches) = tallies.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else { return Vec::new() };
-        let mut all: Vec<(TallyKey, Tally)> =
-            batches.filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?))).collect();
+        let Ok(batches) = tallies.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else {
+            return Vec::new();
+        };
+        let mut all: Vec<(TallyKey, Tally)> = batches
+            .filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?)))
+            .collect();
         // While the kernel adds keys a batch can tell one of them twice.
-        all.sort_by_key(|(key, tally)| (key.pid, key.number, key.site, key.inode, key.path_hash, tally.count));
+        all.sort_by_key(|(key, tally)| {
+            (key.pid, key.number, key.site, key.inode, key.path_hash, tally.count)
+        });
         all
     }
 
@@ -139,6 +146,29 @@ impl Bpf {
             Some(u64::from_ne_bytes(value.try_into().ok()?))
         };
         [0, 1, 2, 3, 4].map(|key| read(key).unwrap_or(0))
+    }
+
+    /// Where the object's own compiled code lies in the kernel, in order: samples there are of watching, not of the target.
+    /// Empty if the kernel does not tell.
+    pub(crate) fn code(&self) -> Vec<Range<u64>> {
+        let of_map = |map: libbpf_rs::Map<'_>| Some(map.info().ok()?.info.id);
+        let maps: Vec<u32> = self.object.maps().filter_map(of_map).collect();
+        let options = ProgInfoQueryOptions::default()
+            .include_map_ids(true)
+            .include_jited_ksyms(true)
+            .include_jited_func_lens(true);
+        let programs = ProgInfoIter::with_query_opts(options);
+        let mut code: Vec<Range<u64>> = programs
+            .filter(|program| program.map_ids.iter().any(|map| maps.contains(map)))
+            .flat_map(|program| {
+                let starts = program.jited_ksyms.iter().map(|start| *start as u64).collect::<Vec<_>>();
+                starts.into_iter().zip(program.jited_func_lens)
+            })
+            .filter(|(start, _)| *start != 0)
+            .map(|(start, length)| start..start + u64::from(length))
+            .collect();
+        code.sort_by_key(|range| range.start);
+        code
     }
 
     /// What the counter needs: the probe program and its tables.

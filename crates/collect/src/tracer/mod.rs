@@ -15,11 +15,12 @@ const LONG_WAIT_NS: u64 = 1_000_000;
 /// Calls that move bytes, whose result is their number; those of class `BYTES` in `bpf/tracer.h`.
 const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 327, 328];
 const OPENS: [u32; 4] = [2, 85, 257, 437];
-const FSTAT: u32 = 5;
 const CONNECT: u32 = 42;
+/// Readings after which calls without a stack are told without.
+const PATIENCE: u32 = 3;
 
 /// File systems whose files the kernel makes up as they are read: their size and time say nothing of their content.
-const PSEUDO: [u32; 12] = [
+const PSEUDO: [u32; 11] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
     0x27_e0eb,   // cgroup
@@ -28,7 +29,6 @@ const PSEUDO: [u32; 12] = [
     0x7472_6163, // tracefs
     0x1cd1,      // devpts
     0xcafe_4a11, // bpf
-    0x6d61_7461, // nsfs is 0x6e736673; mqueue
     0x6e73_6673, // nsfs
     0x6573_5543, // fusectl
     0x1980_0202, // mqueue
@@ -45,6 +45,8 @@ struct FileKey {
 struct Tallied {
     row: Syscall,
     seen: Tally,
+    /// How often it was read.
+    waited: u32,
 }
 
 /// See the module's head.
@@ -63,11 +65,16 @@ pub(crate) struct Tracer {
 impl Tracer {
     /// The stack of a place.
     pub(crate) fn stack(&mut self, pid: u32, site: u64, stack: Option<u32>) {
-        self.sites.insert((pid, site), stack);
+        if stack.is_some() {
+            self.sites.insert((pid, site), stack);
+        }
     }
 
     /// A process ended: its places mean nothing any more.
     pub(crate) fn gone(&mut self, pid: u32) {
+        for (key, known) in self.tallied.iter_mut().filter(|(key, _)| key.pid == pid) {
+            known.row.stack = known.row.stack.or(self.sites.get(&(pid, key.site)).copied().flatten());
+        }
         self.sites.retain(|(of, _), _| *of != pid);
     }
 
@@ -109,23 +116,28 @@ impl Tracer {
             });
         }
         if call.tallied {
-            self.tallied.insert(call.key(), Tallied { row: row.clone(), seen: Tally::default() });
+            self.tallied.insert(call.key(), Tallied { row: row.clone(), seen: Tally::default(), waited: 0 });
         }
         tables.syscalls.push(row);
     }
 
-    /// What the kernel has added up by now. Returns the keys of processes that are gone: nothing is added there any more.
+    /// What the kernel has added up by now, for the `last` time or not. Returns the keys of processes that are gone: nothing is added there any more.
     pub(crate) fn added_up(
         &mut self,
         tallies: &[(TallyKey, Tally)],
         world: &mut World,
         tables: &mut Tables,
+        last: bool,
     ) -> Vec<TallyKey> {
         let mut over = Vec::new();
         for (key, tally) in tallies {
             let Some(known) = self.tallied.get_mut(key) else { continue };
             let new = tally.since(known.seen);
-            if new.count > 0 {
+            let gone = world.process(key.pid).is_none();
+            // Copies of stacks are rationed: the first call of a place may have gone without, a later one has it.
+            let stack = self.sites.get(&(key.pid, key.site)).copied().flatten().or(known.row.stack);
+            known.waited += 1;
+            if new.count > 0 && (stack.is_some() || gone || last || known.waited > PATIENCE) {
                 self.calls += new.count;
                 known.seen = *tally;
                 tables.syscalls.push(Syscall {
@@ -136,10 +148,11 @@ impl Tracer {
                     blocked_ns: new.blocked,
                     result: i64::from(key.error),
                     bytes: new.bytes,
+                    stack,
                     ..known.row.clone()
                 });
             }
-            if world.process(key.pid).is_none() {
+            if gone {
                 over.push(*key);
                 self.tallied.remove(key);
             }
@@ -154,18 +167,13 @@ impl Tracer {
             if call.file.inode == 0 {
                 return None;
             }
-            let stated = call.number == FSTAT && call.file.size > 0;
-            if let (Some(known), false) = (self.open.get(&id), stated) {
-                return Some(*known);
-            }
             if let Some(known) = self.open.get(&id) {
                 return Some(*known); // its state at the open counts
             }
         }
         let opened = OPENS.contains(&call.number) && call.result >= 0;
         let state = if opened { (call.file.size, call.file.mtime) } else { (0, 0) };
-        let path =
-            if call.number == CONNECT { address(&call.path).into_bytes() } else { call.path.clone() };
+        let path = if call.number == CONNECT { address(&call.path).into_bytes() } else { call.path.clone() };
         let id = if named && !opened { (0, 0) } else { id };
         let key = FileKey { path, id, state };
         if let Some(known) = self.files.get(&key) {
@@ -203,6 +211,8 @@ fn kind(file: &FileId, inode: u64) -> &'static str {
         libc::S_IFDIR => "directory",
         libc::S_IFIFO => "pipe",
         libc::S_IFSOCK => "socket",
+        // Consoles, serial lines and the two sorts of pseudo-terminals.
+        libc::S_IFCHR if matches!(file.size >> 20, 4 | 5 | 136..=143) => "terminal",
         libc::S_IFCHR | libc::S_IFBLK => "device",
         _ => "anonymous",
     }
@@ -233,7 +243,12 @@ fn address(bytes: &[u8]) -> String {
 }
 
 /// A copied stack as a stack of the recording.
-pub(crate) fn unwind(copy: &StackCopy, world: &mut World, stacks: &mut Stacks, tables: &mut Tables) -> Option<u32> {
+pub(crate) fn unwind(
+    copy: &StackCopy,
+    world: &mut World,
+    stacks: &mut Stacks,
+    tables: &mut Tables,
+) -> Option<u32> {
     let live = world.process(copy.pid)?;
     let mut places = Vec::new();
     let pid = copy.pid;

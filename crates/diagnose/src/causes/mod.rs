@@ -1,7 +1,15 @@
 //! The causes: one file each, all of the type [`Find`]. To add one, add its file, a line to [`ALL`], a page to
 //! `docs/causes/` and a case to `cases/`.
 
+mod failed_lookups;
+mod process_per_operation;
+mod redundant_file_access;
+pub(crate) mod runtime;
+mod small_io;
 mod superlinear_work;
+mod sync_per_operation;
+mod waiting;
+pub(crate) mod words;
 
 use crate::Evidence;
 use crate::findings::{Cause, Finding};
@@ -10,7 +18,15 @@ use crate::findings::{Cause, Finding};
 pub type Find = fn(&Evidence<'_>) -> Vec<Finding>;
 
 /// Every cause that is looked for.
-pub const ALL: &[(Cause, Find)] = &[(Cause::SuperlinearWork, superlinear_work::find)];
+pub const ALL: &[(Cause, Find)] = &[
+    (Cause::SuperlinearWork, superlinear_work::find),
+    (Cause::RedundantFileAccess, redundant_file_access::find),
+    (Cause::ProcessPerOperation, process_per_operation::find),
+    (Cause::SmallIo, small_io::find),
+    (Cause::FailedLookups, failed_lookups::find),
+    (Cause::SyncPerOperation, sync_per_operation::find),
+    (Cause::Waiting, waiting::find),
+];
 
 /// The page of a cause, by the name that findings carry.
 pub fn page(slug: &str) -> Option<&'static str> {
@@ -18,5 +34,12 @@ pub fn page(slug: &str) -> Option<&'static str> {
 }
 
 /// The pages of `docs/causes/`, by name.
-pub const PAGES: &[(&str, &str)] =
-    &[("superlinear-work", include_str!("../../../../docs/causes/superlinear-work.md"))];
+pub const PAGES: &[(&str, &str)] = &[
+    ("superlinear-work", include_str!("../../../../docs/causes/superlinear-work.md")),
+    ("redundant-file-access", include_str!("../../../../docs/causes/redundant-file-access.md")),
+    ("process-per-operation", include_str!("../../../../docs/causes/process-per-operation.md")),
+    ("small-io", include_str!("../../../../docs/causes/small-io.md")),
+    ("failed-lookups", include_str!("../../../../docs/causes/failed-lookups.md")),
+    ("sync-per-operation", include_str!("../../../../docs/causes/sync-per-operation.md")),
+    ("waiting", include_str!("../../../../docs/causes/waiting.md")),
+];

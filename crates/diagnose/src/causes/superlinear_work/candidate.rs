@@ -153,8 +153,9 @@ fn own_work(evidence: &Evidence<'_>, host: u32, on: &[bool]) -> bool {
             .take_while(|function| *function != host)
             .last();
         let module = |function| evidence.module(function);
-        let foreign =
-            |inner: u32| !module(inner).is_empty() && !super::runtime::is_name(&evidence.frame(inner));
+        let foreign = |inner: u32| {
+            !module(inner).is_empty() && !crate::causes::runtime::is_name(&evidence.frame(inner))
+        };
         all += weight;
         own += if inner.is_some_and(foreign) { 0.0 } else { *weight };
     }

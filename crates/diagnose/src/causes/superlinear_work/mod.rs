@@ -12,9 +12,10 @@
 
 mod candidate;
 mod context;
-mod runtime;
 mod timeline;
 
+use super::runtime;
+use super::words::{count, rounded, time};
 use crate::Evidence;
 use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Series, Sure};
 use candidate::Candidate;
@@ -309,39 +310,4 @@ fn callee_sentence(name: &str, callee: &Callee, squared: bool) -> String {
     };
     let square = if squared { ": n calls cost n²" } else { "" };
     format!("call k makes {sign}{}·k{plus} calls to {name} ({evidence}){square}", rounded(slope.abs()))
-}
-
-/// 51,302
-fn count(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A slope as a person would write it: 2.0, 0.25, 1,234.
-fn rounded(value: f64) -> String {
-    if value >= 100.0 {
-        count(value)
-    } else if value >= 1.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.2}")
-    }
-}
-
-/// ns as a person would write them.
-fn time(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns >= 1e9 => (ns / 1e9, "s"),
-        ns if ns >= 1e6 => (ns / 1e6, "ms"),
-        ns if ns >= 1e3 => (ns / 1e3, "µs"),
-        ns => (ns, "ns"),
-    };
-    if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
 }

@@ -31,7 +31,7 @@ const NAMES: [&str; 22] = [
 ];
 
 /// Whether the frame's function is of a runtime or standard library.
-pub(super) fn is_name(frame: &Frame) -> bool {
+pub(crate) fn is_name(frame: &Frame) -> bool {
     MODULES.iter().any(|start| frame.module.starts_with(start))
         || NAMES.iter().any(|start| frame.function.starts_with(start))
 }

@@ -1,0 +1,236 @@
+//! System calls with the indexes that causes share: whose each is, which function of the program itself made it, and which
+//! function of a library everything between the two goes through.
+
+use crate::Evidence;
+use crate::causes::runtime;
+use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Sure};
+use slowpath_recording::tables::{File, Syscall};
+use std::collections::HashMap;
+
+pub(crate) const OPENS: [u32; 4] = [2, 85, 257, 437];
+/// stat, lstat, access, readlink, newfstatat, readlinkat, faccessat, statx, faccessat2.
+pub(crate) const STATS: [u32; 9] = [4, 6, 21, 89, 262, 267, 269, 332, 439];
+pub(crate) const EXECS: [u32; 2] = [59, 322];
+pub(crate) const FORKS: [u32; 4] = [56, 57, 58, 435];
+pub(crate) const READS: [u32; 2] = [0, 19];
+pub(crate) const WRITES: [u32; 2] = [1, 20];
+pub(crate) const SEEK: u32 = 8;
+pub(crate) const GETCWD: u32 = 79;
+
+/// See the file's head.
+pub(crate) struct Calls<'a> {
+    evidence: &'a Evidence<'a>,
+    /// For each stack the innermost function on it that is of no runtime.
+    own: Vec<Option<u32>>,
+}
+
+/// Calls that belong together: what they cost, and a stack that shows where from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sum {
+    pub count: u64,
+    pub bytes: u64,
+    pub duration_ns: f64,
+    pub blocked_ns: f64,
+    /// Time by stack.
+    stacks: HashMap<u32, f64>,
+}
+
+impl Sum {
+    pub(crate) fn add(&mut self, row: &Syscall) {
+        self.count += row.count;
+        self.bytes += row.bytes;
+        self.duration_ns += row.duration_ns as f64;
+        self.blocked_ns += row.blocked_ns as f64;
+        if let Some(stack) = row.stack {
+            *self.stacks.entry(stack).or_default() += row.duration_ns as f64;
+        }
+    }
+
+    /// Time in the kernel, working.
+    pub(crate) fn working_ns(&self) -> f64 {
+        (self.duration_ns - self.blocked_ns).max(0.0)
+    }
+
+    /// The stack with most of the time.
+    pub(crate) fn stack(&self) -> Option<u32> {
+        self.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(stack, _)| *stack)
+    }
+
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.stacks.keys().copied()
+    }
+}
+
+impl<'a> Calls<'a> {
+    pub(crate) fn new(evidence: &'a Evidence<'a>) -> Calls<'a> {
+        let tables = &evidence.recording.tables;
+        let foreign: Vec<bool> = (0..tables.functions.len() as u32)
+            .map(|function| runtime::is_name(&evidence.frame(function)))
+            .collect();
+        let mut own: Vec<Option<u32>> = Vec::with_capacity(tables.stacks.len());
+        for stack in &tables.stacks {
+            let outer = stack.parent.and_then(|parent| own[parent as usize]);
+            let here = evidence.function_at(stack.location).filter(|function| !foreign[*function as usize]);
+            own.push(here.or(outer));
+        }
+        Calls { evidence, own }
+    }
+
+    /// Finished calls of the 64-bit interface with the process of each.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'a Syscall, u32)> + use<'a> {
+        let tables = &self.evidence.recording.tables;
+        let rows = tables.syscalls.iter().filter(|row| !row.compat);
+        rows.map(|row| (row, tables.threads[row.thread as usize].process))
+    }
+
+    /// The function of the program itself that makes the call; none if its stack is not known.
+    pub(crate) fn own(&self, row: &Syscall) -> Option<u32> {
+        self.own[row.stack? as usize]
+    }
+
+    pub(crate) fn file(&self, row: &Syscall) -> Option<&'a File> {
+        Some(&self.evidence.recording.tables.files[row.file? as usize])
+    }
+
+    /// CPU time of the samples in `process` under `own` and under the outermost library function that all of `sums`' stacks
+    /// go through behind it; 0 if there is none, for then `own` does other things as well.
+    pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
+        let evidence = self.evidence;
+        // The functions behind `own`, outermost first, of each stack.
+        let behind: Vec<Vec<u32>> = sum
+            .stacks()
+            .map(|stack| {
+                let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+                let mut inner: Vec<u32> = inner.take_while(|function| *function != own).collect();
+                inner.reverse();
+                inner
+            })
+            .collect();
+        let Some(common) = behind.first().and_then(|stack| stack.first()).copied() else { return 0.0 };
+        if behind.iter().any(|stack| stack.first() != Some(&common)) {
+            return 0.0;
+        }
+        let stacks = &evidence.recording.tables.stacks;
+        // 1: under own; 2: and then directly under the common one.
+        let mut depth: Vec<u8> = Vec::with_capacity(stacks.len());
+        for stack in stacks {
+            let outer = stack.parent.map_or(0, |parent| depth[parent as usize]);
+            let function = evidence.function_at(stack.location);
+            depth.push(match (outer, function) {
+                (2, _) => 2,
+                (_, Some(function)) if function == own => 1,
+                (1, Some(function)) if function == common => 2,
+                _ => 0,
+            });
+        }
+        let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+        samples
+            .filter(|(sample, _)| sample.stack.is_some_and(|stack| depth[stack as usize] == 2))
+            .filter(|(sample, _)| evidence.process_of(sample) == process)
+            .map(|(_, weight)| weight)
+            .sum()
+    }
+
+    /// Share of the time in which `intervals` (ns, in order of their start) were on that some thread of the tree used a CPU.
+    pub(crate) fn busy_share(&self, intervals: &[(u64, u64)]) -> f64 {
+        let total: u64 = intervals.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
+        let samples = &self.evidence.recording.tables.samples;
+        let mut busy = 0.0;
+        for (start, end) in intervals {
+            let from = samples.partition_point(|sample| sample.time_ns < *start);
+            let to = samples.partition_point(|sample| sample.time_ns < *end);
+            busy += self.evidence.weights[from..to.max(from)].iter().sum::<f64>();
+        }
+        busy / (total as f64).max(1.0)
+    }
+}
+
+/// The name of a system call of the 64-bit table.
+pub fn name(number: u32) -> String {
+    syscalls::x86_64::Sysno::new(number as usize)
+        .map_or_else(|| format!("syscall {number}"), |call| call.name().to_owned())
+}
+
+/// What a finding of a cause in system calls is made of.
+pub(crate) struct Draft<'s> {
+    pub cause: Cause,
+    pub title: &'s str,
+    pub confidence: Confidence,
+    pub basis: Basis,
+    pub cost_ns: f64,
+    pub gain_ns: f64,
+    /// A stack that shows where from, and the function on it that is told.
+    pub stack: Option<u32>,
+    pub own: Option<u32>,
+    /// The process, told where there is no stack.
+    pub process: u32,
+    pub files: Vec<String>,
+    pub explanation: Vec<String>,
+    pub facts: Vec<Fact>,
+    pub advice: String,
+}
+
+impl Draft<'_> {
+    pub(crate) fn finish(self, evidence: &Evidence<'_>) -> Finding {
+        let place = self.stack.zip(self.own);
+        let path = place.map_or_else(Vec::new, |(stack, own)| evidence.path_at(stack, own));
+        let process = &evidence.recording.tables.processes[self.process as usize];
+        let program = process.program.rsplit('/').next().unwrap_or_default().to_owned();
+        let whole = Frame { function: program.clone(), module: program, file: None, line: None };
+        let frame = path.last().cloned().unwrap_or(whole);
+        let total = match self.basis {
+            Basis::Cpu => evidence.cpu_ns,
+            Basis::Wall => evidence.recording.about.wall_ns as f64,
+        };
+        let cost = self.cost_ns.min(total);
+        Finding {
+            cause: self.cause,
+            title: self.title.to_owned(),
+            confidence: self.confidence,
+            basis: self.basis,
+            cost_ns: cost as u64,
+            share: cost / total.max(1.0),
+            gain_ns: self.gain_ns.min(cost) as u64,
+            fingerprint: format!("{}|{}|{}", self.cause.slug(), frame.module, frame.function),
+            function: frame.function,
+            module: frame.module,
+            file: frame.file,
+            line: frame.line,
+            path,
+            files: self.files,
+            explanation: self.explanation,
+            facts: self.facts,
+            series: Vec::new(),
+            advice: self.advice,
+        }
+    }
+}
+
+/// A fact of the trace.
+pub(crate) fn fact(name: &str, value: f64, unit: &str, sure: Sure) -> Fact {
+    Fact { name: name.to_owned(), value, unit: unit.to_owned(), source: "trace".to_owned(), sure }
+}
+
+/// " from load_config (main.c:12)", or nothing where it is not known.
+pub(crate) fn from(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>) -> String {
+    let Some(frame) = stack.zip(own).and_then(|(stack, own)| evidence.path_at(stack, own).pop()) else {
+        return String::new();
+    };
+    let at = match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => format!(" ({}:{line})", file.rsplit('/').next().unwrap_or(file)),
+        _ => String::new(),
+    };
+    format!(" from {}{at}", frame.function)
+}
+
+/// Several names, the first few told: "a, b and 3 more".
+pub(crate) fn some(names: &[String], most: usize) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        _ if names.len() <= most => {
+            format!("{} and {}", names[..names.len() - 1].join(", "), names[names.len() - 1])
+        }
+        _ => format!("{} and {} more", names[..most].join(", "), names.len() - most),
+    }
+}

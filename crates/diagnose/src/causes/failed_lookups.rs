@@ -1,0 +1,134 @@
+//! Paths are tried and missed, again and again: a search path with many wrong directories, a file that is looked for each
+//! time and never there.
+//!
+//! All processes that ran one program are taken together, for a program that is started often pays its search each time.
+
+use super::words::{count, time};
+use crate::Evidence;
+use crate::calls::{Calls, Draft, EXECS, OPENS, STATS, Sum, fact, from, some};
+use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Misses before they count, and misses for each hit.
+const MISSES: u64 = 200;
+const FOR_EACH_HIT: f64 = 2.0;
+/// The same paths are missed so often on average: a path that is tried once had to be tried.
+const EACH: f64 = 3.0;
+/// … or so many places are tried for each name.
+const PLACES: f64 = 4.0;
+/// The gain is at least this share of the run's CPU time, and this long, ns.
+const SHARE: f64 = 0.10;
+const LEAST_NS: f64 = 5e6;
+/// ENOENT and ENOTDIR.
+const MISSED: [i64; 2] = [-2, -20];
+
+#[derive(Default)]
+struct Search {
+    missed: Sum,
+    hits: u64,
+    paths: HashMap<u32, u64>,
+    processes: BTreeSet<u32>,
+    /// Time by function of the program itself.
+    own: BTreeMap<Option<u32>, f64>,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let calls = Calls::new(evidence);
+    let tables = &evidence.recording.tables;
+    let mut searches: BTreeMap<&str, Search> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let looks = OPENS.contains(&row.number) || STATS.contains(&row.number) || EXECS.contains(&row.number);
+        if !looks {
+            continue;
+        }
+        let search = searches.entry(name_of(&tables.processes[process as usize].program)).or_default();
+        if MISSED.contains(&row.result) {
+            search.missed.add(row);
+            search.processes.insert(process);
+            *search.own.entry(calls.own(row)).or_default() += row.duration_ns as f64;
+            if let Some(file) = row.file {
+                *search.paths.entry(file).or_default() += row.count;
+            }
+        } else if row.result >= 0 {
+            search.hits += row.count;
+        }
+    }
+    searches.into_iter().filter_map(|(program, search)| finding(evidence, program, &search)).collect()
+}
+
+/// The folder and the name of a path.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// A program's name without its folder, which is not known of the shortest-lived.
+fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Finding> {
+    let sum = &search.missed;
+    let cost = sum.working_ns();
+    if sum.count < MISSES || (sum.count as f64) < FOR_EACH_HIT * search.hits as f64 {
+        return None;
+    }
+    if cost < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+        return None;
+    }
+    let files = &evidence.recording.tables.files;
+    let paths: BTreeSet<&str> = search.paths.keys().map(|file| files[*file as usize].path.as_str()).collect();
+    let names: BTreeSet<&str> = paths.iter().map(|path| split(path).1).collect();
+    let mut folders: Vec<String> =
+        paths.iter().map(|path| split(path).0.to_owned()).collect::<BTreeSet<_>>().into_iter().collect();
+    let each = sum.count as f64 / paths.len().max(1) as f64;
+    let places = paths.len() as f64 / names.len().max(1) as f64;
+    if each < EACH && places < PLACES {
+        return None;
+    }
+    folders.retain(|folder| !folder.is_empty());
+    let (own, _) = search.own.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let stack = sum.stack();
+    let process = *search.processes.first()?;
+    let runs = search.processes.len();
+    let by = if runs > 1 { format!("{} runs of {program}", count(runs as f64)) } else { program.to_owned() };
+    let mut explanation = vec![format!(
+        "{by} looked for {} files that are not there, {} times in all{}; {} other look-ups succeeded",
+        count(paths.len() as f64),
+        count(sum.count as f64),
+        from(evidence, stack, *own),
+        count(search.hits as f64)
+    )];
+    explanation.push(format!(
+        "{} in {} directories: {}",
+        if names.len() == 1 { "one name".to_owned() } else { format!("{} names", count(names.len() as f64)) },
+        count(folders.len() as f64),
+        some(&folders, 3)
+    ));
+    explanation.push(format!("the misses alone took {} in the kernel", time(cost)));
+    Some(
+        Draft {
+            cause: Cause::FailedLookups,
+            title: "look-ups that fail",
+            confidence: Confidence::Likely,
+            basis: Basis::Cpu,
+            cost_ns: cost,
+            gain_ns: cost,
+            stack: stack.filter(|_| own.is_some()),
+            own: *own,
+            process,
+            files: paths.iter().take(20).map(|path| (*path).to_owned()).collect(),
+            explanation,
+            facts: vec![
+                fact("misses", sum.count as f64, "calls", Sure::Exact),
+                fact("hits", search.hits as f64, "calls", Sure::Exact),
+                fact("paths missed", paths.len() as f64, "paths", Sure::Exact),
+                fact("directories tried", folders.len() as f64, "paths", Sure::Exact),
+                fact("processes", runs as f64, "processes", Sure::Exact),
+                fact("time in the kernel", cost, "ns", Sure::Exact),
+            ],
+            advice: "Name the right place first (an absolute path, an rpath, a shorter search path), or remember what is not there"
+                .to_owned(),
+        }
+        .finish(evidence),
+    )
+}

@@ -1,0 +1,309 @@
+//! A program is started anew for every operation, and starting it is most of what that takes.
+//!
+//! The operations are children that one place of one process forks and that execute the same program, each with its own
+//! descendants. A child starts up until it first touches what only it (or its parent) has: the input that it was
+//! started for. Who starts programs that then work for long (make and its compilers) is left alone.
+
+use super::words::{count, time};
+use crate::Evidence;
+use crate::calls::{Calls, Draft, FORKS, OPENS, READS, Sum, WRITES, fact, from};
+use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use slowpath_recording::tables::{Process, Syscall};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Operations before they count.
+const OPERATIONS: usize = 10;
+/// Start-up is at least this share of the operations' time.
+const START_UP: f64 = 0.5;
+/// The gain is at least this share of the elapsed time, and this long, ns.
+const SHARE: f64 = 0.10;
+const LEAST_NS: f64 = 50e6;
+/// A file that this share of the operations touches is part of starting up.
+const COMMON: f64 = 0.5;
+const CONNECT: u32 = 42;
+
+/// One child and its descendants.
+struct Operation {
+    process: u32,
+    members: BTreeSet<u32>,
+    /// From the parent's call of fork.
+    start: u64,
+    end: u64,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let calls = Calls::new(evidence);
+    let tables = &evidence.recording.tables;
+    // Who forked a pid: the call whose result it is, at or before the child's start.
+    let mut forks: HashMap<i64, Vec<&Syscall>> = HashMap::new();
+    for (row, _) in calls.all().filter(|(row, _)| FORKS.contains(&row.number) && row.result > 0) {
+        forks.entry(row.result).or_default().push(row);
+    }
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for process in &tables.processes {
+        if let Some(parent) = process.parent {
+            children.entry(parent).or_default().push(process.process);
+        }
+    }
+    let mut groups: BTreeMap<(u32, Option<u32>, &str), (Vec<Operation>, Sum)> = BTreeMap::new();
+    for process in tables.processes.iter().filter(|process| process.exec_ns.is_some()) {
+        let Some(parent) = process.parent else { continue };
+        let fork = forks.get(&i64::from(process.pid)).and_then(|rows| {
+            let of_parent = rows.iter().filter(|row| tables.threads[row.thread as usize].process == parent);
+            of_parent.filter(|row| row.time_ns <= process.start_ns).max_by_key(|row| row.time_ns)
+        });
+        let start = fork.map_or(process.start_ns, |fork| fork.time_ns);
+        let end = process.end_ns.unwrap_or(start).max(start);
+        let own = fork.and_then(|fork| calls.own(fork));
+        let mut members = subtree(process.process, &children);
+        // A daemon that one of them left behind is none of theirs.
+        members.retain(|member| tables.processes[*member as usize].end_ns.is_some_and(|ended| ended <= end));
+        members.insert(process.process);
+        let (operations, sum) = groups.entry((parent, own, name(process))).or_default();
+        operations.push(Operation { process: process.process, members, start, end });
+        if let Some(fork) = fork {
+            sum.add(fork);
+        }
+    }
+    groups.retain(|_, (operations, _)| operations.len() >= OPERATIONS);
+    let found = groups.iter().filter_map(|((parent, own, _), (operations, forks))| {
+        finding(evidence, &calls, *parent, *own, operations, forks)
+    });
+    found.collect()
+}
+
+/// The name of the program, without its folder.
+fn name(process: &Process) -> &str {
+    process.program.rsplit('/').next().unwrap_or_default()
+}
+
+fn subtree(root: u32, children: &HashMap<u32, Vec<u32>>) -> BTreeSet<u32> {
+    let (mut members, mut next) = (BTreeSet::new(), vec![root]);
+    while let Some(process) = next.pop() {
+        if members.insert(process) {
+            next.extend(children.get(&process).into_iter().flatten());
+        }
+    }
+    members
+}
+
+/// When each operation had started up: see the file's head.
+fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation]) -> Vec<u64> {
+    let tables = &evidence.recording.tables;
+    let of: HashMap<u32, usize> = operations
+        .iter()
+        .enumerate()
+        .flat_map(|(at, operation)| operation.members.iter().map(move |process| (*process, at)))
+        .collect();
+    // Named files and who opens them; pipes and sockets, and how many sides of the whole tree use them.
+    let mut openers: HashMap<&str, BTreeSet<usize>> = HashMap::new();
+    let mut users: HashMap<(u64, u64), BTreeSet<Option<usize>>> = HashMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+        let Some(file) = calls.file(row) else { continue };
+        match of.get(&process) {
+            Some(at) if OPENS.contains(&row.number) => {
+                openers.entry(&file.path).or_default().insert(*at);
+            }
+            operation if file.inode != 0 => {
+                users.entry((file.device, file.inode)).or_default().insert(operation.copied());
+            }
+            _ => {}
+        }
+    }
+    let few = |path: &str| {
+        openers.get(path).is_none_or(|by| (by.len() as f64) < (COMMON * operations.len() as f64).max(2.0))
+    };
+    let mut at: Vec<u64> = operations.iter().map(|operation| operation.end).collect();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+        let (Some(operation), Some(file)) = (of.get(&process), calls.file(row)) else { continue };
+        let executed = tables.processes[process as usize].exec_ns.unwrap_or(u64::MAX);
+        if row.time_ns < executed {
+            continue;
+        }
+        let shared = users.get(&(file.device, file.inode)).is_some_and(|users| users.len() > 1);
+        let (reads, writes) = (READS.contains(&row.number), WRITES.contains(&row.number));
+        let input = match file.kind.as_str() {
+            "file" | "path" => {
+                (OPENS.contains(&row.number) || reads) && !file.path.is_empty() && few(&file.path)
+            }
+            "pipe" | "socket" => reads && shared,
+            "terminal" => reads,
+            _ => false,
+        };
+        let output = writes && (shared || !matches!(file.kind.as_str(), "pipe" | "socket" | "anonymous"));
+        if input || output {
+            at[*operation] = at[*operation].min(row.time_ns);
+        }
+    }
+    at
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    parent: u32,
+    own: Option<u32>,
+    operations: &[Operation],
+    forks: &Sum,
+) -> Option<Finding> {
+    let tables = &evidence.recording.tables;
+    let wall = evidence.recording.about.wall_ns as f64;
+    let lives: f64 = operations.iter().map(|operation| (operation.end - operation.start) as f64).sum();
+    if lives < (SHARE * wall).max(LEAST_NS) {
+        return None; // before the dearer questions
+    }
+    let at = started(evidence, calls, operations);
+    let starts: Vec<(u64, u64)> =
+        operations.iter().zip(&at).map(|(one, at)| (one.start, (*at).max(one.start))).collect();
+    let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum();
+    // Operations that overlap: what one of them takes is not all elapsed time.
+    let mut spans: Vec<(u64, u64)> =
+        operations.iter().map(|operation| (operation.start, operation.end)).collect();
+    spans.sort_unstable();
+    let alone = union(&spans) / lives.max(1.0);
+    let meanwhile = sampled(evidence, parent, &starts);
+    let gain = ((start_up - meanwhile) * alone).max(0.0);
+    if start_up < START_UP * lives || gain < (SHARE * wall).max(LEAST_NS) {
+        return None;
+    }
+    let number = operations.len() as f64;
+    let cpu: u64 = operations
+        .iter()
+        .flat_map(|operation| &operation.members)
+        .filter_map(|process| tables.processes[*process as usize].cpu_ns)
+        .sum();
+    let program = names(evidence, &operations[operations.len() / 2]);
+    let stack = forks.stack();
+    let parent_name = name(&tables.processes[parent as usize]);
+    let mut explanation = vec![
+        format!(
+            "{parent_name} started {program} {} times{}, {} each, of which {} ({:.0} %) passed before it touched its input",
+            count(number),
+            from(evidence, stack, own),
+            time(lives / number),
+            time(start_up / number),
+            100.0 * start_up / lives
+        ),
+        format!(
+            "each took {} of CPU time: fork, exec, linking, reading its settings, and then the work",
+            time(cpu as f64 / number)
+        ),
+    ];
+    let mut facts = vec![
+        fact("processes started", number, "processes", Sure::Exact),
+        fact("time of each", lives / number, "ns", Sure::Exact),
+        fact("start-up of each", start_up / number, "ns", Sure::Exact),
+        fact("CPU time of each", cpu as f64 / number, "ns", Sure::Exact),
+        fact("elapsed time of all", lives * alone, "ns", Sure::Exact),
+    ];
+    if let Some((helper, said)) = helpers(evidence, calls, operations) {
+        explanation.push(said);
+        facts.push(helper);
+    }
+    Some(
+        Draft {
+            cause: Cause::ProcessPerOperation,
+            title: "a process for every operation",
+            confidence: Confidence::Likely,
+            basis: Basis::Wall,
+            cost_ns: lives * alone,
+            gain_ns: gain,
+            stack,
+            own,
+            process: parent,
+            files: vec![tables.processes[operations[0].process as usize].program.clone()],
+            explanation,
+            facts,
+            advice: "Do it in the process, by a library; or start the program once and give it all operations (many \
+                     arguments, a list on its input, a server that stays)"
+                .to_owned(),
+        }
+        .finish(evidence),
+    )
+}
+
+/// The programs of an operation: "sh → gpg", those behind the first one by their CPU time.
+fn names(evidence: &Evidence<'_>, operation: &Operation) -> String {
+    let tables = &evidence.recording.tables;
+    let first = name(&tables.processes[operation.process as usize]);
+    let others = operation.members.iter().map(|process| &tables.processes[*process as usize]);
+    let most = others
+        .filter(|process| process.exec_ns.is_some() && name(process) != first)
+        .max_by_key(|process| process.cpu_ns);
+    most.map_or_else(|| first.to_owned(), |process| format!("{first} → {}", name(process)))
+}
+
+/// Length of the union of intervals in order of their start, ns.
+fn union(spans: &[(u64, u64)]) -> f64 {
+    let (mut total, mut until) = (0, 0);
+    for (start, end) in spans {
+        total += end.saturating_sub((*start).max(until));
+        until = until.max(*end);
+    }
+    total as f64
+}
+
+/// CPU time of a process within intervals, ns.
+fn sampled(evidence: &Evidence<'_>, process: u32, intervals: &[(u64, u64)]) -> f64 {
+    let samples = &evidence.recording.tables.samples;
+    let mut total = 0.0;
+    for (start, end) in intervals {
+        let from = samples.partition_point(|sample| sample.time_ns < *start);
+        let to = samples.partition_point(|sample| sample.time_ns < *end).max(from);
+        let inside = samples[from..to].iter().zip(&evidence.weights[from..to]);
+        total += inside
+            .filter(|(sample, _)| evidence.process_of(sample) == process)
+            .map(|(_, weight)| weight)
+            .sum::<f64>();
+    }
+    total
+}
+
+/// What the operations waited for on sockets to helpers outside of themselves.
+fn helpers(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    operations: &[Operation],
+) -> Option<(crate::findings::Fact, String)> {
+    let tables = &evidence.recording.tables;
+    let members: BTreeSet<u32> =
+        operations.iter().flat_map(|operation| operation.members.iter().copied()).collect();
+    let mut addresses: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut blocked = 0u64;
+    for (row, _) in calls.all().filter(|(_, process)| members.contains(process)) {
+        let Some(file) = calls.file(row) else { continue };
+        if row.number == CONNECT && row.result >= 0 && file.kind == "address" {
+            *addresses.entry(&file.path).or_default() += row.count;
+        } else if file.kind == "socket" {
+            blocked += row.blocked_ns;
+        }
+    }
+    let (address, times) = addresses.into_iter().max_by_key(|(_, times)| *times)?;
+    if (times as f64) < COMMON * operations.len() as f64 {
+        return None;
+    }
+    // A helper of the tree is known by who ended the waits on it.
+    let inside =
+        tables.waits.iter().filter(|wait| members.contains(&tables.threads[wait.thread as usize].process));
+    let waker = inside
+        .filter(|wait| wait.file.is_some_and(|file| tables.files[file as usize].kind == "socket"))
+        .filter_map(|wait| Some(&tables.processes[tables.threads[wait.waker? as usize].process as usize]))
+        .find(|process| process.exec_ns.is_some());
+    let each = blocked as f64 / operations.len() as f64;
+    let said = match waker {
+        Some(helper) => format!(
+            "each waited {} for {} behind {address}{}",
+            time(each),
+            name(helper),
+            helper.cpu_ns.map_or_else(
+                || ", whose CPU time is not in these figures".to_owned(),
+                |cpu| format!(", which used {} of CPU time in all", time(cpu as f64))
+            )
+        ),
+        None => format!(
+            "each waited {} for a helper behind {address} that is outside of this recording: its CPU time is in no figure here",
+            time(each)
+        ),
+    };
+    Some((fact("time waited for a helper, each", each, "ns", Sure::Exact), said))
+}

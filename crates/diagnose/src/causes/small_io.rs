@@ -1,0 +1,105 @@
+//! Bytes are moved a few at a time: one write a line, one read a byte, where a buffer would do.
+//!
+//! Terminals and sockets are left out: there a small message may be wanted at once. So is a file in which the program
+//! seeks about. The cost is the time in the kernel, so that many calls which cost nothing are none.
+
+use super::words::{count, time};
+use crate::Evidence;
+use crate::calls::{Calls, Draft, READS, SEEK, Sum, WRITES, fact, from};
+use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use std::collections::BTreeMap;
+
+/// Calls on one file from one place before they count, and the most bytes a call on average.
+const CALLS: u64 = 1_000;
+const BYTES: f64 = 512.0;
+/// What one call could move.
+const BLOCK: f64 = 65_536.0;
+/// Seeks for each call from which it is no sequence.
+const SEEKS: f64 = 0.1;
+/// The gain is at least this share of the run's CPU time, and this long, ns.
+const SHARE: f64 = 0.05;
+const LEAST_NS: f64 = 5e6;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let calls = Calls::new(evidence);
+    let mut sums: BTreeMap<(u32, u32, Option<u32>, bool), Sum> = BTreeMap::new();
+    let mut seeks: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let Some(file) = calls.file(row) else { continue };
+        if row.number == SEEK {
+            *seeks.entry((process, file.file)).or_default() += row.count;
+        }
+        let (reads, writes) = (READS.contains(&row.number), WRITES.contains(&row.number));
+        if !(reads || writes) || row.result < 0 || !matches!(file.kind.as_str(), "file" | "pipe" | "device") {
+            continue;
+        }
+        sums.entry((process, file.file, calls.own(row), writes)).or_default().add(row);
+    }
+    let mut findings = Vec::new();
+    for ((process, file, own, writes), sum) in sums {
+        let average = sum.bytes as f64 / sum.count.max(1) as f64;
+        let sought = seeks.get(&(process, file)).copied().unwrap_or(0) as f64;
+        if sum.count < CALLS || average > BYTES || sought > SEEKS * sum.count as f64 || sum.bytes == 0 {
+            continue;
+        }
+        let needed = (sum.bytes as f64 / BLOCK).ceil().max(1.0);
+        let cost = sum.working_ns();
+        let gain = cost * (1.0 - needed / sum.count as f64);
+        if gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+            continue;
+        }
+        let file = &evidence.recording.tables.files[file as usize];
+        let what = match (file.path.as_str(), file.kind.as_str()) {
+            ("", "file") => "a file".to_owned(),
+            ("", kind) => format!("a {kind}"),
+            (path, _) => path.to_owned(),
+        };
+        let (verb, way) = if writes { ("writes", "to") } else { ("reads", "from") };
+        let stack = sum.stack();
+        findings.push(
+            Draft {
+                cause: Cause::SmallIo,
+                title: if writes { "tiny writes" } else { "tiny reads" },
+                // What is at the other end of a pipe may want each piece at once.
+                confidence: if file.kind == "pipe" { Confidence::Likely } else { Confidence::Certain },
+                basis: Basis::Cpu,
+                cost_ns: cost,
+                gain_ns: gain,
+                stack,
+                own,
+                process,
+                explanation: vec![
+                    format!(
+                        "{} {verb} {way} {what}{}, {} bytes each on average",
+                        count(sum.count as f64),
+                        from(evidence, stack, own),
+                        if average >= 10.0 { count(average) } else { format!("{average:.1}") }
+                    ),
+                    format!(
+                        "that took {} in the kernel; {} bytes in blocks of 64 KiB are {} {verb}",
+                        time(cost),
+                        count(sum.bytes as f64),
+                        count(needed)
+                    ),
+                ],
+                facts: vec![
+                    fact("calls", sum.count as f64, "calls", Sure::Exact),
+                    fact("bytes a call", average, "bytes", Sure::Exact),
+                    fact("bytes in all", sum.bytes as f64, "bytes", Sure::Exact),
+                    fact("time in the kernel", cost, "ns", Sure::Exact),
+                    fact("calls needed in blocks of 64 KiB", needed, "calls", Sure::Fitted),
+                ],
+                files: vec![what],
+                advice: if writes {
+                    "Collect the output in a buffer and write it when it is full: no flush after each line (std::endl, fflush, an \
+                     unbuffered stream)"
+                        .to_owned()
+                } else {
+                    "Read into a buffer of some KiB and take the pieces from there".to_owned()
+                },
+            }
+            .finish(evidence),
+        );
+    }
+    findings
+}

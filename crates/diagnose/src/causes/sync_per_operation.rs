@@ -1,0 +1,99 @@
+//! Every operation waits until the disk has it: fsync and its like after each small record, or writes to a file that was
+//! opened with `O_SYNC`. The cost is elapsed time.
+
+use super::words::{count, time};
+use crate::Evidence;
+use crate::calls::{Calls, Draft, Sum, fact, from};
+use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use std::collections::BTreeMap;
+
+/// fsync, fdatasync, msync, sync, syncfs, sync_file_range.
+const SYNCS: [u32; 6] = [74, 75, 26, 162, 306, 277];
+/// write, writev, pwrite64, pwritev, pwritev2.
+const WRITES: [u32; 5] = [1, 20, 18, 296, 328];
+/// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
+const SYNCED: u64 = 20;
+const BYTES: f64 = 65_536.0;
+/// The gain is at least this share of the elapsed time, and this long, ns.
+const SHARE: f64 = 0.10;
+const LEAST_NS: f64 = 30e6;
+/// If CPUs are used for this share of the waits, other work goes on meanwhile.
+const BUSY: f64 = 0.5;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let calls = Calls::new(evidence);
+    let mut sums: BTreeMap<(u32, Option<u32>), (Sum, Vec<(u64, u64)>, BTreeMap<String, u64>)> =
+        BTreeMap::new();
+    // Bytes written to each file by each process.
+    let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let writes = WRITES.contains(&row.number);
+        if let Some(file) = row.file.filter(|_| writes && row.result >= 0) {
+            *written.entry((process, file)).or_default() += row.bytes;
+        }
+        if !(SYNCS.contains(&row.number) || writes && row.sync) || row.result < 0 {
+            continue;
+        }
+        let (sum, intervals, files) = sums.entry((process, calls.own(row))).or_default();
+        sum.add(row);
+        if row.count == 1 {
+            intervals.push((row.time_ns, row.end_ns));
+        }
+        if let Some(file) = calls.file(row) {
+            files.insert(file.path.clone(), u64::from(file.file));
+        }
+    }
+    let wall = evidence.recording.about.wall_ns as f64;
+    let mut findings = Vec::new();
+    for ((process, own), (sum, intervals, files)) in sums {
+        let bytes: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
+        let each = bytes as f64 / sum.count.max(1) as f64;
+        let cost = sum.duration_ns;
+        let gain = cost * (1.0 - 1.0 / sum.count.max(1) as f64);
+        if sum.count < SYNCED || each > BYTES || gain < (SHARE * wall).max(LEAST_NS) {
+            continue;
+        }
+        if calls.busy_share(&intervals) > BUSY {
+            continue;
+        }
+        let stack = sum.stack();
+        let names: Vec<String> = files.into_keys().filter(|path| !path.is_empty()).collect();
+        findings.push(
+            Draft {
+                cause: Cause::SyncPerOperation,
+                title: "every operation waits for the disk",
+                confidence: Confidence::Likely,
+                basis: Basis::Wall,
+                cost_ns: cost,
+                gain_ns: gain,
+                stack,
+                own,
+                process,
+                explanation: vec![
+                    format!(
+                        "{} times{} the program waited until {} was on the disk, {} each time",
+                        count(sum.count as f64),
+                        from(evidence, stack, own),
+                        if names.is_empty() { "a file".to_owned() } else { crate::calls::some(&names, 3) },
+                        time(cost / sum.count as f64)
+                    ),
+                    format!(
+                        "between two of these waits {} bytes were written on average; nothing else of the program ran meanwhile",
+                        count(each)
+                    ),
+                ],
+                facts: vec![
+                    fact("waits for the disk", sum.count as f64, "calls", Sure::Exact),
+                    fact("time waited", cost, "ns", Sure::Exact),
+                    fact("bytes for each", each, "bytes", Sure::Exact),
+                ],
+                files: names,
+                advice: "Let several records share one sync (group commit): collect what comes within a few ms, sync once, then \
+                         confirm all of them"
+                    .to_owned(),
+            }
+            .finish(evidence),
+        );
+    }
+    findings
+}

@@ -1,0 +1,36 @@
+//! Numbers as a person would write them.
+
+/// 51,302
+pub(crate) fn count(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A slope as a person would write it: 2.0, 0.25, 1,234.
+pub(crate) fn rounded(value: f64) -> String {
+    if value >= 100.0 {
+        count(value)
+    } else if value >= 1.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// ns as a person would write them.
+pub(crate) fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        ns => (ns, "ns"),
+    };
+    if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+}

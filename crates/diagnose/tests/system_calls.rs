@@ -1,0 +1,489 @@
+//! The causes in system calls on synthetic recordings, at their thresholds, with calls told one by one and added up.
+
+mod common;
+
+use common::traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
+use slowpath_diagnose::findings::{Basis, Cause, Confidence};
+use slowpath_recording::Recording;
+
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const OPEN: u32 = 257;
+const CLOSE: u32 = 3;
+const STAT: u32 = 262;
+const SEEK: u32 = 8;
+const NANOSLEEP: u32 = 230;
+const RECEIVE: u32 = 45;
+const SEND: u32 = 44;
+const POLL: u32 = 7;
+const CONNECT: u32 = 42;
+const FSYNC: u32 = 74;
+const CLONE: u32 = 56;
+
+/// One file of a kind is opened, read and closed `times` times by calls of 100 µs; the run has `cpu_ms` of CPU time.
+fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/etc/settings", kind, 2_000);
+    for _ in 0..times {
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn a_file_that_is_read_again_and_again_is_told_with_its_place() {
+    for mode in BOTH {
+        let finding = only(&rereading(mode, 1_000, "file", 400), Cause::RedundantFileAccess);
+        assert_eq!((finding.function.as_str(), finding.confidence), ("work", Confidence::Certain));
+        assert_eq!(finding.files, ["/etc/settings"]);
+        assert_eq!((finding.cost_ns, finding.gain_ns), (300 * MS, 299_700_000));
+        let said = finding.explanation.join("\n");
+        assert!(said.contains("opened 1,000 times from work (program.c:11)"), "{said}");
+        assert!(said.contains("3,000 system calls"), "{said}");
+    }
+}
+
+#[test]
+fn nineteen_readings_are_too_few_and_twenty_are_enough() {
+    for mode in BOTH {
+        silent(&rereading(mode, 19, "file", 20));
+        only(&rereading(mode, 20, "file", 20), Cause::RedundantFileAccess);
+    }
+}
+
+#[test]
+fn readings_that_cost_less_than_a_twentieth_are_silent() {
+    for mode in BOTH {
+        silent(&rereading(mode, 1_000, "file", 6_100));
+        only(&rereading(mode, 1_000, "file", 5_900), Cause::RedundantFileAccess);
+    }
+}
+
+#[test]
+fn what_the_kernel_makes_up_may_be_read_again() {
+    for mode in BOTH {
+        silent(&rereading(mode, 1_000, "pseudo", 400));
+    }
+}
+
+#[test]
+fn many_files_that_are_read_once_each_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/data/{number}"), "file", 2_000);
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    silent(&traced.recording(400 * MS));
+}
+
+#[test]
+fn a_file_that_is_opened_for_writing_again_and_again_is_no_reading() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let file = traced.file("/var/log/it", "file", 2_000);
+        for _ in 0..1_000 {
+            traced.call(OPEN, Some(file), 3, 100 * US).argument = 0o2001; // O_WRONLY | O_APPEND
+            traced.call(CLOSE, Some(file), 0, 100 * US);
+        }
+        silent(&traced.recording(400 * MS));
+    }
+}
+
+/// One path is asked for `times` times.
+fn asking(mode: Mode, times: u32, path: &str, result: i64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file(path, "path", 0);
+    for _ in 0..times {
+        traced.call(STAT, Some(file), result, 100 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_path_that_is_asked_for_again_and_again_is_told() {
+    for mode in BOTH {
+        let finding = only(&asking(mode, 1_000, "/etc/localtime", 0), Cause::RedundantFileAccess);
+        assert_eq!(finding.title, "the same path is looked up again and again");
+        only(&asking(mode, 150, "/etc/localtime", 0), Cause::RedundantFileAccess);
+        silent(&asking(mode, 99, "/etc/localtime", 0));
+        silent(&asking(mode, 1_000, "relative", 0));
+    }
+}
+
+#[test]
+fn questions_beside_readings_of_the_same_place_are_the_same_finding() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    let path = traced.file("/etc/settings.d", "path", 0);
+    for _ in 0..1_000 {
+        traced.call(STAT, Some(path), 0, 100 * US);
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    let finding = only(&traced.recording(400 * MS), Cause::RedundantFileAccess);
+    assert!(
+        finding.explanation.last().is_some_and(|said| said.starts_with("also /etc/settings.d was looked up"))
+    );
+}
+
+/// `calls` writes or reads of `bytes` each, of 10 µs each.
+fn tiny(mode: Mode, number: u32, calls: u32, bytes: i64, kind: &str, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/tmp/out", kind, 0);
+    for _ in 0..calls {
+        traced.call(number, Some(file), bytes, 10 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn tiny_writes_and_reads_are_told() {
+    for mode in BOTH {
+        let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), Cause::SmallIo);
+        assert_eq!((finding.title.as_str(), finding.basis), ("tiny writes", Basis::Cpu));
+        assert_eq!(finding.confidence, Confidence::Certain);
+        assert!(
+            finding.explanation[0]
+                .starts_with("10,000 writes to /tmp/out from work (program.c:11), 20 bytes each")
+        );
+        let finding = only(&tiny(mode, READ, 10_000, 1, "pipe", 200), Cause::SmallIo);
+        assert_eq!((finding.title.as_str(), finding.confidence), ("tiny reads", Confidence::Likely));
+    }
+}
+
+#[test]
+fn tiny_io_counts_from_a_thousand_calls_below_512_bytes_and_a_twentieth_of_the_time() {
+    for mode in BOTH {
+        silent(&tiny(mode, WRITE, 999, 20, "file", 100));
+        only(&tiny(mode, WRITE, 1_000, 20, "file", 100), Cause::SmallIo);
+        silent(&tiny(mode, WRITE, 10_000, 513, "file", 200));
+        only(&tiny(mode, WRITE, 10_000, 512, "file", 200), Cause::SmallIo);
+        silent(&tiny(mode, WRITE, 10_000, 20, "file", 2_100));
+        only(&tiny(mode, WRITE, 10_000, 20, "file", 1_900), Cause::SmallIo);
+    }
+}
+
+#[test]
+fn small_messages_to_terminals_and_sockets_and_big_blocks_are_silent() {
+    for mode in BOTH {
+        silent(&tiny(mode, WRITE, 10_000, 20, "terminal", 200));
+        silent(&tiny(mode, WRITE, 10_000, 20, "socket", 200));
+        silent(&tiny(mode, READ, 10_000, 65_536, "file", 200));
+    }
+}
+
+#[test]
+fn small_reads_at_places_that_are_sought_are_silent() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let file = traced.file("/data/index", "file", 1 << 30);
+        for _ in 0..10_000 {
+            traced.call(SEEK, Some(file), 0, US);
+            traced.call(READ, Some(file), 100, 10 * US);
+        }
+        silent(&traced.recording(200 * MS));
+    }
+}
+
+/// Each of `runs` rounds tries `paths` places in vain and finds the last.
+fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let misses: Vec<u32> =
+        (0..paths).map(|place| traced.file(&format!("/opt/{place}/libx.so"), "path", 0)).collect();
+    let there = traced.file("/usr/lib/libx.so", "file", 1_000);
+    for _ in 0..runs {
+        for file in &misses {
+            traced.call(OPEN, Some(*file), -2, 50 * US);
+        }
+        traced.call(OPEN, Some(there), 3, 50 * US).argument = 0o2; // so that it is no rereading
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn searches_in_vain_are_told_with_their_directories() {
+    for mode in BOTH {
+        let finding = only(&missing(mode, 50, 40, 200), Cause::FailedLookups);
+        assert_eq!((finding.function.as_str(), finding.cost_ns), ("work", 100 * MS));
+        let said = finding.explanation.join("\n");
+        assert!(
+            said.contains("2,000 times in all from work (program.c:11); 50 other look-ups succeeded"),
+            "{said}"
+        );
+        assert!(said.contains("one name in 40 directories"), "{said}");
+    }
+}
+
+#[test]
+fn misses_count_from_200_on_and_two_for_each_hit_and_a_tenth_of_the_time() {
+    for mode in BOTH {
+        silent(&missing(mode, 19, 10, 10));
+        only(&missing(mode, 20, 10, 10), Cause::FailedLookups);
+        silent(&missing(mode, 500, 1, 50));
+        only(&missing(mode, 500, 2, 50), Cause::FailedLookups);
+        silent(&missing(mode, 50, 40, 1_010));
+        only(&missing(mode, 50, 40, 990), Cause::FailedLookups);
+    }
+}
+
+#[test]
+fn names_that_are_each_tried_once_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/cache/{number}"), "path", 0);
+        traced.call(STAT, Some(file), -2, 100 * US);
+    }
+    silent(&traced.recording(150 * MS));
+}
+
+/// `times` records of `bytes`, each written and then waited for.
+fn syncing(times: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..times {
+        traced.call(WRITE, Some(file), bytes, 10 * US);
+        traced.sleep(FSYNC, Some(file), 0, wait);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording((times as u64 * 20 * US) + other_ms * MS)
+}
+
+#[test]
+fn a_sync_for_every_record_is_told_in_elapsed_time() {
+    let finding = only(&syncing(100, 200, 3 * MS, 0), Cause::SyncPerOperation);
+    assert_eq!((finding.basis, finding.cost_ns), (Basis::Wall, 300 * MS));
+    assert_eq!(finding.files, ["/var/log/journal"]);
+    assert!(
+        finding.explanation[1].contains("200 bytes were written on average"),
+        "{:?}",
+        finding.explanation
+    );
+}
+
+#[test]
+fn syncs_count_from_twenty_on_below_64_kib_and_from_a_tenth_of_the_time() {
+    silent(&syncing(19, 200, 3 * MS, 0));
+    only(&syncing(20, 200, 3 * MS, 0), Cause::SyncPerOperation);
+    silent(&syncing(100, 65_537, 3 * MS, 0));
+    only(&syncing(100, 65_536, 3 * MS, 0), Cause::SyncPerOperation);
+    silent(&syncing(100, 200, 3 * MS, 2_800));
+    only(&syncing(100, 200, 3 * MS, 2_500), Cause::SyncPerOperation);
+}
+
+#[test]
+fn syncs_beside_other_work_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..100 {
+        let from = traced.now;
+        traced.sleep(FSYNC, Some(file), 0, 3 * MS);
+        let until = std::mem::replace(&mut traced.now, from);
+        traced.compute(OTHER, 3 * MS); // another thread's, for all that the samples say
+        traced.now = until;
+    }
+    silent(&traced.recording(310 * MS));
+}
+
+#[test]
+fn a_file_opened_for_synchronous_writes_is_told_too() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..100 {
+        traced.sleep(WRITE, Some(file), 200, 3 * MS).sync = true;
+    }
+    only(&traced.recording(MS), Cause::SyncPerOperation);
+}
+
+/// `answers` questions on a socket; before each answer there are `empty` looks, and a sleep after each.
+fn polling(answers: u32, empty: u32, sleep: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..answers {
+        for _ in 0..empty {
+            traced.call(RECEIVE, Some(socket), -11, 5 * US);
+            traced.sleep(NANOSLEEP, None, 0, sleep);
+        }
+        traced.call(RECEIVE, Some(socket), 100, 5 * US);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(10 * MS + other_ms * MS)
+}
+
+#[test]
+fn sleeping_and_looking_again_is_told_with_half_a_sleep_for_each_answer() {
+    let finding = only(&polling(100, 1, 10 * MS, 0), Cause::Waiting);
+    assert_eq!((finding.title.as_str(), finding.basis), ("sleeps and looks again", Basis::Wall));
+    assert_eq!((finding.cost_ns, finding.gain_ns), (1_000 * MS, 500 * MS));
+    assert!(finding.explanation[1].contains("recvfrom"), "{:?}", finding.explanation);
+    assert_eq!(only(&polling(100, 3, 10 * MS, 0), Cause::Waiting).gain_ns, 500 * MS);
+}
+
+#[test]
+fn sleeps_shorter_than_a_wait_of_their_own_are_told_in_both_modes() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let socket = traced.file("", "socket", 0);
+        for _ in 0..1_000 {
+            traced.call(RECEIVE, Some(socket), -11, 5 * US);
+            traced.sleep(NANOSLEEP, None, 0, 900 * US);
+            traced.call(RECEIVE, Some(socket), 100, 5 * US);
+        }
+        only(&traced.recording(20 * MS), Cause::Waiting);
+    }
+}
+
+#[test]
+fn one_long_wait_however_often_it_looks_is_silent() {
+    silent(&polling(1, 500, 10 * MS, 0));
+}
+
+#[test]
+fn sleeps_of_less_than_a_fifth_of_the_time_are_silent() {
+    silent(&polling(100, 1, 10 * MS, 4_200));
+    only(&polling(100, 1, 10 * MS, 3_800), Cause::Waiting);
+}
+
+#[test]
+fn sleeps_without_a_look_are_pacing_and_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..100 {
+        traced.call(SEND, Some(socket), 100, 5 * US);
+        traced.sleep(NANOSLEEP, None, 0, 10 * MS);
+    }
+    silent(&traced.recording(10 * MS));
+}
+
+/// A question to an address and a poll that expires after `wait`, `times` times; then other work.
+fn unanswered(times: u32, wait: u64, answered: bool, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:53", "address", 0);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..times {
+        traced.call(CONNECT, Some(address), 0, 5 * US);
+        traced.call(SEND, Some(socket), 30, 5 * US);
+        if answered {
+            traced.call(RECEIVE, Some(socket), 30, 5 * US);
+        }
+        traced.sleep(POLL, None, 0, wait);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(10 * MS + other_ms * MS)
+}
+
+#[test]
+fn waits_in_vain_are_told_with_the_address() {
+    let finding = only(&unanswered(2, 5_000 * MS, false, 0), Cause::Waiting);
+    assert_eq!(finding.files, ["192.0.2.1:53"]);
+    assert_eq!((finding.confidence, finding.cost_ns), (Confidence::Certain, 10_000 * MS));
+}
+
+#[test]
+fn waits_in_vain_count_from_one_second_and_a_fifth_of_the_time_on() {
+    silent(&unanswered(1, 900 * MS, false, 0));
+    only(&unanswered(1, 1_000 * MS, false, 0), Cause::Waiting);
+    silent(&unanswered(1, 1_000 * MS, false, 4_100));
+    only(&unanswered(1, 1_000 * MS, false, 3_900), Cause::Waiting);
+}
+
+#[test]
+fn a_wait_after_an_answer_is_idleness() {
+    silent(&unanswered(5, 2_000 * MS, true, 0));
+}
+
+/// `times` children of one place: each starts up for `start` and then works on a file of its own for `work`.
+fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
+    let mut traced = Traced::new(Mode::Each);
+    let settings = traced.file("/etc/sign.conf", "file", 100);
+    let began = traced.now;
+    for number in 0..times {
+        if at_once {
+            traced.now = began;
+        }
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", start / 2);
+        let pid = i64::from(child) + 100;
+        traced.call(CLONE, None, pid, 50 * US).time_ns = from;
+        traced.call(OPEN, Some(settings), 3, 10 * US).thread = child;
+        traced.now = from + start;
+        let input = traced.file(&format!("/data/{number}"), "file", 100);
+        traced.call(OPEN, Some(input), 3, 10 * US).thread = child;
+        traced.now = from + start + work;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    traced
+}
+
+#[test]
+fn a_process_for_every_operation_is_told_with_its_start_up() {
+    let finding = only(&children(50, 8 * MS, 2 * MS, false).recording(300 * MS), Cause::ProcessPerOperation);
+    assert_eq!((finding.function.as_str(), finding.basis), ("work", Basis::Wall));
+    assert_eq!((finding.cost_ns, finding.gain_ns), (500 * MS, 400 * MS));
+    let said = finding.explanation.join("\n");
+    assert!(said.contains("started sign 50 times from work (program.c:11), 10 ms each"), "{said}");
+    assert!(said.contains("8.0 ms (80 %)"), "{said}");
+}
+
+#[test]
+fn nine_children_are_too_few_and_ten_are_enough() {
+    silent(&children(9, 8 * MS, 2 * MS, false).recording(100 * MS));
+    only(&children(10, 8 * MS, 2 * MS, false).recording(100 * MS), Cause::ProcessPerOperation);
+}
+
+#[test]
+fn children_that_work_for_longer_than_they_start_are_silent() {
+    silent(&children(50, 4 * MS, 6 * MS, false).recording(300 * MS));
+}
+
+#[test]
+fn children_side_by_side_count_in_elapsed_time() {
+    let traced = children(50, 80 * MS, 20 * MS, true);
+    let finding = only(&traced.recording(4_000 * MS), Cause::ProcessPerOperation);
+    assert!((99 * MS..=101 * MS).contains(&finding.cost_ns), "{}", finding.cost_ns);
+    assert!((79 * MS..=81 * MS).contains(&finding.gain_ns), "{}", finding.gain_ns);
+}
+
+#[test]
+fn children_of_a_long_run_are_silent() {
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    traced.compute(OTHER, 4_000 * MS);
+    silent(&traced.recording(4_300 * MS));
+}
+
+#[test]
+fn what_a_helper_behind_a_socket_took_is_told_or_that_it_is_not_known() {
+    let with_helper = |inside: bool| {
+        let mut traced = children(50, 8 * MS, 2 * MS, false);
+        let address = traced.file("unix:/run/agent", "address", 0);
+        let helper = traced.process(Some(0), "/usr/bin/agent", 77 * MS);
+        for child in 1..=50 {
+            let start = traced.tables.processes[child].start_ns;
+            let socket = traced.file("", "socket", 0);
+            traced.call(CONNECT, Some(address), 0, 5 * US).thread = child as u32;
+            let row = traced.sleep(READ, Some(socket), 10, 2 * MS);
+            (row.thread, row.time_ns, row.end_ns) = (child as u32, start + MS, start + 3 * MS);
+            let waker = inside.then_some(helper);
+            let (time_ns, duration_ns) = (start + MS, 2 * MS);
+            traced.tables.waits.push(slowpath_recording::tables::Wait {
+                time_ns,
+                duration_ns,
+                thread: child as u32,
+                number: READ,
+                file: Some(socket),
+                stack: None,
+                waker,
+                waker_stack: None,
+            });
+        }
+        traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+        only(&traced.recording(300 * MS), Cause::ProcessPerOperation).explanation.join("\n")
+    };
+    let said = with_helper(true);
+    assert!(said.contains("each waited 2.0 ms for agent behind unix:/run/agent, which used 77 ms"), "{said}");
+    let said = with_helper(false);
+    assert!(said.contains("outside of this recording: its CPU time is in no figure here"), "{said}");
+}
