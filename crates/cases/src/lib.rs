@@ -28,7 +28,7 @@ pub struct Case {
     pub packages: Vec<String>,
     /// The command that builds both programs, run in the case's folder.
     pub build: Vec<String>,
-    /// Arguments of both programs.
+    /// Arguments of both programs; `{case}` stands for the case's folder.
     #[serde(default)]
     pub args: Vec<String>,
     /// The slow program, from the case's folder.
@@ -48,9 +48,9 @@ pub struct Case {
 pub struct Expect {
     /// The guilty function.
     pub function: String,
-    /// The function that it calls ever more often, where there is one.
+    /// What the explanation must mention, such as the function that is called ever more often, or the file that is read.
     #[serde(default)]
-    pub callee: Option<String>,
+    pub says: Vec<String>,
     /// Both programs print the same.
     #[serde(default)]
     pub same_output: bool,

@@ -361,7 +361,9 @@ static __always_inline void note_stack(struct thread *thread, __u32 class)
 {
 	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
 	bool again = near->site == thread->site;
-	if (again) {
+	if (class & PROCESS) {
+		// Rare and dear: each has a stack of its own, for the C library starts all processes from one place.
+	} else if (again) {
 		if (++near->calls < COPY_AGAIN)
 			return;
 	} else {
@@ -371,10 +373,10 @@ static __always_inline void note_stack(struct thread *thread, __u32 class)
 			near->calls = 0;
 			return;
 		}
-		if (!thread->root && !(class & PROCESS) && thread->time - thread->born < YOUNG_NS)
+		if (!thread->root && thread->time - thread->born < YOUNG_NS)
 			return;
 	}
-	if (!may_copy(thread->time) || !send_stack(thread))
+	if (!(class & PROCESS) && !may_copy(thread->time) || !send_stack(thread))
 		return;
 	near->site = thread->site;
 	near->calls = 0;

@@ -17,6 +17,9 @@ pub(crate) const WRITES: [u32; 2] = [1, 20];
 pub(crate) const SEEK: u32 = 8;
 pub(crate) const GETCWD: u32 = 79;
 
+/// A process (or thread), and the function of its own that makes a call.
+pub(crate) type Place = (u32, Option<u32>);
+
 /// See the file's head.
 pub(crate) struct Calls<'a> {
     evidence: &'a Evidence<'a>,
@@ -144,6 +147,17 @@ impl<'a> Calls<'a> {
         busy / (total as f64).max(1.0)
     }
 }
+
+/// A file was opened to be read, and only that.
+pub(crate) fn is_read_open(row: &Syscall) -> bool {
+    // open and openat keep their flags; openat2's are in memory.
+    let flags = if row.number == 437 { 0 } else { row.argument as i32 };
+    let reads = flags & ACCESS_MODE == 0 && flags & (CREATE | TRUNCATE) == 0;
+    OPENS.contains(&row.number) && row.result >= 0 && reads && row.number != 85
+}
+const ACCESS_MODE: i32 = 3;
+const CREATE: i32 = 0o100;
+const TRUNCATE: i32 = 0o1000;
 
 /// The name of a system call of the 64-bit table.
 pub fn name(number: u32) -> String {

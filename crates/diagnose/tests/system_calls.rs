@@ -483,7 +483,10 @@ fn what_a_helper_behind_a_socket_took_is_told_or_that_it_is_not_known() {
         only(&traced.recording(300 * MS), Cause::ProcessPerOperation).explanation.join("\n")
     };
     let said = with_helper(true);
-    assert!(said.contains("each waited 2.0 ms for agent behind unix:/run/agent, which used 77 ms"), "{said}");
+    assert!(
+        said.contains("each also waited 2.0 ms for agent behind unix:/run/agent, which used 77 ms"),
+        "{said}"
+    );
     let said = with_helper(false);
     assert!(said.contains("outside of this recording: its CPU time is in no figure here"), "{said}");
 }

@@ -98,6 +98,10 @@ pub(crate) enum Told {
     Refused(String),
 }
 
+/// Errors that say nothing of this machine: the process is gone (ENOENT, ESRCH), or the kernel cannot place a breakpoint on
+/// that one instruction (ENOTSUPP).
+const BENIGN: [i32; 3] = [libc::ENOENT, libc::ESRCH, 524];
+
 struct Standing {
     uprobe: Uprobe,
     opened_ns: u64,
@@ -373,9 +377,11 @@ impl Counter {
                 true
             }
             (set, uprobe) => {
-                if self.probes[index].generation == 1 {
-                    let why = uprobe.err().map(|e| e.to_string()).or(set.err().map(|e| e.to_string()));
-                    self.tell(Told::Refused(why.unwrap_or_default()));
+                let why = uprobe.err().map(|e| e.to_string()).or(set.err().map(|e| e.to_string()));
+                let why = why.unwrap_or_default();
+                let benign = BENIGN.iter().any(|code| why.contains(&format!("(os error {code})")));
+                if self.probes[index].generation == 1 && !benign {
+                    self.tell(Told::Refused(why));
                 }
                 self.probes[index].again_ns = opened + 10 * PAUSE_NS;
                 false

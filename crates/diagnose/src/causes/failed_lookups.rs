@@ -78,14 +78,20 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Fi
     let files = &evidence.recording.tables.files;
     let paths: BTreeSet<&str> = search.paths.keys().map(|file| files[*file as usize].path.as_str()).collect();
     let names: BTreeSet<&str> = paths.iter().map(|path| split(path).1).collect();
-    let mut folders: Vec<String> =
-        paths.iter().map(|path| split(path).0.to_owned()).collect::<BTreeSet<_>>().into_iter().collect();
+    // Where most was missed first.
+    let mut folders: BTreeMap<&str, u64> = BTreeMap::new();
+    for (file, misses) in &search.paths {
+        *folders.entry(split(&files[*file as usize].path).0).or_default() += misses;
+    }
+    let mut folders: Vec<(&str, u64)> =
+        folders.into_iter().filter(|(folder, _)| !folder.is_empty()).collect();
+    folders.sort_by_key(|(folder, misses)| (std::cmp::Reverse(*misses), *folder));
+    let folders: Vec<String> = folders.into_iter().map(|(folder, _)| folder.to_owned()).collect();
     let each = sum.count as f64 / paths.len().max(1) as f64;
     let places = paths.len() as f64 / names.len().max(1) as f64;
     if each < EACH && places < PLACES {
         return None;
     }
-    folders.retain(|folder| !folder.is_empty());
     let (own, _) = search.own.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
     let stack = sum.stack();
     let process = *search.processes.first()?;

@@ -6,7 +6,7 @@
 
 use super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, FORKS, OPENS, READS, Sum, WRITES, fact, from};
+use crate::calls::{Calls, Draft, FORKS, OPENS, Place, READS, Sum, WRITES, fact, from, is_read_open};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +21,8 @@ const LEAST_NS: f64 = 50e6;
 /// A file that this share of the operations touches is part of starting up.
 const COMMON: f64 = 0.5;
 const CONNECT: u32 = 42;
+/// poll, ppoll, select, pselect6, epoll_wait, epoll_pwait.
+const POLLS: [u32; 6] = [7, 271, 23, 270, 232, 281];
 
 /// One child and its descendants.
 struct Operation {
@@ -45,7 +47,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             children.entry(parent).or_default().push(process.process);
         }
     }
-    let mut groups: BTreeMap<(u32, Option<u32>, &str), (Vec<Operation>, Sum)> = BTreeMap::new();
+    let mut groups: BTreeMap<(Place, &str), (Vec<Operation>, Sum)> = BTreeMap::new();
     for process in tables.processes.iter().filter(|process| process.exec_ns.is_some()) {
         let Some(parent) = process.parent else { continue };
         let fork = forks.get(&i64::from(process.pid)).and_then(|rows| {
@@ -59,22 +61,24 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         // A daemon that one of them left behind is none of theirs.
         members.retain(|member| tables.processes[*member as usize].end_ns.is_some_and(|ended| ended <= end));
         members.insert(process.process);
-        let (operations, sum) = groups.entry((parent, own, name(process))).or_default();
+        let (operations, sum) = groups.entry(((parent, own), name(process))).or_default();
         operations.push(Operation { process: process.process, members, start, end });
         if let Some(fork) = fork {
             sum.add(fork);
         }
     }
     groups.retain(|_, (operations, _)| operations.len() >= OPERATIONS);
-    let found = groups.iter().filter_map(|((parent, own, _), (operations, forks))| {
+    let found = groups.iter().filter_map(|(((parent, own), _), (operations, forks))| {
         finding(evidence, &calls, *parent, *own, operations, forks)
     });
     found.collect()
 }
 
-/// The name of the program, without its folder.
+/// The name that the program was started by, without its folder.
 fn name(process: &Process) -> &str {
-    process.program.rsplit('/').next().unwrap_or_default()
+    // The file is not known of those that were gone before it could be asked for.
+    let name = process.arguments.first().unwrap_or(&process.program);
+    name.rsplit('/').next().unwrap_or_default()
 }
 
 fn subtree(root: u32, children: &HashMap<u32, Vec<u32>>) -> BTreeSet<u32> {
@@ -123,14 +127,17 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
         let shared = users.get(&(file.device, file.inode)).is_some_and(|users| users.len() > 1);
         let (reads, writes) = (READS.contains(&row.number), WRITES.contains(&row.number));
         let input = match file.kind.as_str() {
-            "file" | "path" => {
-                (OPENS.contains(&row.number) || reads) && !file.path.is_empty() && few(&file.path)
-            }
+            "file" => (is_read_open(row) || reads) && !file.path.is_empty() && few(&file.path),
             "pipe" | "socket" => reads && shared,
             "terminal" => reads,
             _ => false,
         };
-        let output = writes && (shared || !matches!(file.kind.as_str(), "pipe" | "socket" | "anonymous"));
+        // To what was open when it started, or a pipe that others use too: not to a lock or a log of its own.
+        let output = writes
+            && match file.kind.as_str() {
+                "pipe" | "socket" => shared,
+                _ => file.path.is_empty(),
+            };
         if input || output {
             at[*operation] = at[*operation].min(row.time_ns);
         }
@@ -155,7 +162,10 @@ fn finding(
     let at = started(evidence, calls, operations);
     let starts: Vec<(u64, u64)> =
         operations.iter().zip(&at).map(|(one, at)| (one.start, (*at).max(one.start))).collect();
-    let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum();
+    // What a helper does for them is work, and stays.
+    let helper = helper(evidence, calls, operations);
+    let waited = helper.as_ref().map_or(0.0, |helper| helper.waited);
+    let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum::<f64>() - waited;
     // Operations that overlap: what one of them takes is not all elapsed time.
     let mut spans: Vec<(u64, u64)> =
         operations.iter().map(|operation| (operation.start, operation.end)).collect();
@@ -163,7 +173,7 @@ fn finding(
     let alone = union(&spans) / lives.max(1.0);
     let meanwhile = sampled(evidence, parent, &starts);
     let gain = ((start_up - meanwhile) * alone).max(0.0);
-    if start_up < START_UP * lives || gain < (SHARE * wall).max(LEAST_NS) {
+    if start_up < START_UP * (lives - waited) || gain < (SHARE * wall).max(LEAST_NS) {
         return None;
     }
     let number = operations.len() as f64;
@@ -177,7 +187,7 @@ fn finding(
     let parent_name = name(&tables.processes[parent as usize]);
     let mut explanation = vec![
         format!(
-            "{parent_name} started {program} {} times{}, {} each, of which {} ({:.0} %) passed before it touched its input",
+            "{parent_name} started {program} {} times{}, {} each, of which {} ({:.0} %) passed in starting up, before it touched its input",
             count(number),
             from(evidence, stack, own),
             time(lives / number),
@@ -196,9 +206,9 @@ fn finding(
         fact("CPU time of each", cpu as f64 / number, "ns", Sure::Exact),
         fact("elapsed time of all", lives * alone, "ns", Sure::Exact),
     ];
-    if let Some((helper, said)) = helpers(evidence, calls, operations) {
-        explanation.push(said);
-        facts.push(helper);
+    if let Some(helper) = helper {
+        explanation.push(helper.said(number));
+        facts.push(fact("time waited for a helper, each", helper.waited / number, "ns", Sure::Exact));
     }
     Some(
         Draft {
@@ -211,7 +221,7 @@ fn finding(
             stack,
             own,
             process: parent,
-            files: vec![tables.processes[operations[0].process as usize].program.clone()],
+            files: Vec::new(),
             explanation,
             facts,
             advice: "Do it in the process, by a library; or start the program once and give it all operations (many \
@@ -259,51 +269,74 @@ fn sampled(evidence: &Evidence<'_>, process: u32, intervals: &[(u64, u64)]) -> f
     total
 }
 
-/// What the operations waited for on sockets to helpers outside of themselves.
-fn helpers(
-    evidence: &Evidence<'_>,
-    calls: &Calls<'_>,
-    operations: &[Operation],
-) -> Option<(crate::findings::Fact, String)> {
+/// A helper that the operations talk to over a socket.
+struct Helper<'a> {
+    address: &'a str,
+    /// What all operations waited for it, ns.
+    waited: f64,
+    /// The process, if it is in the recording, and its CPU time, ns.
+    process: Option<(&'a Process, f64)>,
+}
+
+impl Helper<'_> {
+    fn said(&self, operations: f64) -> String {
+        let (each, address) = (time(self.waited / operations), self.address);
+        match &self.process {
+            Some((process, cpu)) => format!(
+                "each also waited {each} for {} behind {address}, which used {} of CPU time in all: no start-up, and no part of the gain",
+                name(process),
+                time(*cpu)
+            ),
+            None => format!(
+                "each also waited {each} for a helper behind {address} that is outside of this recording: its CPU time is in no \
+                 figure here"
+            ),
+        }
+    }
+}
+
+/// The helper that most operations talk to, if any.
+fn helper<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>, operations: &[Operation]) -> Option<Helper<'a>> {
     let tables = &evidence.recording.tables;
     let members: BTreeSet<u32> =
         operations.iter().flat_map(|operation| operation.members.iter().copied()).collect();
     let mut addresses: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut blocked = 0u64;
     for (row, _) in calls.all().filter(|(_, process)| members.contains(process)) {
-        let Some(file) = calls.file(row) else { continue };
-        if row.number == CONNECT && row.result >= 0 && file.kind == "address" {
+        if let Some(file) = calls.file(row).filter(|file| row.number == CONNECT && file.kind == "address") {
             *addresses.entry(&file.path).or_default() += row.count;
-        } else if file.kind == "socket" {
-            blocked += row.blocked_ns;
         }
     }
     let (address, times) = addresses.into_iter().max_by_key(|(_, times)| *times)?;
     if (times as f64) < COMMON * operations.len() as f64 {
         return None;
     }
-    // A helper of the tree is known by who ended the waits on it.
-    let inside =
-        tables.waits.iter().filter(|wait| members.contains(&tables.threads[wait.thread as usize].process));
-    let waker = inside
-        .filter(|wait| wait.file.is_some_and(|file| tables.files[file as usize].kind == "socket"))
-        .filter_map(|wait| Some(&tables.processes[tables.threads[wait.waker? as usize].process as usize]))
-        .find(|process| process.exec_ns.is_some());
-    let each = blocked as f64 / operations.len() as f64;
-    let said = match waker {
-        Some(helper) => format!(
-            "each waited {} for {} behind {address}{}",
-            time(each),
-            name(helper),
-            helper.cpu_ns.map_or_else(
-                || ", whose CPU time is not in these figures".to_owned(),
-                |cpu| format!(", which used {} of CPU time in all", time(cpu as f64))
-            )
-        ),
-        None => format!(
-            "each waited {} for a helper behind {address} that is outside of this recording: its CPU time is in no figure here",
-            time(each)
-        ),
+    // It is waited for in reads of a socket, or in a poll before these.
+    let on_socket = |number: u32, file: Option<u32>| {
+        POLLS.contains(&number) || file.is_some_and(|file| tables.files[file as usize].kind == "socket")
     };
-    Some((fact("time waited for a helper, each", each, "ns", Sure::Exact), said))
+    let waited: u64 = calls
+        .all()
+        .filter(|(row, process)| members.contains(process) && on_socket(row.number, row.file))
+        .map(|(row, _)| row.blocked_ns)
+        .sum();
+    // A helper of the tree is known by who ended the waits.
+    let process_of = |thread: u32| tables.threads[thread as usize].process;
+    let process = tables
+        .waits
+        .iter()
+        .filter(|wait| members.contains(&process_of(wait.thread)) && on_socket(wait.number, wait.file))
+        .filter_map(|wait| Some(process_of(wait.waker?)))
+        .find(|process| !members.contains(process));
+    let process = process.map(|process| {
+        let row = &tables.processes[process as usize];
+        let sampled = || {
+            let samples = tables.samples.iter().zip(&evidence.weights);
+            samples
+                .filter(|(sample, _)| evidence.process_of(sample) == process)
+                .map(|(_, weight)| weight)
+                .sum()
+        };
+        (row, row.cpu_ns.map_or_else(sampled, |cpu| cpu as f64))
+    });
+    Some(Helper { address, waited: waited as f64, process })
 }

@@ -6,7 +6,7 @@
 
 use super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, GETCWD, OPENS, STATS, Sum, fact, from, some};
+use crate::calls::{Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,6 @@ const ASKED: u64 = 100;
 /// The gain is at least this share of the run's CPU time, and this long, ns.
 const SHARE: f64 = 0.05;
 const LEAST_NS: f64 = 5e6;
-
-/// A process and the function of its own that makes the calls.
-type Place = (u32, Option<u32>);
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let calls = Calls::new(evidence);
@@ -37,16 +34,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     }
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
-
-fn is_read_open(row: &Syscall) -> bool {
-    // open and openat keep their flags; openat2's are in memory.
-    let flags = if row.number == 437 { 0 } else { row.argument as i32 };
-    let reads = flags & ACCESS_MODE == 0 && flags & (CREATE | TRUNCATE) == 0;
-    OPENS.contains(&row.number) && row.result >= 0 && reads && row.number != 85
-}
-const ACCESS_MODE: i32 = 3;
-const CREATE: i32 = 0o100;
-const TRUNCATE: i32 = 0o1000;
 
 fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
     // Opens of each file by place; all that was done with it there; and files that were written to.

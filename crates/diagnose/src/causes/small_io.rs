@@ -16,7 +16,7 @@ const BYTES: f64 = 512.0;
 const BLOCK: f64 = 65_536.0;
 /// Seeks for each call from which it is no sequence.
 const SEEKS: f64 = 0.1;
-/// The gain is at least this share of the run's CPU time, and this long, ns.
+/// The gain is at least this share of the run's CPU time and of its elapsed time, and this long, ns.
 const SHARE: f64 = 0.05;
 const LEAST_NS: f64 = 5e6;
 
@@ -45,7 +45,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let needed = (sum.bytes as f64 / BLOCK).ceil().max(1.0);
         let cost = sum.working_ns();
         let gain = cost * (1.0 - needed / sum.count as f64);
-        if gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+        // In a program that mostly waits even half of the CPU time is little.
+        let whole = evidence.cpu_ns.max(evidence.recording.about.wall_ns as f64);
+        if gain < (SHARE * whole).max(LEAST_NS) {
             continue;
         }
         let file = &evidence.recording.tables.files[file as usize];

@@ -3,7 +3,7 @@
 
 use super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, Sum, fact, from};
+use crate::calls::{Calls, Draft, Place, Sum, fact, from};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use std::collections::BTreeMap;
 
@@ -20,10 +20,17 @@ const LEAST_NS: f64 = 30e6;
 /// If CPUs are used for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
+/// Waits of one place, when they were, and for which files, by path.
+#[derive(Default)]
+struct Waits {
+    sum: Sum,
+    intervals: Vec<(u64, u64)>,
+    files: BTreeMap<String, u64>,
+}
+
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let calls = Calls::new(evidence);
-    let mut sums: BTreeMap<(u32, Option<u32>), (Sum, Vec<(u64, u64)>, BTreeMap<String, u64>)> =
-        BTreeMap::new();
+    let mut sums: BTreeMap<Place, Waits> = BTreeMap::new();
     // Bytes written to each file by each process.
     let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
@@ -34,7 +41,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         if !(SYNCS.contains(&row.number) || writes && row.sync) || row.result < 0 {
             continue;
         }
-        let (sum, intervals, files) = sums.entry((process, calls.own(row))).or_default();
+        let Waits { sum, intervals, files } = sums.entry((process, calls.own(row))).or_default();
         sum.add(row);
         if row.count == 1 {
             intervals.push((row.time_ns, row.end_ns));
@@ -45,7 +52,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     }
     let wall = evidence.recording.about.wall_ns as f64;
     let mut findings = Vec::new();
-    for ((process, own), (sum, intervals, files)) in sums {
+    for ((process, own), Waits { sum, intervals, files }) in sums {
         let bytes: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
         let each = bytes as f64 / sum.count.max(1) as f64;
         let cost = sum.duration_ns;

@@ -6,7 +6,7 @@
 
 use super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, READS, Sum, fact, from, name};
+use crate::calls::{Calls, Draft, Place, READS, Sum, fact, from, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, HashMap};
@@ -66,7 +66,7 @@ struct Looks {
 /// Sleep, look, sleep again.
 fn sleeping(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
     // By thread, for what another thread looks at is another matter.
-    let mut sleeps: BTreeMap<(u32, Option<u32>), (Sum, Vec<(u64, u64)>)> = BTreeMap::new();
+    let mut sleeps: BTreeMap<Place, (Sum, Vec<(u64, u64)>)> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| is_sleep(row)) {
         let (sum, intervals) = sleeps.entry((row.thread, calls.own(row))).or_default();
         sum.add(row);
@@ -172,7 +172,7 @@ struct Asked {
 fn in_vain(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
     let tables = &evidence.recording.tables;
     let mut asked: HashMap<u32, Asked> = HashMap::new();
-    let mut sums: BTreeMap<(u32, Option<u32>), (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
+    let mut sums: BTreeMap<Place, (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
     for (row, process) in calls.all() {
         let asked = asked.entry(row.thread).or_default();
         let file = calls.file(row);

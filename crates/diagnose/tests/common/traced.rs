@@ -25,6 +25,9 @@ pub enum Mode {
 }
 pub const BOTH: [Mode; 2] = [Mode::Each, Mode::AddedUp];
 
+/// Thread, number, file, stack and error.
+type Key = (u32, u32, Option<u32>, Option<u32>, i64);
+
 /// A recording in the making.
 pub struct Traced {
     pub tables: Tables,
@@ -185,7 +188,7 @@ impl Traced {
 
     /// As the kernel adds up: calls of one thread, number, file, place and error, but no processes and no long waits.
     fn add_up(&mut self) {
-        let mut sums: BTreeMap<(u32, u32, Option<u32>, Option<u32>, i64), Syscall> = BTreeMap::new();
+        let mut sums: BTreeMap<Key, Syscall> = BTreeMap::new();
         let mut rows = Vec::new();
         for row in std::mem::take(&mut self.tables.syscalls) {
             if row.blocked_ns >= MS || matches!(row.number, 56 | 59 | 61 | 247) {
