@@ -1,10 +1,12 @@
 //! The causes in system calls on synthetic recordings, at their thresholds, with calls told one by one and added up.
 
 mod common;
+#[path = "common/traced.rs"]
+mod traced;
 
-use common::traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
 use slowpath_diagnose::findings::{Basis, Cause, Confidence};
 use slowpath_recording::Recording;
+use traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
 
 const READ: u32 = 0;
 const WRITE: u32 = 1;

@@ -9,11 +9,13 @@
 //! - [`line()`]: a straight line by (weighted) least squares
 //! - [`count_fit`]: "call k makes a·k + b calls"
 //! - [`rate_ratio_interval`]: how sure is the ratio of two counted rates?
+//! - [`bootstrap_median`], [`signed_rank_p`], [`student_interval`], [`spent`]: do the pairs of a comparison differ?
 //! - [`mean`], [`median`], [`quantile`]: the middle of a sample
 
 mod counts;
 mod growth;
 mod line;
+mod paired;
 mod rank;
 mod rates;
 mod robust;
@@ -21,6 +23,7 @@ mod robust;
 pub use counts::{CountFit, count_fit};
 pub use growth::{Growth, Point, Ramp, Shape, growth};
 pub use line::{Line, line};
+pub use paired::{bootstrap_median, signed_rank_p, spent, student_interval};
 pub use rank::spearman;
 pub use rates::rate_ratio_interval;
 pub use robust::{mean, median, quantile};

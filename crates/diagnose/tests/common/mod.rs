@@ -1,7 +1,5 @@
 //! Synthetic recordings: what those of several causes share.
 
-pub mod traced;
-
 use slowpath_recording::About;
 use slowpath_recording::about::{Collector, Format, State};
 

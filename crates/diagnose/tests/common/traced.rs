@@ -2,7 +2,7 @@
 //!
 //! The program is `main → work → read_file (of libc)`: stack 0 to 2, and `main → other`: stack 3.
 
-use super::about;
+use crate::common::about;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Cause, Finding};
 use slowpath_recording::tables::*;
