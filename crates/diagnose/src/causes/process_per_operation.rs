@@ -2,7 +2,7 @@
 //!
 //! The operations are children that one place of one process forks and that execute the same program, each with its own
 //! descendants. A child starts up until it first touches what only it (or its parent) has: the input that it was
-//! started for. Who starts programs that then work for long (make and its compilers) is left alone.
+//! started for; one without any has started up with the last library or settings that it loads. Who starts programs that then work for long (make and its compilers) is left alone.
 
 use super::words::{count, time};
 use crate::Evidence;
@@ -21,6 +21,8 @@ const LEAST_NS: f64 = 50e6;
 /// A file that this share of the operations touches is part of starting up.
 const COMMON: f64 = 0.5;
 const CONNECT: u32 = 42;
+/// execve, execveat, mmap, mprotect, munmap.
+const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
 /// poll, ppoll, select, pselect6, epoll_wait, epoll_pwait.
 const POLLS: [u32; 6] = [7, 271, 23, 270, 232, 281];
 
@@ -61,7 +63,14 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         // A daemon that one of them left behind is none of theirs.
         members.retain(|member| tables.processes[*member as usize].end_ns.is_some_and(|ended| ended <= end));
         members.insert(process.process);
-        let (operations, sum) = groups.entry(((parent, own), name(process))).or_default();
+        // A shell forks itself to start programs from there: it is the shell that starts them.
+        let mut starter = parent;
+        while let (None, Some(before)) =
+            (tables.processes[starter as usize].exec_ns, tables.processes[starter as usize].parent)
+        {
+            starter = before;
+        }
+        let (operations, sum) = groups.entry(((starter, own), name(process))).or_default();
         operations.push(Operation { process: process.process, members, start, end });
         if let Some(fork) = fork {
             sum.add(fork);
@@ -102,11 +111,13 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
     // Named files and who opens them; pipes and sockets, and how many sides of the whole tree use them.
     let mut openers: HashMap<&str, BTreeSet<usize>> = HashMap::new();
     let mut users: HashMap<(u64, u64), BTreeSet<Option<usize>>> = HashMap::new();
+    let mut own: BTreeSet<(usize, u32)> = BTreeSet::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
         let Some(file) = calls.file(row) else { continue };
         match of.get(&process) {
             Some(at) if OPENS.contains(&row.number) => {
                 openers.entry(&file.path).or_default().insert(*at);
+                own.insert((*at, file.file));
             }
             operation if file.inode != 0 => {
                 users.entry((file.device, file.inode)).or_default().insert(operation.copied());
@@ -117,10 +128,19 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
     let few = |path: &str| {
         openers.get(path).is_none_or(|by| (by.len() as f64) < (COMMON * operations.len() as f64).max(2.0))
     };
-    let mut at: Vec<u64> = operations.iter().map(|operation| operation.end).collect();
+    let mut at: Vec<u64> = vec![u64::MAX; operations.len()];
+    // The end of the last call that loads code or settings, for those that have no input.
+    let mut loaded: Vec<u64> = operations.iter().map(|operation| operation.start).collect();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
-        let (Some(operation), Some(file)) = (of.get(&process), calls.file(row)) else { continue };
+        let Some(operation) = of.get(&process) else { continue };
+        if LOADS.contains(&row.number) {
+            loaded[*operation] = loaded[*operation].max(row.end_ns.min(operations[*operation].end));
+        }
+        let Some(file) = calls.file(row) else { continue };
         let executed = tables.processes[process as usize].exec_ns.unwrap_or(u64::MAX);
+        if file.kind == "file" && reads_or_opens(row) && !few(&file.path) {
+            loaded[*operation] = loaded[*operation].max(row.end_ns.min(operations[*operation].end));
+        }
         if row.time_ns < executed {
             continue;
         }
@@ -136,13 +156,17 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
         let output = writes
             && match file.kind.as_str() {
                 "pipe" | "socket" => shared,
-                _ => file.path.is_empty(),
+                _ => !own.contains(&(*operation, file.file)),
             };
         if input || output {
             at[*operation] = at[*operation].min(row.time_ns);
         }
     }
-    at
+    at.into_iter().zip(loaded).map(|(at, loaded)| if at == u64::MAX { loaded } else { at }).collect()
+}
+
+fn reads_or_opens(row: &Syscall) -> bool {
+    READS.contains(&row.number) || OPENS.contains(&row.number)
 }
 
 fn finding(

@@ -14,6 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Opens of one file, or questions about one path, from one place before they count.
 const OPENED: u64 = 20;
 const ASKED: u64 = 100;
+/// Share of a file that is as good as all of it; and of the opens told one by one that must be such readings for their time
+/// to count.
+const WHOLE: f64 = 0.8;
+const MATCHED: f64 = 0.5;
+const CLOSE: u32 = 3;
+/// Share of a file's opens that is as good as all of them.
+const NEARLY_ALL: f64 = 0.9;
 /// The gain is at least this share of the run's CPU time, and this long, ns.
 const SHARE: f64 = 0.05;
 const LEAST_NS: f64 = 5e6;
@@ -36,17 +43,16 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
-    // Opens of each file by place; all that was done with it there; and files that were written to.
+    // Opens of each file by place, and from everywhere in the process.
     let mut opens: BTreeMap<(Place, u32), u64> = BTreeMap::new();
-    let mut all: BTreeMap<(Place, u32), Sum> = BTreeMap::new();
+    let mut all_opens: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(file) = calls.file(row).filter(|file| file.kind == "file" && file.size > 0) else {
             continue;
         };
-        let key = ((process, calls.own(row)), file.file);
-        all.entry(key).or_default().add(row);
         if is_read_open(row) {
-            *opens.entry(key).or_default() += row.count;
+            *opens.entry(((process, calls.own(row)), file.file)).or_default() += row.count;
+            *all_opens.entry((process, file.file)).or_default() += row.count;
         }
     }
     let mut places: BTreeMap<Place, Vec<u32>> = BTreeMap::new();
@@ -60,14 +66,20 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
         let (process, own) = place;
         let mut sum = Sum::default();
         let mut times = 0;
+        // Where one place opens them, whatever is done with them belongs to it.
         let of_place = calls.all().filter(|(row, of)| {
-            *of == process && calls.own(row) == own && row.file.is_some_and(|file| files.contains(&file))
+            let here = |file: &u32| {
+                let everywhere = all_opens[&(process, *file)] as f64;
+                files.contains(file)
+                    && (calls.own(row) == own || opens[&(place, *file)] as f64 >= NEARLY_ALL * everywhere)
+            };
+            *of == process && row.file.as_ref().is_some_and(here)
         });
         of_place.for_each(|(row, _)| sum.add(row));
         files.iter().for_each(|file| times += opens[&(place, *file)]);
         let kernel = sum.working_ns();
         let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
-        let cost = kernel.max(sampled);
+        let cost = kernel.max(sampled).max(while_open(evidence, calls, process, &files)).min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
         if gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
             continue;
@@ -89,8 +101,8 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
             count(sum.count as f64),
             time(kernel),
             count(sum.bytes as f64),
-            if sampled > kernel {
-                format!("; with the program's own work on it {}", time(sampled))
+            if cost > 1.05 * kernel {
+                format!("; with the program's own work on it {}", time(cost))
             } else {
                 String::new()
             }
@@ -127,6 +139,45 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
         ));
     }
     findings
+}
+
+/// Time from open to close of files that were read whole each time, without what the thread was asleep in its calls, ns: what
+/// the program makes of the content is done again as well. Told from the calls that are recorded one by one, for all of them.
+fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> f64 {
+    let tables = &evidence.recording.tables;
+    let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
+    // By thread and file: since when it is open, what was read, and time asleep.
+    let mut open: BTreeMap<(u32, u32), (u64, u64, u64)> = BTreeMap::new();
+    let (mut opens, mut told, mut matched, mut total) = (0u64, 0u64, 0u64, 0u64);
+    for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
+        let Some(file) = row.file else { continue };
+        let key = (row.thread, file);
+        if is_read_open(row) {
+            opens += row.count;
+            if row.count == 1 {
+                told += 1;
+                open.insert(key, (row.time_ns, 0, row.blocked_ns));
+            }
+        } else if row.count == 1
+            && let Some((since, read, asleep)) = open.get_mut(&key)
+        {
+            *read += row.bytes;
+            *asleep += row.blocked_ns;
+            if row.number == CLOSE {
+                let whole = *read as f64 >= WHOLE * tables.files[file as usize].size as f64;
+                if whole {
+                    matched += 1;
+                    total += (row.end_ns - *since).saturating_sub(*asleep);
+                }
+                open.remove(&key);
+            }
+        }
+    }
+    // Few that match say nothing of all.
+    if matched < OPENED / 2 || (matched as f64) < MATCHED * told as f64 {
+        return 0.0;
+    }
+    total as f64 / matched.max(1) as f64 * opens as f64
 }
 
 /// Storms of questions about a path that is there: stat, access, readlink, getcwd.

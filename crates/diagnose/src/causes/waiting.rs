@@ -9,7 +9,7 @@ use crate::Evidence;
 use crate::calls::{Calls, Draft, Place, READS, Sum, fact, from, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::Syscall;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Sleeps from one place before they count.
 const SLEPT: u64 = 5;
@@ -53,14 +53,16 @@ fn is_sleep(row: &Syscall) -> bool {
     SLEEPS.contains(&row.number) || SELECTS.contains(&row.number) && row.argument == LOOKS_AT_NOTHING
 }
 
-/// What a look was made with: the call, and the path or, for want of one, the file.
-type Look = (u32, String);
+/// Looks by the call that made them, and by what they were at: the path or, for want of one, the file.
+type ByCall = BTreeMap<u32, BTreeMap<String, Looks>>;
 
 /// Looks by what they brought.
 #[derive(Default)]
 struct Looks {
     nothing: u64,
     something: u64,
+    /// Sleeps right after such a look, as far as calls are told one by one.
+    before: u64,
 }
 
 /// Sleep, look, sleep again.
@@ -75,37 +77,13 @@ fn sleeping(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
         }
     }
     sleeps.retain(|_, (sum, _)| sum.count >= SLEPT);
-    let mut looks: HashMap<u32, BTreeMap<Look, Looks>> = HashMap::new();
-    for (row, _) in calls.all().filter(|(row, _)| !is_sleep(row)) {
-        if !sleeps.keys().any(|(thread, _)| *thread == row.thread) {
-            continue;
-        }
-        let file = calls.file(row);
-        let what = match file {
-            Some(file) if !file.path.is_empty() => file.path.clone(),
-            Some(file) => format!("#{}", file.file),
-            None => String::new(),
-        };
-        let look = looks.entry(row.thread).or_default().entry((row.number, what)).or_default();
-        let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
-        let nothing = NOTHING.contains(&row.result)
-            || row.result == 0 && (WAITS.contains(&row.number) || POLLS.contains(&row.number))
-            || row.result == 0 && row.bytes == 0 && row.count == 1 && reads;
-        if nothing {
-            look.nothing += row.count;
-        } else if row.result >= 0 {
-            look.something += row.count;
-        }
-    }
+    let looks = looks(calls, sleeps.keys().map(|(thread, _)| *thread).collect());
     let wall = evidence.recording.about.wall_ns as f64;
     let mut findings = Vec::new();
     for ((thread, own), (sum, intervals)) in sleeps {
         let slept = sum.count as f64;
         let each = sum.blocked_ns / slept;
-        let Some(((number, what), look)) = looks.get(&thread).and_then(|of| {
-            let empty = of.iter().filter(|(_, look)| look.nothing as f64 >= EMPTY * slept);
-            empty.max_by_key(|(_, look)| (look.something, look.nothing))
-        }) else {
+        let Some((number, what, look)) = looks.get(&thread).and_then(|of| most_empty(of, slept)) else {
             continue;
         };
         // What is waited for comes at any moment of the last sleep before it is seen: half of that is lost, on average.
@@ -115,7 +93,7 @@ fn sleeping(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
         }
         let stack = sum.stack();
         let process = evidence.recording.tables.threads[thread as usize].process;
-        let call = name(*number);
+        let call = name(number);
         let named = !what.is_empty() && !what.starts_with('#');
         let of = if named { format!("{call} of {what}") } else { call };
         findings.push(
@@ -159,6 +137,56 @@ fn sleeping(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// What `threads` looked at between their sleeps, by thread.
+fn looks(calls: &Calls<'_>, threads: BTreeSet<u32>) -> HashMap<u32, ByCall> {
+    let mut looks: HashMap<u32, ByCall> = HashMap::new();
+    let mut last: HashMap<u32, (u32, String)> = HashMap::new();
+    for (row, _) in calls.all().filter(|(row, _)| threads.contains(&row.thread)) {
+        let of = looks.entry(row.thread).or_default();
+        if is_sleep(row) {
+            if let Some((number, what)) = last.remove(&row.thread)
+                && let Some(look) = of.get_mut(&number).and_then(|of| of.get_mut(&what))
+            {
+                look.before += 1;
+            }
+            continue;
+        }
+        let what = match calls.file(row) {
+            Some(file) if !file.path.is_empty() => file.path.clone(),
+            Some(file) => format!("#{}", file.file),
+            None => String::new(),
+        };
+        let look = of.entry(row.number).or_default().entry(what.clone()).or_default();
+        let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
+        let nothing = NOTHING.contains(&row.result)
+            || row.result == 0 && (WAITS.contains(&row.number) || POLLS.contains(&row.number))
+            || row.result == 0 && row.bytes == 0 && row.count == 1 && reads;
+        if nothing {
+            look.nothing += row.count;
+        } else if row.result >= 0 {
+            look.something += row.count;
+        }
+        last.insert(row.thread, (row.number, what));
+    }
+    looks
+}
+
+/// The call whose looks found nothing for most of `slept` sleeps and something afterwards, where it looked most, and how
+/// often in all: each time it may look at something else, such as one file after the other.
+fn most_empty(looks: &ByCall, slept: f64) -> Option<(u32, String, Looks)> {
+    let sums = looks.iter().filter_map(|(number, of)| {
+        let told = of.values().any(|look| look.before > 0);
+        let empty = || of.iter().filter(|(_, look)| look.nothing > 0 && (!told || look.before > 0));
+        let nothing = empty().map(|(_, look)| look.nothing).sum();
+        let something = empty().map(|(_, look)| look.something).sum();
+        let before = empty().map(|(_, look)| look.before).sum();
+        let (what, _) = empty().max_by_key(|(_, look)| look.nothing)?;
+        Some((*number, what.clone(), Looks { nothing, something, before }))
+    });
+    sums.filter(|(_, _, look)| look.nothing as f64 >= EMPTY * slept)
+        .max_by_key(|(_, _, look)| (look.before, look.something, look.nothing))
 }
 
 /// What a thread last asked of whom, without an answer as yet.

@@ -99,7 +99,11 @@ fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Opt
     let (low, high) = if grower.falling { (1.0 / high, 1.0 / low.max(1e-9)) } else { (low, high) };
     // Flat, or at least surely growing by less than the function does.
     let least = growth_of_halves(grower) * SHARE_OF_GROWTH;
+    // What changes as much the other way (where sizes change from phase to phase, say) is not the same either.
     if high <= FLAT.max(least) && low < GROWS {
+        if high < 1.0 / SUSPECT {
+            return None;
+        }
         return Some(Rest::Flat { caller, ratio: second / first.max(0.5), samples: first + second });
     }
     let ratio = second / first.max(0.5);
