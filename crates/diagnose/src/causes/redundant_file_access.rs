@@ -69,9 +69,10 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
         // Where one place opens them, whatever is done with them belongs to it.
         let of_place = calls.all().filter(|(row, of)| {
             let here = |file: &u32| {
-                let everywhere = all_opens[&(process, *file)] as f64;
+                let number = |opens: Option<&u64>| opens.copied().unwrap_or(0) as f64;
+                let (own_opens, everywhere) = (opens.get(&(place, *file)), all_opens.get(&(process, *file)));
                 files.contains(file)
-                    && (calls.own(row) == own || opens[&(place, *file)] as f64 >= NEARLY_ALL * everywhere)
+                    && (calls.own(row) == own || number(own_opens) >= NEARLY_ALL * number(everywhere))
             };
             *of == process && row.file.as_ref().is_some_and(here)
         });
