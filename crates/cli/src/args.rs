@@ -38,6 +38,8 @@ pub enum Command {
     Record(Record),
     /// Look at a program that is running already
     Attach(Attach),
+    /// Time two commands until it is known which is faster, and say why
+    Compare(Box<Compare>),
     /// Tell again what a recording says
     Explain(Explain),
     /// List the recordings
@@ -149,6 +151,97 @@ pub struct Explain {
     pub at: At,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// `compare`.
+#[derive(ClapArgs)]
+#[command(
+    override_usage = "slowpath compare [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n       slowpath compare [OPTIONS] RECORDING_A RECORDING_B",
+    after_help = "Both commands run bare, in pairs of random order, until it is known which is faster; then each is recorded once to say why.\n\n\
+        Exit codes: 0 done, and as expected if an expectation was given; 1 slowpath or a command failed; 2 not as expected;\n\
+        3 it cannot be told (only with --strict, else 0); 64 usage."
+)]
+pub struct Compare {
+    /// Two recordings (ids or folders), to tell what changed between them
+    #[arg(num_args = 2, value_names = ["RECORDING_A", "RECORDING_B"], conflicts_with = "commands")]
+    pub recordings: Vec<String>,
+    /// Two commands, each in one word: a shell is used where one needs it
+    #[arg(last = true, num_args = 1..=2, required_unless_present = "recordings", value_names = ["COMMAND A", "COMMAND B"])]
+    pub commands: Vec<String>,
+    /// What a side is called; give it twice
+    #[arg(long, short = 'n', value_name = "NAME")]
+    pub name: Vec<String>,
+    /// Run this once before everything
+    #[arg(long, value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Run this before each run; given twice, the second is for the second side
+    #[arg(long, value_name = "COMMAND")]
+    pub prepare: Vec<String>,
+    /// Run this once after everything
+    #[arg(long, value_name = "COMMAND")]
+    pub cleanup: Option<String>,
+    /// Runs of each side that do not count
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 1)]
+    pub warmup: u32,
+    /// Pairs before the first look
+    #[arg(long, value_name = "N", default_value_t = 9)]
+    pub min_pairs: usize,
+    /// Pairs at most
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub max_pairs: usize,
+    /// Seconds after which no pair is begun; no run may take longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 180.0)]
+    pub time_limit: f64,
+    /// What both commands read from stdin
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Use this shell for both commands
+    #[arg(long, short = 'S', value_name = "SHELL", conflicts_with = "no_shell")]
+    pub shell: Option<String>,
+    /// Use no shell, whatever the commands look like
+    #[arg(long, short = 'N')]
+    pub no_shell: bool,
+    /// Both must write the same to stdout
+    #[arg(long)]
+    pub same_output: bool,
+    /// A command may fail, if it always fails the same way
+    #[arg(long, short = 'i')]
+    pub ignore_failure: bool,
+    /// Show what the commands write to stderr
+    #[arg(long)]
+    pub show_stderr: bool,
+    /// CPU time decides, not elapsed time
+    #[arg(long)]
+    pub cpu: bool,
+    /// A difference of this many per cent and less counts as none
+    #[arg(long, value_name = "PCT", default_value_t = 2.0)]
+    pub indifferent: f64,
+    /// Exit with 2 if the second command is surely slower than the first by more than this many per cent
+    #[arg(long, value_name = "PCT", conflicts_with = "expect_faster_than")]
+    pub fail_if_slower_than: Option<f64>,
+    /// … and by more than this many ms
+    #[arg(long, value_name = "MS", requires = "fail_if_slower_than")]
+    pub and_by_ms: Option<f64>,
+    /// Exit with 2 if the second command is surely not this many times as fast as the first
+    #[arg(long, value_name = "TIMES")]
+    pub expect_faster_than: Option<f64>,
+    /// Exit with 3 if it cannot be told
+    #[arg(long)]
+    pub strict: bool,
+    /// Do not record the sides to say why
+    #[arg(long)]
+    pub no_why: bool,
+    /// Write the comparison as JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Write the comparison as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+    /// Compare the one command given with itself: tells what difference could be seen here in the time given
+    #[arg(long, conflicts_with_all = ["recordings", "fail_if_slower_than", "expect_faster_than"])]
+    pub self_check: bool,
+    #[command(flatten)]
+    pub at: At,
 }
 
 /// `list`.

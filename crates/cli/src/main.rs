@@ -2,10 +2,12 @@
 //!
 //! - `args` — what can be asked.
 //! - `run` — record, attach: run a target and tell what was found.
+//! - `compare` — two commands, or two recordings.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `progress` — the line while recording.
 
 mod args;
+mod compare;
 mod manage;
 mod progress;
 mod run;
@@ -24,12 +26,15 @@ fn main() -> ExitCode {
             let help = !error.use_stderr();
             // If not even the help can be printed there is nobody to tell.
             let _ = error.print();
-            return ExitCode::from(if help { 0 } else { FAILED });
+            let comparing = std::env::args_os().nth(1).is_some_and(|word| word == "compare");
+            let usage = if comparing { compare::USAGE } else { FAILED };
+            return ExitCode::from(if help { 0 } else { usage });
         }
     };
     let done = match args.command() {
         Command::Record(record) => run::record(record),
         Command::Attach(attach) => run::attach(attach),
+        Command::Compare(compare) => compare::compare(&compare),
         Command::Explain(explain) => manage::explain(&explain),
         Command::List(list) => manage::list(&list.at),
         Command::Rm(rm) => manage::remove(&rm),

@@ -20,6 +20,7 @@ pub use evidence::Evidence;
 
 use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
+use std::collections::HashSet;
 
 /// A program that used less CPU time than this is too short to tell growth from chance, ns.
 const SHORT_NS: u64 = 300_000_000;
@@ -27,7 +28,15 @@ const SHORT_NS: u64 = 300_000_000;
 /// Everything that a recording says.
 pub fn diagnose(recording: &Recording) -> Findings {
     let evidence = Evidence::new(recording);
-    let findings: Vec<_> = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    let programs: HashSet<&str> =
+        recording.tables.processes.iter().map(|process| base_name(&process.program)).collect();
+    let mut findings: Vec<_> = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    // What stays the same when the program is renamed, moved or built anew.
+    for finding in &mut findings {
+        let own = programs.contains(finding.module.as_str());
+        let module = if own { "program" } else { &finding.module };
+        finding.fingerprint = format!("{}|{module}|{}", finding.cause.slug(), finding.function);
+    }
     let mut findings = merged(findings);
     findings.sort_by(|a, b| b.gain_ns.cmp(&a.gain_ns).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
     let mut notes = Vec::new();
@@ -56,6 +65,10 @@ pub fn diagnose(recording: &Recording) -> Findings {
         hot: hot::hot(&evidence),
         notes,
     }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// One finding for each place: what several processes of one program do there is one thing to mend.

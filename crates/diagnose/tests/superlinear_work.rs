@@ -32,6 +32,8 @@ struct Model {
     other_ns: f64,
     /// `load` is counted too.
     count_load: bool,
+    /// Share of the run in which `grow` is counted, from its start on.
+    counted: f64,
 }
 
 impl Default for Model {
@@ -43,6 +45,7 @@ impl Default for Model {
             leaf_calls: None,
             other_ns: 0.0,
             count_load: false,
+            counted: 1.0,
         }
     }
 }
@@ -143,10 +146,13 @@ fn recording(model: &Model) -> Recording {
     run.spend(model.other_ns, OTHER);
     let end_ns = run.now as u64;
     let mut tables = run.tables;
+    let until = (end_ns as f64 * model.counted) as u64;
+    tables.calls.retain(|call| call.probe != 0 || call.time_ns <= until);
+    let hits = tables.calls.iter().filter(|call| call.probe == 0).count() as u64;
+    tables.windows.push(Window { probe: 0, start_ns: 0, end_ns: until, hits, reason: "budget".into() });
     let mut window = |probe, hits| {
         tables.windows.push(Window { probe, start_ns: 0, end_ns, hits, reason: "end".into() });
     };
-    window(0, u64::from(model.rounds));
     if model.leaf_calls.is_some() {
         window(1, leaves);
     }
@@ -288,6 +294,25 @@ fn warm_up_is_silent() {
 #[test]
 fn logarithmic_growth_is_silent() {
     silent(Model { grow_ns: |k, _| 5.0 * MS * (1.0 + k).ln(), ..Model::default() });
+}
+
+#[test]
+fn what_was_counted_for_a_small_part_of_the_run_says_nothing_of_the_rest() {
+    silent(Model { counted: 0.3, ..Model::default() });
+    only(diagnosed(Model { counted: 0.8, ..Model::default() }));
+}
+
+#[test]
+fn a_caller_whose_other_work_grows_as_the_cost_falls_is_no_sign_of_the_same_input() {
+    let changing = Model {
+        rounds: 300,
+        grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k),
+        parse_ns: |k, _| 0.2 * MS * k,
+        ..Model::default()
+    };
+    for finding in diagnosed(changing).findings {
+        assert_eq!(finding.confidence, Confidence::Hint, "{finding:#?}");
+    }
 }
 
 #[test]

@@ -4,10 +4,12 @@
 //! - [`markdown`] — the same for an issue or a review, with all the evidence.
 //! - [`json`] — the same for programs, described in `docs/findings-json.md`.
 //! - [`syscalls`] — what the program asked of the kernel, as tables.
+//! - [`comparison`](fn@comparison), [`comparison_markdown`], [`comparison_json`], [`difference`] — the same for two commands or recordings.
 //! - [`units`] — numbers as people read them, for whoever prints beside a report.
 //!
 //! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
 
+mod comparison;
 mod escape;
 mod hot;
 mod ink;
@@ -23,6 +25,7 @@ mod table;
 mod terminal;
 pub mod units;
 
+pub use comparison::{comparison, comparison_json, comparison_markdown, difference};
 pub use json::json;
 pub use markdown::markdown;
 pub use style::Style;

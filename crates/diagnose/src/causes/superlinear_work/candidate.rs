@@ -12,6 +12,8 @@ pub(super) const CALLS: f64 = 50.0;
 const SAMPLES: f64 = 40.0;
 /// The last quarter of the calls costs more than so many times the first.
 const RATIO: f64 = 1.8;
+/// Share of the buckets that must have been counted: a rate that was seen once or twice says nothing of the rest of a run.
+const SUPPORT: f64 = 0.6;
 /// Samples that a bucket should have on average, and bounds of the number of buckets.
 const BUCKET_SAMPLES: f64 = 12.0;
 const BUCKETS: (usize, usize) = (8, 24);
@@ -36,6 +38,8 @@ pub(super) struct Candidate {
     /// Calls before counting began, estimated.
     pub before: f64,
     pub exact_share: f64,
+    /// Share of the buckets in or next to which calls were counted.
+    pub support: f64,
     /// CPU time under the function, ns, all runs.
     pub cost_ns: f64,
     pub points: Vec<Point>,
@@ -66,6 +70,9 @@ impl Candidate {
     }
 
     fn like_a_power(&self, least_rank: f64, least_r2: f64) -> bool {
+        if self.support < SUPPORT {
+            return false;
+        }
         let Some(ramp) = &self.growth.ramp else { return false };
         let (rank, exponents) =
             if ramp.falling { (-self.growth.spearman, 0.7..=2.6) } else { (self.growth.spearman, 0.6..=2.6) };
@@ -200,10 +207,15 @@ fn costed(evidence: &Evidence<'_>, function: u32, on: Vec<bool>, probes: &[u32])
     let mut timelines = Vec::new();
     for (probe, number) in probes.iter().zip(&processes) {
         let process = &tables.processes[*number as usize];
-        // Its first call is not before its first sample, but for a sample's length.
+        // Its first call is not before its first sample, but for a sample's length, nor its last one behind the last.
         let first = under.iter().find(|(of, ..)| of == number).map_or(0.0, |(_, time, weight)| time - weight);
         let start = process.start_ns.max(first as u64);
-        let end = process.end_ns.unwrap_or(run_end);
+        let last = under
+            .iter()
+            .rev()
+            .find(|(of, ..)| of == number)
+            .map_or(u64::MAX, |(_, time, weight)| (time + weight) as u64);
+        let end = process.end_ns.unwrap_or(run_end).min(last);
         if let Some(timeline) = Timeline::of(evidence.recording, *probe, start, end) {
             timelines.push((*probe, *number, timeline));
         }
@@ -248,6 +260,7 @@ fn fit(
     let mut squares = vec![0.0; buckets];
     let mut number = vec![0.0; buckets];
     let mut bounds_of = Vec::new();
+    let mut support: f64 = 1.0;
     for (probe, process, timeline) in timelines {
         let total = timeline.total();
         if total < CALLS {
@@ -255,6 +268,7 @@ fn fit(
         }
         let bounds: Vec<f64> =
             (0..=buckets).map(|bucket| timeline.time_of(total * bucket as f64 / buckets as f64)).collect();
+        support = support.min(timeline.support(&bounds));
         number.iter_mut().for_each(|calls| *calls += total / buckets as f64);
         for (_, time, weight) in under.iter().filter(|(of, ..)| of == process) {
             let bucket = bounds[1..].partition_point(|bound| bound <= time).min(buckets - 1);
@@ -285,6 +299,7 @@ fn fit(
         counted: first.counted,
         before: first.before,
         exact_share: first.exact_share,
+        support,
         cost_ns: under.iter().map(|(_, _, weight)| weight).sum(),
         points,
         growth,

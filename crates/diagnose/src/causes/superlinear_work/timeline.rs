@@ -29,6 +29,8 @@ pub(crate) struct Timeline {
     pub opened: f64,
     /// Share of the time from first to last call that lay in long windows.
     pub exact_share: f64,
+    /// When it was counted, ns: from and to of each window.
+    pub windows: Vec<(f64, f64)>,
 }
 
 impl Timeline {
@@ -49,7 +51,8 @@ impl Timeline {
             .map(|call| (call.time_ns, call.count))
             .collect();
         let pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks)).collect();
-        let mut timeline = Timeline { counted, ..Timeline::default() };
+        let windows = pieces.iter().map(|piece| (piece.open, piece.close)).collect();
+        let mut timeline = Timeline { counted, windows, ..Timeline::default() };
         let mut total = 0.0;
         let mut exact = 0.0;
         let first = &pieces[0];
@@ -90,6 +93,7 @@ impl Timeline {
         let mut changed =
             Timeline { before: calls, counted: self.counted, opened: self.opened, ..Timeline::default() };
         changed.exact_share = self.exact_share;
+        changed.windows.clone_from(&self.windows);
         let start = self.times[0];
         for step in 0..BEFORE_STEPS {
             let x = step as f64 / BEFORE_STEPS as f64;
@@ -110,6 +114,17 @@ impl Timeline {
             self.times.push(time);
             self.calls.push(calls.max(last_calls));
         }
+    }
+
+    /// Share of the stretches between `bounds`, ns, in or next to which it was counted: in the others the number of calls is a guess.
+    pub(crate) fn support(&self, bounds: &[f64]) -> f64 {
+        let counted = |(start, end): (f64, f64)| {
+            let near = end - start;
+            self.windows.iter().any(|(open, close)| *close >= start - near && *open <= end + near)
+        };
+        let stretches = bounds.windows(2).map(|pair| (pair[0], pair[1]));
+        let supported = stretches.filter(|stretch| counted(*stretch)).count();
+        supported as f64 / bounds.len().saturating_sub(1).max(1) as f64
     }
 
     /// Calls in all, counted and estimated.

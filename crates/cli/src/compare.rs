@@ -1,0 +1,269 @@
+//! `compare`: two commands timed bare to a verdict, each recorded once to say why; or two recordings and what changed.
+
+use crate::args::Compare;
+use crate::run::{Done, failed};
+use indicatif::{ProgressBar, ProgressStyle};
+use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
+use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, timed, why, words};
+use slowpath_diagnose::findings::Findings;
+use slowpath_recording::{Recording, folder};
+use slowpath_report::Style;
+use std::collections::HashMap;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Exit codes: a side or slowpath failed, not as expected, cannot be told, wrong usage (`EX_USAGE` of sysexits.h).
+const SIDE_FAILED: u8 = 1;
+const MISSED: u8 = 2;
+const UNKNOWN: u8 = 3;
+pub const USAGE: u8 = 64;
+/// A side that used less CPU time than this is recorded several times, joined, ns.
+const SHORT_NS: u64 = 300_000_000;
+const REPEAT_MOST: u64 = 10;
+
+/// `slowpath compare`.
+pub fn compare(compare: &Compare) -> Done {
+    let broken = |error: &dyn std::fmt::Display| (error.to_string(), SIDE_FAILED);
+    if let [a, b] = compare.recordings.as_slice() {
+        return recordings(compare, [a, b]).map_err(|(error, _)| (error, SIDE_FAILED));
+    }
+    let options = options(compare)?;
+    let bar = bar();
+    let result = timed(&options, |progress| {
+        if let Some(bar) = &bar {
+            bar.set_message(told(progress));
+            bar.tick();
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let mut comparison = result.map_err(|error| broken(&error))?;
+    if compare.self_check {
+        return self_check(&comparison);
+    }
+    if !compare.no_why && comparison.failure.is_none() {
+        match recorded(compare, &options, &comparison) {
+            Ok(why) => comparison.why = Some(why),
+            Err((error, _)) => comparison.notes.push(format!("why is not known: {error}")),
+        }
+    }
+    export(compare, &comparison)?;
+    say(&slowpath_report::comparison(&comparison, &Style::detect(std::io::stdout())))?;
+    Ok(code(compare, &comparison))
+}
+
+fn code(compare: &Compare, comparison: &Comparison) -> u8 {
+    if comparison.failure.is_some() {
+        return SIDE_FAILED;
+    }
+    let unknown = if compare.strict { UNKNOWN } else { 0 };
+    match comparison.outcome {
+        Outcome::None if comparison.verdict == Verdict::Unknown => unknown,
+        Outcome::None | Outcome::Met => 0,
+        Outcome::Missed => MISSED,
+        Outcome::Unknown => unknown,
+    }
+}
+
+fn options(compare: &Compare) -> Result<Options, (String, u8)> {
+    let usage = |what: &str| (what.to_owned(), USAGE);
+    let commands = match (compare.commands.as_slice(), compare.self_check) {
+        ([a, b], false) => [a.clone(), b.clone()],
+        ([one], true) => [one.clone(), one.clone()],
+        (_, true) => return Err(usage("--self-check takes one command")),
+        _ => {
+            return Err(usage(
+                "compare takes two commands, each in one word: slowpath compare -- 'old ARGS' 'new ARGS'",
+            ));
+        }
+    };
+    let names = match compare.name.as_slice() {
+        [] => names(&commands),
+        [a, b] => [a.clone(), b.clone()],
+        _ => return Err(usage("--name is given twice or not at all")),
+    };
+    let prepare = match compare.prepare.as_slice() {
+        [] => [None, None],
+        [both] => [Some(both.clone()), Some(both.clone())],
+        [a, b] => [Some(a.clone()), Some(b.clone())],
+        _ => return Err(usage("--prepare is given once or twice")),
+    };
+    let shell = match &compare.shell {
+        Some(name) => Shell::Named(name.clone()),
+        None if compare.no_shell => Shell::None,
+        None => Shell::Auto,
+    };
+    let not_slower = |percent: f64| Expectation::NotSlowerThan {
+        share: percent / 100.0,
+        least_ns: compare.and_by_ms.map(|ms| (ms * 1e6) as u64),
+    };
+    let limit = Duration::try_from_secs_f64(compare.time_limit);
+    Ok(Options {
+        commands,
+        names,
+        shell,
+        setup: compare.setup.clone(),
+        prepare,
+        cleanup: compare.cleanup.clone(),
+        warmup: compare.warmup,
+        min_pairs: compare.min_pairs,
+        max_pairs: compare.max_pairs.max(compare.min_pairs),
+        time_limit: limit.map_err(|error| usage(&format!("--time-limit: {error}")))?,
+        input: compare.input.clone(),
+        same_output: compare.same_output,
+        ignore_failure: compare.ignore_failure,
+        indifferent: compare.indifferent / 100.0,
+        tolerance: 0.1,
+        cpu_decides: compare.cpu,
+        expectation: compare
+            .fail_if_slower_than
+            .map(not_slower)
+            .or(compare.expect_faster_than.map(Expectation::FasterThan)),
+        loud: compare.show_stderr,
+    })
+}
+
+/// The programs' names where they differ, else the first two letters of the alphabet.
+fn names(commands: &[String; 2]) -> [String; 2] {
+    let name = |command: &String| {
+        let first = command.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default();
+        first.rsplit('/').next().unwrap_or_default().trim_matches(['"', '\'']).to_owned()
+    };
+    match [name(&commands[0]), name(&commands[1])] {
+        [a, b] if a != b && !a.is_empty() && !b.is_empty() => [a, b],
+        _ => ["A".to_owned(), "B".to_owned()],
+    }
+}
+
+fn bar() -> Option<ProgressBar> {
+    if !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(ProgressStyle::with_template("{spinner} {msg}").ok()?);
+    Some(bar)
+}
+
+fn told(progress: &Progress) -> String {
+    let estimate = |one: Estimate| format!(", ratio {:.3} ({:.3}–{:.3})", one.ratio, one.low, one.high);
+    format!(
+        "comparing: {} of at most {} pairs{}",
+        progress.pairs,
+        progress.max_pairs,
+        progress.estimate.map_or(String::new(), estimate)
+    )
+}
+
+/// Records each side once, as a user would, and compares what was recorded.
+fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Result<Why, (String, u8)> {
+    let scratch = tempfile::tempdir().map_err(failed)?;
+    let mut sides = Vec::new();
+    for (at, command) in options.commands.iter().enumerate() {
+        if let Some(prepare) = &options.prepare[at] {
+            let status =
+                Command::new("sh").args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+            status.map_err(failed)?;
+        }
+        let cpu = comparison.sides[at].median.cpu_ns().max(1);
+        let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
+        let json = scratch.path().join(format!("{at}.json"));
+        let mut run = Command::new(std::env::current_exe().map_err(failed)?);
+        run.args(["record", "--json", "--repeat", &repeat.to_string(), "--output"]).arg(&json);
+        run.arg("--dir").arg(&compare.at.dir).arg("--").args(words(command, &options.shell).map_err(failed)?);
+        let input = match &options.input {
+            Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
+            None => Stdio::null(),
+        };
+        let output =
+            run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
+        let text = std::fs::read_to_string(&json);
+        let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
+        let id = id(&text).ok_or_else(|| failed("the recording has no id"))?;
+        sides.push(opened(&compare.at.dir, &id)?);
+    }
+    let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };
+    Ok(why([a, b], [of_a, of_b]))
+}
+
+/// The recording's id in a report.
+fn id(report: &str) -> Option<String> {
+    let report: serde_json::Value = serde_json::from_str(report).ok()?;
+    Some(report["recording"]["id"].as_str()?.to_owned())
+}
+
+fn opened(dir: &Path, name: &str) -> Result<(Recording, Findings), (String, u8)> {
+    let path = folder::find(dir, Some(name)).map_err(failed)?;
+    let mut recording = Recording::open(&path).map_err(failed)?;
+    slowpath_diagnose::resolve::resolve(&mut recording, &HashMap::new());
+    let findings = slowpath_diagnose::diagnose(&recording);
+    Ok((recording, findings))
+}
+
+fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {
+    let ((one, of_one), (other, of_other)) = (opened(&compare.at.dir, a)?, opened(&compare.at.dir, b)?);
+    let why = why([&one, &other], [&of_one, &of_other]);
+    say(&slowpath_report::difference(&why, [a, b], &Style::detect(std::io::stdout())))?;
+    Ok(0)
+}
+
+/// What difference could have been seen: half of the interval that a command has with itself.
+fn self_check(comparison: &Comparison) -> Done {
+    if let Some(failure) = &comparison.failure {
+        return Err((failure.clone(), SIDE_FAILED));
+    }
+    let reach = |estimate: &Option<Estimate>| {
+        estimate.map_or("?".to_owned(), |one| format!("{:.1} %", 100.0 * (one.high / one.low - 1.0) / 2.0))
+    };
+    let verdict = match comparison.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            "it was called different from itself, which happens in at most one of 20 checks"
+        }
+        _ => "it was not called different from itself",
+    };
+    say(&format!(
+        "{} against itself, {} pairs: {verdict}\n  a difference of about {} in elapsed time or {} in CPU time could be seen here in this time\n",
+        comparison.sides[0].command,
+        comparison.pairs.len(),
+        reach(&comparison.wall),
+        reach(&comparison.cpu)
+    ))?;
+    Ok(0)
+}
+
+fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)> {
+    let write = |path: &Path, text: String| {
+        std::fs::write(path, text)
+            .map_err(|error| (format!("cannot write {}: {error}", path.display()), SIDE_FAILED))
+    };
+    if let Some(path) = &compare.export_json {
+        write(path, slowpath_report::comparison_json(comparison))?;
+    }
+    let markdown = || slowpath_report::comparison_markdown(comparison);
+    if let Some(path) = &compare.export_markdown {
+        write(path, markdown())?;
+    }
+    // GitHub Actions shows this file's text with the job.
+    if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(markdown().as_bytes()));
+        written.map_err(|error| {
+            (format!("cannot write {}: {error}", Path::new(&path).display()), SIDE_FAILED)
+        })?;
+        if comparison.outcome == Outcome::Missed || comparison.failure.is_some() {
+            let plain = Style { color: false, width: 4096, unicode: true };
+            let text = slowpath_report::comparison(comparison, &plain);
+            say(&format!("::warning title=slowpath::{}\n", text.lines().next().unwrap_or_default()))?;
+        }
+    }
+    Ok(())
+}
+
+fn say(text: &str) -> Result<(), (String, u8)> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err((error.to_string(), SIDE_FAILED)),
+        _ => Ok(()),
+    }
+}

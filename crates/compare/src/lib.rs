@@ -1,0 +1,46 @@
+//! Two commands to a verdict, and two recordings to what changed between them.
+//!
+//! - [`timed`] — runs both commands bare in interleaved pairs until it knows, and says what it knows.
+//! - [`why`] — what two recordings say of the difference: findings gone, new and kept, functions and system calls.
+//! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
+//!
+//! Inside: `run` runs one command, `probe` asks how much of the machine we get, `evidence` turns pairs into an estimate,
+//! `decide` says when it is enough.
+
+mod decide;
+mod evidence;
+mod machine;
+mod probe;
+mod run;
+mod timed;
+pub mod values;
+mod why;
+
+pub use decide::{Expectation, Outcome};
+pub use run::{Shell, words};
+pub use timed::{Options, Progress, timed};
+pub use why::why;
+
+/// What keeps a comparison from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A command that cannot be taken apart or started.
+    #[error("cannot run `{command}`: {why}")]
+    Command {
+        /// As it was typed.
+        command: String,
+        /// What the matter is.
+        why: String,
+    },
+    /// A file for a command's input.
+    #[error("cannot open {path}: {source}", path = .path.display())]
+    Input {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// Options that contradict each other.
+    #[error("{0}")]
+    Options(String),
+}

@@ -1,0 +1,235 @@
+//! Runs one command bare: started, waited for with its usage, ended with its whole process group if it takes too long.
+
+use crate::Error;
+use crate::values::Run;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How a command line becomes a program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shell {
+    /// `sh -c` where the line needs a shell, else none.
+    Auto,
+    /// No shell: words and quotes only.
+    None,
+    /// This shell with `-c`.
+    Named(String),
+}
+
+/// The program and arguments of a command line.
+pub fn words(command: &str, shell: &Shell) -> Result<Vec<String>, Error> {
+    // What a shell would do more with than take words and quotes apart.
+    let needs_shell = || command.contains(|c: char| "|&;<>()$`*?[]{}~!\n".contains(c)) || assigns(command);
+    let through = |shell: &str| vec![shell.to_owned(), "-c".to_owned(), command.to_owned()];
+    match shell {
+        Shell::Named(name) => Ok(through(name)),
+        Shell::Auto if needs_shell() => Ok(through("sh")),
+        Shell::Auto | Shell::None => {
+            let failed = |why: String| Error::Command { command: command.to_owned(), why };
+            let words = shell_words::split(command).map_err(|error| failed(error.to_string()))?;
+            if words.is_empty() { Err(failed("it is empty".to_owned())) } else { Ok(words) }
+        }
+    }
+}
+
+/// `NAME=value program`
+fn assigns(command: &str) -> bool {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    first.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
+}
+
+/// A command that can be run again and again.
+#[derive(Debug, Clone)]
+pub(crate) struct Runner {
+    pub command: String,
+    words: Vec<String>,
+    input: Option<PathBuf>,
+    hash: bool,
+}
+
+/// How a run ended.
+pub(crate) enum Ended {
+    Done(Run),
+    /// It was ended at the deadline.
+    TooLong,
+}
+
+impl Runner {
+    pub(crate) fn new(
+        command: &str,
+        shell: &Shell,
+        input: Option<PathBuf>,
+        hash: bool,
+    ) -> Result<Runner, Error> {
+        Ok(Runner { command: command.to_owned(), words: words(command, shell)?, input, hash })
+    }
+
+    /// Runs it once. Its stdout goes nowhere, or is hashed; its stderr stays where ours goes if `loud`.
+    pub(crate) fn run(&self, limit: Duration, loud: bool) -> Result<Ended, Error> {
+        let failed =
+            |why: std::io::Error| Error::Command { command: self.command.clone(), why: why.to_string() };
+        let input = match &self.input {
+            None => Stdio::null(),
+            Some(path) => {
+                File::open(path).map_err(|source| Error::Input { path: path.clone(), source })?.into()
+            }
+        };
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).stdin(input).process_group(0);
+        command.stdout(if self.hash { Stdio::piped() } else { Stdio::null() });
+        command.stderr(if loud { Stdio::inherit() } else { Stdio::null() });
+        let started = Instant::now();
+        let mut child = command.spawn().map_err(failed)?;
+        let hashed = child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
+        let Some((status, usage, wall)) = wait(&child, started, limit).map_err(failed)? else {
+            if let Some(hashed) = hashed {
+                let _ = hashed.join(); // the pipe ended with the group
+            }
+            return Ok(Ended::TooLong);
+        };
+        // What the command left behind in its group must not run on beside the next run.
+        end_group(&child);
+        let output = hashed.and_then(|hashed| hashed.join().ok());
+        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+        Ok(Ended::Done(Run {
+            wall_ns: wall.as_nanos() as u64,
+            user_ns: ns(usage.ru_utime),
+            sys_ns: ns(usage.ru_stime),
+            peak_memory_bytes: usage.ru_maxrss as u64 * 1024,
+            exit: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+            output,
+        }))
+    }
+}
+
+/// Waits for the child with what it and its descendants used. None if the limit passed first: the group was ended.
+fn wait(
+    child: &Child,
+    started: Instant,
+    limit: Duration,
+) -> std::io::Result<Option<(ExitStatus, libc::rusage, Duration)>> {
+    let pid = child.id() as libc::pid_t;
+    let mut ended = false;
+    // SAFETY: pidfd_open takes a pid and flags.
+    let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as libc::c_int;
+    if pidfd < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    loop {
+        let left = limit.saturating_sub(started.elapsed());
+        let mut poll = libc::pollfd { fd: pidfd, events: libc::POLLIN, revents: 0 };
+        let timeout = left.as_millis().clamp(1, i32::MAX as u128) as libc::c_int;
+        // SAFETY: one valid pollfd.
+        if unsafe { libc::poll(&mut poll, 1, if ended { -1 } else { timeout }) } > 0 {
+            break;
+        }
+        if left.is_zero() && !ended {
+            end_group(child);
+            ended = true;
+        }
+    }
+    // SAFETY: the descriptor is ours; rusage and status are plain numbers that wait4 fills.
+    unsafe {
+        libc::close(pidfd);
+        let mut usage: libc::rusage = std::mem::zeroed();
+        let mut status = 0;
+        let got = libc::wait4(pid, &mut status, 0, &mut usage);
+        let wall = started.elapsed();
+        if got < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok((!ended).then(|| (ExitStatus::from_raw(status), usage, wall)))
+    }
+}
+
+/// Kills what is left of the child's process group.
+fn end_group(child: &Child) {
+    // SAFETY: kill takes two numbers. The group bears the child's pid, which cannot be reused while the group lives.
+    unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+}
+
+fn hash(mut output: impl Read) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut bytes = [0; 65_536];
+    while let Ok(size) = output.read(&mut bytes) {
+        if size == 0 {
+            break;
+        }
+        hasher.write(&bytes[..size]);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(command: &str, hash: bool) -> Run {
+        let runner = Runner::new(command, &Shell::Auto, None, hash).expect("a command");
+        match runner.run(Duration::from_secs(20), true).expect("it runs") {
+            Ended::Done(run) => run,
+            Ended::TooLong => panic!("{command} took too long"),
+        }
+    }
+
+    #[test]
+    fn a_shell_is_taken_only_where_it_is_needed() {
+        let auto = |command| words(command, &Shell::Auto).expect("words");
+        assert_eq!(auto("prog 'a b' c"), ["prog", "a b", "c"]);
+        assert_eq!(auto("a | b"), ["sh", "-c", "a | b"]);
+        assert_eq!(auto("X=1 prog"), ["sh", "-c", "X=1 prog"]);
+        assert_eq!(words("a | b", &Shell::None).expect("words"), ["a", "|", "b"]);
+        assert_eq!(words("a", &Shell::Named("bash".into())).expect("words"), ["bash", "-c", "a"]);
+        assert!(words("  ", &Shell::Auto).is_err());
+        assert!(words("'unclosed", &Shell::Auto).is_err());
+    }
+
+    #[test]
+    fn time_memory_and_exit_are_the_commands_own() {
+        let run = run("sleep 0.1; exit 3", false);
+        assert_eq!(run.exit, 3);
+        assert!(
+            run.wall_ns >= 100_000_000 && run.cpu_ns() < run.wall_ns && run.peak_memory_bytes > 100_000,
+            "{run:?}"
+        );
+    }
+
+    #[test]
+    fn a_signal_is_told_as_shells_do() {
+        assert_eq!(run("kill -TERM $$", false).exit, 128 + libc::SIGTERM);
+    }
+
+    #[test]
+    fn outputs_are_compared_by_their_hash_whatever_their_size() {
+        assert_eq!(run("yes | head -c 3000000", true).output, run("yes | head -c 3000000", true).output);
+        assert_ne!(run("echo a", true).output, run("echo b", true).output);
+        assert_eq!(run("echo a", false).output, None);
+    }
+
+    #[test]
+    fn what_hangs_is_ended_with_all_its_children() {
+        let marker = format!("3{}", std::process::id());
+        let runner = Runner::new(&format!("sleep {marker} & sleep {marker}"), &Shell::Auto, None, true)
+            .expect("a command");
+        let started = Instant::now();
+        assert!(matches!(runner.run(Duration::from_millis(200), true), Ok(Ended::TooLong)));
+        assert!(started.elapsed() < Duration::from_secs(5));
+        let left = Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output();
+        if let Ok(left) = left {
+            assert!(left.stdout.is_empty(), "children live on");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        let runner = Runner::new("/no/such/program", &Shell::Auto, None, false).expect("a command");
+        let said =
+            runner.run(Duration::from_secs(1), true).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("/no/such/program"), "{said}");
+    }
+}
