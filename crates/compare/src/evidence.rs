@@ -3,8 +3,6 @@
 use crate::values::{Estimate, Pair};
 use slowpath_stats::{bootstrap_median, median, signed_rank_p, student_interval};
 
-/// From so many pairs on ranks can decide; before, Student's interval does.
-const RANKED: usize = 6;
 const RESAMPLES: usize = 4_000;
 const SEED: u64 = 20_080_227;
 
@@ -37,8 +35,9 @@ pub(crate) fn estimate(logs: &[f64], alpha: f64) -> Option<Estimate> {
     if pairs < 2 {
         return None;
     }
-    let (low, high, p) = if pairs < RANKED {
-        // Ranks of so few values can decide nothing. The mean's interval, which assumes normal errors, stands in.
+    // Ranks of so few values can decide nothing at this rate. The mean's interval, which assumes normal errors, stands in.
+    let least_p = 2.0 * 0.5f64.powi(pairs as i32);
+    let (low, high, p) = if least_p > alpha {
         let (low, high) = student_interval(logs, level)?;
         (low, high, if low > 0.0 || high < 0.0 { alpha } else { 1.0 })
     } else {

@@ -18,7 +18,7 @@ mod why;
 
 pub use decide::{Expectation, Outcome};
 pub use run::{Shell, words};
-pub use timed::{Options, Progress, timed};
+pub use timed::{Options, Plan, Progress, replay, timed};
 pub use why::why;
 
 /// What keeps a comparison from being made.

@@ -101,6 +101,51 @@ pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<C
     Ok(timing.comparison(looked, before))
 }
 
+/// What a comparison does, but for running anything.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// As in [`Options`].
+    pub min_pairs: usize,
+    /// As in [`Options`].
+    pub max_pairs: usize,
+    /// As in [`Options`].
+    pub indifferent: f64,
+    /// As in [`Options`].
+    pub tolerance: f64,
+    /// CPU time decides.
+    pub cpu: bool,
+}
+
+/// What a comparison would have said of these pairs, in this order, and after how many.
+pub fn replay(pairs: &[Pair], plan: &Plan) -> (Verdict, usize) {
+    let metric = if plan.cpu { Metric::Cpu } else { Metric::Wall };
+    let mut before = 0;
+    for look in looks(plan.min_pairs, plan.max_pairs) {
+        let mut seen = pairs[..look.min(pairs.len())].to_vec();
+        let estimate =
+            estimate_of(&mut seen, metric, alpha_of(look, before, plan.max_pairs), plan.tolerance, false);
+        let verdict = decide::verdict(estimate.as_ref(), plan.indifferent);
+        if verdict != Verdict::Unknown || look >= pairs.len() {
+            return (verdict, seen.len());
+        }
+        before = look;
+    }
+    (Verdict::Unknown, pairs.len())
+}
+
+/// What pairs say, without those that were set aside or with all.
+fn estimate_of(
+    pairs: &mut [Pair],
+    metric: Metric,
+    alpha: f64,
+    tolerance: f64,
+    all: bool,
+) -> Option<Estimate> {
+    set_aside(pairs, tolerance);
+    let pairs: Vec<&Pair> = pairs.iter().filter(|pair| all || !pair.set_aside).collect();
+    estimate(&log_ratios(&pairs, metric)?, alpha)
+}
+
 /// The last look: what it may err, and where it was.
 #[derive(Clone, Copy)]
 struct Look {
@@ -191,7 +236,11 @@ impl Timing<'_> {
 
     /// Runs a pair; false if a side failed.
     fn pair(&mut self) -> Result<bool, Error> {
-        let first = self.random.usize(..2);
+        // By lot, but of two pairs each side is first in one: who runs second may find warmer caches.
+        let first = match self.pairs.last() {
+            Some(last) if self.pairs.len() % 2 == 1 => 1 - last.first,
+            _ => self.random.usize(..2),
+        };
         let before = self.prober.probe();
         let Some(one) = self.run(first)? else { return Ok(false) };
         let between = self.prober.probe();
@@ -217,9 +266,7 @@ impl Timing<'_> {
 
     /// What the pairs say, without those that were set aside or with all.
     fn estimate(&mut self, metric: Metric, alpha: f64, all: bool) -> Option<Estimate> {
-        set_aside(&mut self.pairs, self.options.tolerance);
-        let pairs: Vec<&Pair> = self.pairs.iter().filter(|pair| all || !pair.set_aside).collect();
-        estimate(&log_ratios(&pairs, metric)?, alpha)
+        estimate_of(&mut self.pairs, metric, alpha, self.options.tolerance, all)
     }
 
     fn knows(&self, estimate: Option<&Estimate>) -> bool {
@@ -275,7 +322,7 @@ impl Timing<'_> {
                     .to_owned(),
             );
         }
-        if self.pairs.len() < 6 && !failed {
+        if decisive.is_some_and(|one| 2.0 * 0.5f64.powi(one.pairs as i32) > look.alpha) && !failed {
             notes.push("with so few pairs the interval assumes normal errors: more time (--time-limit) gives a firmer one".to_owned());
         }
         let side = |at: usize| Side {

@@ -170,7 +170,13 @@ fn rows(comparison: &Comparison) -> Vec<(&'static str, [String; 2])> {
         ("wall", both(|run| units::time(run.wall_ns))),
         ("user", both(|run| units::time(run.user_ns))),
         ("sys", both(|run| units::time(run.sys_ns))),
-        ("peak memory", both(|run| units::bytes(run.peak_memory_bytes as f64))),
+        (
+            "peak memory",
+            both(|run| match run.peak_memory_bytes {
+                0 => "small".to_owned(),
+                bytes => units::bytes(bytes as f64),
+            }),
+        ),
     ]
 }
 

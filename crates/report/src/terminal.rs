@@ -243,14 +243,27 @@ fn notes(ink: &mut Ink<'_>, findings: &Findings) {
 }
 
 /// The command that shows whether a fix worked. Never wrapped, so that it can be copied.
+/// A command as one word of another; in double quotes where single ones are in it and nothing that these would change.
+fn one_word(command: &str, unicode: bool) -> String {
+    if command.contains('\'') && !command.contains(['"', '$', '`', '\\', '!']) {
+        format!("\"{command}\"")
+    } else {
+        escape::shell_word(command, unicode)
+    }
+}
+
 fn proof(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     if recording.command.is_empty() {
         return;
     }
     let old = escape::shell_command(&recording.command, ink.style.unicode);
-    let old = if old.len() > LONGEST_PROOF { "<the command above>".to_owned() } else { old };
+    let old = if old.len() > LONGEST_PROOF {
+        "'<the command above>'".to_owned()
+    } else {
+        one_word(&old, ink.style.unicode)
+    };
     let label = "prove a fix:";
-    let command = format!("slowpath -- {old}");
+    let command = format!("slowpath compare -- {old} '<the mended command>'");
     let fits = columns(label) + 1 + columns(&command) <= ink.measure();
     let (label, command) = (ink.paint(LABEL, label), ink.paint(STRONG, &command));
     ink.line("");

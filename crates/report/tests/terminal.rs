@@ -56,7 +56,7 @@ fn no_line_is_wider_than_the_terminal() {
     for style in every_style().filter(|style| style.width >= 40) {
         for findings in [certificates(), healthy(), empty()] {
             for line in without_color(&terminal(&findings, &style)).lines() {
-                let is_command = line.contains("slowpath -- ");
+                let is_command = line.contains("slowpath compare -- ");
                 assert!(is_command || line.width() <= style.width, "{} columns: {line:?}", style.width);
             }
         }
@@ -125,7 +125,7 @@ fn the_command_to_prove_a_fix_is_quoted_and_shown_once() {
     let mut findings = certificates();
     findings.recording.command = vec!["./load".to_owned(), "my certs".to_owned()];
     let text = plain(&findings);
-    assert_eq!(text.matches("slowpath -- ./load 'my certs'").count(), 1);
+    assert_eq!(text.matches("slowpath compare -- \"./load 'my certs'\" '<the mended command>'").count(), 1);
     assert_eq!(text.matches("prove a fix:").count(), 1);
     assert!(!plain(&healthy()).contains("prove a fix:"));
 }
@@ -136,5 +136,5 @@ fn a_very_long_command_is_shortened() {
     findings.recording.command = (0..5000).map(|i| format!("file-{i}.o")).collect();
     let text = plain(&findings);
     assert!(text.lines().count() < 60, "{text}");
-    assert!(text.contains("slowpath -- <the command above>"));
+    assert!(text.contains("slowpath compare -- '<the command above>' '<the mended command>'"));
 }

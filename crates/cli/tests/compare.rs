@@ -1,0 +1,166 @@
+//! `slowpath compare` as a user runs it: verdicts, exit codes, files, and sides that fail, hang or differ.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SLOWPATH: &str = env!("CARGO_BIN_EXE_slowpath");
+
+fn compare(dir: &Path, options: &[&str], commands: &[&str]) -> Output {
+    let mut run = Command::new(SLOWPATH);
+    run.arg("compare").args(options).arg("--").args(commands).current_dir(dir);
+    run.env_remove("GITHUB_STEP_SUMMARY").output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn twice_as_long_is_slower_and_the_other_way_faster() {
+    let dir = tempfile::tempdir().unwrap();
+    let output =
+        compare(dir.path(), &["--no-why", "-n", "short", "-n", "long"], &["sleep 0.02", "sleep 0.04"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).starts_with("long is 1.9"), "{}", said(&output));
+    assert!(said(&output).contains("slower than short"));
+    let output = compare(dir.path(), &["--no-why"], &["sleep 0.04", "sleep 0.02"]);
+    assert!(said(&output).contains("faster than A"), "{}", said(&output));
+}
+
+#[test]
+fn the_same_is_not_called_different() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("out.json");
+    let options = ["--no-why", "--indifferent", "10", "--export-json", json.to_str().unwrap()];
+    let output = compare(dir.path(), &options, &["sleep 0.03", "sleep 0.03"]);
+    assert!(said(&output).starts_with("no difference larger than 10 %"), "{}", said(&output));
+    let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(
+        (&value["kind"], &value["schema"], &value["verdict"]),
+        (&"comparison".into(), &1.into(), &"same".into())
+    );
+    let pairs = value["pairs"].as_array().unwrap();
+    assert!(pairs.len() >= 9);
+    assert!(
+        pairs.iter().all(|pair| pair["runs"].as_array().unwrap().len() == 2 && pair["runs"][0]["exit"] == 0)
+    );
+}
+
+#[test]
+fn expectations_make_exit_codes() {
+    let dir = tempfile::tempdir().unwrap();
+    let code = |options: &[&str], commands: &[&str]| {
+        let options: Vec<&str> = ["--no-why"].iter().chain(options).copied().collect();
+        let output = compare(dir.path(), &options, commands);
+        output.status.code().unwrap_or_else(|| panic!("{}", said(&output)))
+    };
+    let (short, long) = ("sleep 0.02", "sleep 0.04");
+    assert_eq!(code(&["--fail-if-slower-than", "20"], &[short, long]), 2);
+    assert_eq!(
+        code(&["--fail-if-slower-than", "20", "--and-by-ms", "500"], &[short, long]),
+        0,
+        "20 ms are no 500"
+    );
+    assert_eq!(code(&["--fail-if-slower-than", "20"], &[long, short]), 0);
+    assert_eq!(code(&["--expect-faster-than", "1.2"], &[long, short]), 0);
+    assert_eq!(code(&["--expect-faster-than", "9"], &[long, short]), 2);
+    // Two pairs can tell nothing so fine, but for one time in twenty.
+    let few = ["--min-pairs", "2", "--max-pairs", "2", "--indifferent", "0.0001", "--strict"];
+    assert!((0..3).any(|_| code(&few, &["sleep 0.01", "sleep 0.01"]) == 3));
+}
+
+#[test]
+fn a_side_that_fails_or_hangs_or_differs_is_no_fast_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = compare(dir.path(), &["--no-why"], &["false", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("false exited with 1"), "{}", said(&output));
+    let output =
+        compare(dir.path(), &["--no-why", "--ignore-failure", "--max-pairs", "9"], &["false", "sleep 0.02"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let output = compare(dir.path(), &["--no-why", "--time-limit", "0.5"], &["sleep 30", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("longer than the time limit"), "{}", said(&output));
+    let output = compare(dir.path(), &["--no-why", "--same-output"], &["echo a", "echo b"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("different things"), "{}", said(&output));
+    let output = compare(dir.path(), &["--no-why"], &["/no/such/program", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("/no/such/program"), "{}", said(&output));
+    let once = dir.path().join("once").to_str().unwrap().to_owned();
+    let output = compare(dir.path(), &["--no-why"], &[&format!("mkdir {once}"), "true"]);
+    assert_eq!(output.status.code(), Some(1), "a side that changes its own input fails the second time");
+}
+
+#[test]
+fn usage_is_64() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(compare(dir.path(), &["--no-such-option"], &["true", "true"]).status.code(), Some(64));
+    assert_eq!(compare(dir.path(), &[], &["true"]).status.code(), Some(64));
+    assert_eq!(compare(dir.path(), &["-n", "one"], &["true", "true"]).status.code(), Some(64));
+}
+
+#[test]
+fn setup_prepare_input_and_cleanup_are_run_where_they_belong() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("in"), "hello").unwrap();
+    let options = [
+        "--no-why",
+        "--max-pairs",
+        "2",
+        "--min-pairs",
+        "2",
+        "--warmup",
+        "0",
+        "--setup",
+        "echo s >> log",
+        "--prepare",
+        "echo p >> log",
+        "--cleanup",
+        "echo c >> log",
+        "--input",
+        "in",
+        "--same-output",
+    ];
+    let output = compare(dir.path(), &options, &["cat", "cat -"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(std::fs::read_to_string(dir.path().join("log")).unwrap(), "s\np\np\np\np\nc\n");
+}
+
+#[test]
+fn on_github_the_summary_and_a_warning_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let summary = dir.path().join("summary.md");
+    let mut run = Command::new(SLOWPATH);
+    run.args(["compare", "--no-why", "--fail-if-slower-than", "10", "--", "sleep 0.02", "sleep 0.04"]);
+    let output = run.env("GITHUB_STEP_SUMMARY", &summary).current_dir(dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("::warning title=slowpath::B is 1.9"), "{}", said(&output));
+    assert!(std::fs::read_to_string(summary).unwrap().contains("| wall |"));
+}
+
+#[test]
+fn why_tells_what_is_gone_and_two_recordings_tell_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("data");
+    std::fs::write(&file, vec![b'x'; 200_000]).unwrap();
+    let one = format!("dd if={} of=/dev/null bs=1 status=none", file.display());
+    let other = format!("dd if={} of=/dev/null bs=65536 status=none", file.display());
+    let output = compare(dir.path(), &["--max-pairs", "9"], &[&one, &other]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("B is ") && text.contains("faster than A"), "{text}");
+    assert!(text.contains("why:"), "{text}");
+    let recordings = slowpath_recording::folder::list(&dir.path().join(".slowpath")).unwrap();
+    assert_eq!(recordings.len(), 2);
+    let ids: Vec<&str> = recordings.iter().map(|(_, about)| about.id.as_str()).collect();
+    let output = Command::new(SLOWPATH).arg("compare").args(&ids).current_dir(dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("Recorded runs are slower than bare ones"), "{}", said(&output));
+    // Only with rights are system calls traced.
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } == 0 {
+        assert!(text.contains("gone: tiny reads") && text.contains("read: "), "{text}");
+    }
+}
