@@ -1,10 +1,13 @@
 //! `slowpath compare` as a user runs it: verdicts, exit codes, files, and sides that fail, hang or differ.
 
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
+
+mod support;
+
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
-
-const SLOWPATH: &str = env!("CARGO_BIN_EXE_slowpath");
+use support::{SLOWPATH, one_at_a_time};
 
 fn compare(dir: &Path, options: &[&str], commands: &[&str]) -> Output {
     let mut run = Command::new(SLOWPATH);
@@ -12,29 +15,31 @@ fn compare(dir: &Path, options: &[&str], commands: &[&str]) -> Output {
     run.env_remove("GITHUB_STEP_SUMMARY").output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn everything(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 #[test]
 fn twice_as_long_is_slower_and_the_other_way_faster() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let output =
         compare(dir.path(), &["--no-why", "-n", "short", "-n", "long"], &["sleep 0.02", "sleep 0.04"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).starts_with("long is 1.9"), "{}", said(&output));
-    assert!(said(&output).contains("slower than short"));
+    assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
+    assert!(everything(&output).starts_with("long is 1.9"), "{}", everything(&output));
+    assert!(everything(&output).contains("slower than short"));
     let output = compare(dir.path(), &["--no-why"], &["sleep 0.04", "sleep 0.02"]);
-    assert!(said(&output).contains("faster than A"), "{}", said(&output));
+    assert!(everything(&output).contains("faster than A"), "{}", everything(&output));
 }
 
 #[test]
 fn the_same_is_not_called_different() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let json = dir.path().join("out.json");
     let options = ["--no-why", "--indifferent", "10", "--export-json", json.to_str().unwrap()];
     let output = compare(dir.path(), &options, &["sleep 0.03", "sleep 0.03"]);
-    assert!(said(&output).starts_with("no difference larger than 10 %"), "{}", said(&output));
+    assert!(everything(&output).starts_with("no difference larger than 10 %"), "{}", everything(&output));
     let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     assert_eq!(
         (&value["kind"], &value["schema"], &value["verdict"]),
@@ -49,11 +54,12 @@ fn the_same_is_not_called_different() {
 
 #[test]
 fn expectations_make_exit_codes() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let code = |options: &[&str], commands: &[&str]| {
         let options: Vec<&str> = ["--no-why"].iter().chain(options).copied().collect();
         let output = compare(dir.path(), &options, commands);
-        output.status.code().unwrap_or_else(|| panic!("{}", said(&output)))
+        output.status.code().unwrap_or_else(|| panic!("{}", everything(&output)))
     };
     let (short, long) = ("sleep 0.02", "sleep 0.04");
     assert_eq!(code(&["--fail-if-slower-than", "20"], &[short, long]), 2);
@@ -72,22 +78,23 @@ fn expectations_make_exit_codes() {
 
 #[test]
 fn a_side_that_fails_or_hangs_or_differs_is_no_fast_run() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let output = compare(dir.path(), &["--no-why"], &["false", "true"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("false exited with 1"), "{}", said(&output));
+    assert!(everything(&output).contains("false exited with 1"), "{}", everything(&output));
     let output =
         compare(dir.path(), &["--no-why", "--ignore-failure", "--max-pairs", "9"], &["false", "sleep 0.02"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
     let output = compare(dir.path(), &["--no-why", "--time-limit", "0.5"], &["sleep 30", "true"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("longer than the time limit"), "{}", said(&output));
+    assert!(everything(&output).contains("longer than the time limit"), "{}", everything(&output));
     let output = compare(dir.path(), &["--no-why", "--same-output"], &["echo a", "echo b"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("different things"), "{}", said(&output));
+    assert!(everything(&output).contains("different things"), "{}", everything(&output));
     let output = compare(dir.path(), &["--no-why"], &["/no/such/program", "true"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("/no/such/program"), "{}", said(&output));
+    assert!(everything(&output).contains("/no/such/program"), "{}", everything(&output));
     let once = dir.path().join("once").to_str().unwrap().to_owned();
     let output = compare(dir.path(), &["--no-why"], &[&format!("mkdir {once}"), "true"]);
     assert_eq!(output.status.code(), Some(1), "a side that changes its own input fails the second time");
@@ -95,6 +102,7 @@ fn a_side_that_fails_or_hangs_or_differs_is_no_fast_run() {
 
 #[test]
 fn usage_is_64() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(compare(dir.path(), &["--no-such-option"], &["true", "true"]).status.code(), Some(64));
     assert_eq!(compare(dir.path(), &[], &["true"]).status.code(), Some(64));
@@ -103,6 +111,7 @@ fn usage_is_64() {
 
 #[test]
 fn setup_prepare_input_and_cleanup_are_run_where_they_belong() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("in"), "hello").unwrap();
     let options = [
@@ -124,40 +133,46 @@ fn setup_prepare_input_and_cleanup_are_run_where_they_belong() {
         "--same-output",
     ];
     let output = compare(dir.path(), &options, &["cat", "cat -"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
     assert_eq!(std::fs::read_to_string(dir.path().join("log")).unwrap(), "s\np\np\np\np\nc\n");
 }
 
 #[test]
 fn on_github_the_summary_and_a_warning_are_written() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let summary = dir.path().join("summary.md");
     let mut run = Command::new(SLOWPATH);
     run.args(["compare", "--no-why", "--fail-if-slower-than", "10", "--", "sleep 0.02", "sleep 0.04"]);
     let output = run.env("GITHUB_STEP_SUMMARY", &summary).current_dir(dir.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("::warning title=slowpath::B is 1.9"), "{}", said(&output));
+    assert!(everything(&output).contains("::warning title=slowpath::B is 1.9"), "{}", everything(&output));
     assert!(std::fs::read_to_string(summary).unwrap().contains("| wall |"));
 }
 
 #[test]
 fn why_tells_what_is_gone_and_two_recordings_tell_the_same() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("data");
     std::fs::write(&file, vec![b'x'; 200_000]).unwrap();
     let one = format!("dd if={} of=/dev/null bs=1 status=none", file.display());
     let other = format!("dd if={} of=/dev/null bs=65536 status=none", file.display());
     let output = compare(dir.path(), &["--max-pairs", "9"], &[&one, &other]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
+    let text = everything(&output);
     assert!(text.contains("B is ") && text.contains("faster than A"), "{text}");
     assert!(text.contains("why:"), "{text}");
     let recordings = slowpath_recording::folder::list(&dir.path().join(".slowpath")).unwrap();
     assert_eq!(recordings.len(), 2);
     let ids: Vec<&str> = recordings.iter().map(|(_, about)| about.id.as_str()).collect();
     let output = Command::new(SLOWPATH).arg("compare").args(&ids).current_dir(dir.path()).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("Recorded runs are slower than bare ones"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
+    assert!(
+        everything(&output).contains("Recorded runs are slower than bare ones"),
+        "{}",
+        everything(&output)
+    );
     // Only with rights are system calls traced.
     // SAFETY: geteuid has no preconditions.
     if unsafe { libc::geteuid() } == 0 {

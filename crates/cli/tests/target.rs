@@ -163,3 +163,23 @@ fn what_is_written_belongs_to_the_user_alone() {
     let mode = std::fs::metadata(dir.path().join("recordings")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 }
+
+#[test]
+fn strange_ways_to_use_the_kernel_give_what_they_give_without_us() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let strange = program("strange");
+    for mode in ["paths", "many-files", "thread-exec", "filtered", "traced", "vforked", "daemonized"] {
+        let bare = Command::new(&strange).arg(mode).output().unwrap();
+        assert!(bare.status.success(), "{mode}");
+        let started = std::time::Instant::now();
+        let recorded = slowpath(dir.path(), &[], &[strange.to_str().unwrap(), mode]);
+        assert_eq!(
+            (recorded.status.code(), &recorded.stdout),
+            (bare.status.code(), &bare.stdout),
+            "{mode}: {}",
+            said(&recorded)
+        );
+        assert!(started.elapsed() < Duration::from_secs(10), "{mode}: what it left behind is not waited for");
+    }
+}

@@ -20,6 +20,7 @@ pub use evidence::Evidence;
 
 use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
+use slowpath_recording::tables::Syscall;
 use std::collections::HashSet;
 
 /// A program that used less CPU time than this is too short to tell growth from chance, ns.
@@ -54,6 +55,7 @@ pub fn diagnose(recording: &Recording) -> Findings {
             cpu_ns / 1_000_000
         ));
     }
+    notes.extend(unseen_calls(recording));
     if !recording.damaged.is_empty() {
         notes.push(format!("{} segments of the recording could not be read", recording.damaged.len()));
     }
@@ -69,6 +71,28 @@ pub fn diagnose(recording: &Recording) -> Findings {
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Work that was asked of the kernel in ways that the causes do not look at.
+fn unseen_calls(recording: &Recording) -> Vec<String> {
+    const IO_URING_ENTER: u32 = 426;
+    let calls = &recording.tables.syscalls;
+    let sum =
+        |of: &dyn Fn(&Syscall) -> bool| calls.iter().filter(|row| of(row)).map(|row| row.count).sum::<u64>();
+    let submissions = sum(&|row| !row.compat && row.number == IO_URING_ENTER);
+    let compat = sum(&|row| row.compat);
+    let mut notes = Vec::new();
+    if submissions > 0 {
+        notes.push(format!(
+            "{submissions} times work was submitted through io_uring: what was done that way is not seen"
+        ));
+    }
+    if compat > 0 {
+        notes.push(format!(
+            "{compat} system calls of the 32-bit interface were counted, but no cause is looked for in them"
+        ));
+    }
+    notes
 }
 
 /// One finding for each place: what several processes of one program do there is one thing to mend.

@@ -494,3 +494,15 @@ fn what_a_helper_behind_a_socket_took_is_told_or_that_it_is_not_known() {
     let said = with_helper(false);
     assert!(said.contains("outside of this recording: its CPU time is in no figure here"), "{said}");
 }
+
+#[test]
+fn calls_that_are_not_looked_at_are_said() {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..7 {
+        traced.call(426, None, 1, US);
+    }
+    traced.call(4, None, 0, US).compat = true;
+    let notes = slowpath_diagnose::diagnose(&traced.recording(MS)).notes.join("\n");
+    assert!(notes.contains("7 times work was submitted through io_uring"), "{notes}");
+    assert!(notes.contains("1 system calls of the 32-bit interface"), "{notes}");
+}

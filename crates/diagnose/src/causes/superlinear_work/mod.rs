@@ -141,6 +141,7 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     } else {
         format!("a {one} costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
     });
+    let change = if grower.falling { "shrink" } else { "grow" };
     match &rest {
         Rest::Flat { ratio, .. } if grower.round.is_some() => explanation.push(format!(
             "a call of {} costs the same all the while ({ratio:.1} times as much in the second half of the rounds), so it is not \
@@ -148,13 +149,13 @@ fn finding(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
             evidence.name(grower.round.unwrap_or_default())
         )),
         Rest::Flat { caller, ratio, .. } => explanation.push(format!(
-            "what {} does besides stays the same ({:.1} times as much in the second half of the calls), so it is not the input that grows",
+            "what {} does besides does not {change} ({:.1} times as much in the second half of the calls), so it is not the input that does",
             evidence.name(*caller),
             ratio
         )),
         Rest::FlatLead { caller, ratio, median_ns, .. } => explanation.push(format!(
-            "what {} does before it stays the same ({}, {ratio:.1} times as much in the second half of the calls), so it is not the \
-             input that grows",
+            "what {} does before it does not {change} ({}, {ratio:.1} times as much in the second half of the calls), so it is not the \
+             input that does",
             evidence.name(*caller),
             time(*median_ns)
         )),
