@@ -84,16 +84,29 @@ fn many_files_that_are_read_once_each_are_silent() {
     silent(&traced.recording(400 * MS));
 }
 
+/// A log that is opened with `flags` and closed for each of `times` lines.
+fn reopening(mode: Mode, times: u32, flags: u64, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/var/log/it", "file", 2_000);
+    for _ in 0..times {
+        traced.call(OPEN, Some(file), 3, 100 * US).argument = flags;
+        traced.call(WRITE, Some(file), 2_000, 10 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
 #[test]
-fn a_file_that_is_opened_for_writing_again_and_again_is_no_reading() {
+fn a_log_that_is_opened_for_each_line_is_told() {
+    const APPEND: u64 = 0o2101; // O_WRONLY | O_CREAT | O_APPEND
     for mode in BOTH {
-        let mut traced = Traced::new(mode);
-        let file = traced.file("/var/log/it", "file", 2_000);
-        for _ in 0..1_000 {
-            traced.call(OPEN, Some(file), 3, 100 * US).argument = 0o2001; // O_WRONLY | O_APPEND
-            traced.call(CLOSE, Some(file), 0, 100 * US);
-        }
-        silent(&traced.recording(400 * MS));
+        let finding = only(&reopening(mode, 1_000, APPEND, 400), Cause::RedundantFileAccess);
+        assert_eq!(finding.title, "a file is opened anew for each write");
+        assert_eq!(finding.cost_ns, 200 * MS);
+        only(&reopening(mode, 100, APPEND, 100), Cause::RedundantFileAccess);
+        silent(&reopening(mode, 99, APPEND, 100));
+        silent(&reopening(mode, 1_000, APPEND, 4_100));
+        silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made anew
     }
 }
 
@@ -203,7 +216,7 @@ fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
         for file in &misses {
             traced.call(OPEN, Some(*file), -2, 50 * US);
         }
-        traced.call(OPEN, Some(there), 3, 50 * US).argument = 0o2; // so that it is no rereading
+        traced.call(OPEN, Some(there), 3, 50 * US).argument = 0o1002; // emptied: no rereading
     }
     traced.recording(cpu_ms * MS)
 }
@@ -505,4 +518,32 @@ fn calls_that_are_not_looked_at_are_said() {
     let notes = slowpath_diagnose::diagnose(&traced.recording(MS)).notes.join("\n");
     assert!(notes.contains("7 times work was submitted through io_uring"), "{notes}");
     assert!(notes.contains("1 system calls of the 32-bit interface"), "{notes}");
+}
+
+/// `times` questions of so many messages of `bytes`, each answered after `wait`; then other work.
+fn chatty(times: u32, messages: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..times {
+        for _ in 0..messages {
+            traced.call(WRITE, Some(socket), bytes, 5 * US);
+        }
+        traced.sleep(READ, Some(socket), 10, wait);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(10 * MS + other_ms * MS)
+}
+
+#[test]
+fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
+    let finding = only(&chatty(20, 2, 8, 42 * MS, 0), Cause::Waiting);
+    assert_eq!((finding.title.as_str(), finding.gain_ns), ("waits for delayed acknowledgements", 840 * MS));
+    only(&chatty(5, 2, 8, 42 * MS, 0), Cause::Waiting);
+    silent(&chatty(4, 2, 8, 42 * MS, 0));
+    silent(&chatty(20, 1, 8, 42 * MS, 0));
+    silent(&chatty(20, 2, 1_500, 42 * MS, 0));
+    silent(&chatty(20, 2, 8, 30 * MS, 0));
+    silent(&chatty(20, 2, 8, 60 * MS, 0));
+    silent(&chatty(20, 2, 8, 42 * MS, 8_000));
+    only(&chatty(20, 2, 8, 42 * MS, 7_000), Cause::Waiting);
 }

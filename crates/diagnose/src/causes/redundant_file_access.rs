@@ -1,7 +1,8 @@
-//! One unchanged file is opened, read and closed again and again from one place, or asked for its state.
+//! One unchanged file is opened, read and closed again and again from one place, or asked for its state; or one is opened
+//! anew for each write.
 //!
 //! A file is the same if device, inode, size and modification time are. What the kernel makes up as it is read (`/proc`)
-//! is no such file, nor is one that is opened for writing. Each process counts for itself: that every program reads its
+//! is no such file. Each process counts for itself: that every program reads its
 //! libraries is no fault of its parent's.
 
 use super::words::{count, time};
@@ -39,6 +40,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             None => findings.push((place, question)),
         }
     }
+    findings.extend(reopened(evidence, &calls));
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
@@ -179,6 +181,68 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
         return 0.0;
     }
     total as f64 / matched.max(1) as f64 * opens as f64
+}
+
+/// One file opened anew for each of many writes: the opening and closing is what is done again.
+fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
+    // By place and path, for what is written changes the file's state.
+    let mut opens: BTreeMap<(Place, &str), Sum> = BTreeMap::new();
+    let mut closes: BTreeMap<(u32, &str), Sum> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+        let Some(file) = calls.file(row).filter(|file| file.kind == "file" && !file.path.is_empty()) else {
+            continue;
+        };
+        if is_append_open(row) {
+            opens.entry(((process, calls.own(row)), &file.path)).or_default().add(row);
+        } else if row.number == CLOSE {
+            closes.entry((process, &file.path)).or_default().add(row);
+        }
+    }
+    let mut findings = Vec::new();
+    for ((place, path), open) in opens {
+        let (process, own) = place;
+        let close = closes.get(&(process, path)).map_or(0.0, Sum::working_ns);
+        let cost = open.working_ns() + close;
+        let gain = cost * (1.0 - 1.0 / open.count.max(1) as f64);
+        if open.count < ASKED || gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+            continue;
+        }
+        let stack = open.stack();
+        let draft = Draft {
+            cause: Cause::RedundantFileAccess,
+            title: "a file is opened anew for each write",
+            confidence: Confidence::Likely,
+            basis: Basis::Cpu,
+            cost_ns: cost,
+            gain_ns: gain,
+            stack,
+            own,
+            process,
+            files: vec![path.to_owned()],
+            explanation: vec![
+                format!(
+                    "{path} was opened {} times{} to write to it",
+                    count(open.count as f64),
+                    from(evidence, stack, own)
+                ),
+                format!("opening and closing it took {} in the kernel", time(cost)),
+            ],
+            facts: vec![
+                fact("opens", open.count as f64, "calls", Sure::Exact),
+                fact("time in the kernel", cost, "ns", Sure::Exact),
+            ],
+            advice: "Keep it open, and open it again only when it was replaced".to_owned(),
+        };
+        findings.push((place, draft.finish(evidence)));
+    }
+    findings
+}
+
+/// A file was opened to be written to, neither emptied nor required to be new.
+fn is_append_open(row: &Syscall) -> bool {
+    const WRITING: u64 = 0o3;
+    const ANEW: u64 = 0o1000 | 0o200; // O_TRUNC, O_EXCL
+    matches!(row.number, 2 | 257) && row.argument & WRITING != 0 && row.argument & ANEW == 0
 }
 
 /// Storms of questions about a path that is there: stat, access, readlink, getcwd.

@@ -1,10 +1,7 @@
-//! The program waits in place of working, and need not: it sleeps and looks again where it could wait to be told, or it
-//! waits for an answer that does not come.
-//!
-//! A sleep without a question is no sign, for it may be meant; nor is a wait that ends as soon as there is something,
-//! however long it takes: whoever is waited for has its own reasons.
+//! Sleep, look, sleep again: the program could wait to be told.
 
-use super::words::{count, time};
+use super::super::words::{count, time};
+use super::{POLLS, RECEIVES};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, Place, READS, Sum, fact, from, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
@@ -20,34 +17,17 @@ const SHARE: f64 = 0.10;
 const LEAST_NS: f64 = 50e6;
 /// If CPUs are used for this share of the sleeps, the program is at work meanwhile.
 const BUSY: f64 = 0.5;
-/// Waits for an answer in vain, ns: each, and their share of the elapsed time.
-const IN_VAIN_NS: u64 = 500_000_000;
-const IN_VAIN_SHARE: f64 = 0.20;
 
 /// nanosleep, clock_nanosleep.
 const SLEEPS: [u32; 2] = [35, 230];
 /// select, pselect6.
 const SELECTS: [u32; 2] = [23, 270];
-/// poll, ppoll, epoll_wait, epoll_pwait, epoll_pwait2 and the above.
-const POLLS: [u32; 7] = [7, 271, 232, 281, 441, 23, 270];
-/// recvfrom, recvmsg, recvmmsg.
-const RECEIVES: [u32; 3] = [45, 47, 299];
-/// sendto, sendmsg, sendmmsg.
-const SENDS: [u32; 3] = [44, 46, 307];
-const CONNECT: u32 = 42;
 /// wait4, waitid.
 const WAITS: [u32; 2] = [61, 247];
 /// Nothing there yet: ENOENT, ESRCH, ECHILD, EAGAIN, EBUSY, EEXIST, ENXIO, ECONNREFUSED, EALREADY, EINPROGRESS.
 const NOTHING: [i64; 10] = [-2, -3, -10, -11, -16, -17, -6, -111, -114, -115];
-/// ETIMEDOUT, EHOSTUNREACH.
-const UNREACHED: [i64; 2] = [-110, -113];
 /// What the tracer tells as the argument of a select that looks at nothing.
 const LOOKS_AT_NOTHING: u64 = 2;
-
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let calls = Calls::new(evidence);
-    sleeping(evidence, &calls).into_iter().chain(in_vain(evidence, &calls)).collect()
-}
 
 fn is_sleep(row: &Syscall) -> bool {
     SLEEPS.contains(&row.number) || SELECTS.contains(&row.number) && row.argument == LOOKS_AT_NOTHING
@@ -65,8 +45,7 @@ struct Looks {
     before: u64,
 }
 
-/// Sleep, look, sleep again.
-fn sleeping(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
     // By thread, for what another thread looks at is another matter.
     let mut sleeps: BTreeMap<Place, (Sum, Vec<(u64, u64)>)> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| is_sleep(row)) {
@@ -187,88 +166,4 @@ fn most_empty(looks: &ByCall, slept: f64) -> Option<(u32, String, Looks)> {
     });
     sums.filter(|(_, _, look)| look.nothing as f64 >= EMPTY * slept)
         .max_by_key(|(_, _, look)| (look.before, look.something, look.nothing))
-}
-
-/// What a thread last asked of whom, without an answer as yet.
-#[derive(Default)]
-struct Asked {
-    address: Option<u32>,
-    sent: bool,
-}
-
-/// Waits for an answer that did not come: a connection that was not accepted, a question to an address that stays silent.
-fn in_vain(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
-    let tables = &evidence.recording.tables;
-    let mut asked: HashMap<u32, Asked> = HashMap::new();
-    let mut sums: BTreeMap<Place, (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
-    for (row, process) in calls.all() {
-        let asked = asked.entry(row.thread).or_default();
-        let file = calls.file(row);
-        let socket = file.is_some_and(|file| file.kind == "socket");
-        let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
-        let long = row.count == 1 && row.blocked_ns >= IN_VAIN_NS;
-        let mut address = None;
-        if row.number == CONNECT {
-            let remote = file.filter(|file| file.kind == "address" && !file.path.starts_with("unix:"));
-            *asked = Asked { address: remote.map(|file| file.file), sent: false };
-            if UNREACHED.contains(&row.result) && long {
-                address = asked.address.take();
-            } else if row.result == -115 {
-                asked.sent = true; // under way
-            }
-        } else if SENDS.contains(&row.number) && row.result >= 0 {
-            asked.sent = true;
-        } else if reads && socket && row.result > 0 {
-            *asked = Asked::default(); // an answer
-        } else if long && asked.sent {
-            let expired =
-                POLLS.contains(&row.number) && row.result == 0 || reads && socket && row.result == -11;
-            address = asked.address.filter(|_| expired);
-        }
-        if let Some(address) = address {
-            let (sum, addresses) = sums.entry((process, calls.own(row))).or_default();
-            sum.add(row);
-            *addresses.entry(&tables.files[address as usize].path).or_default() += 1;
-        }
-    }
-    let wall = evidence.recording.about.wall_ns as f64;
-    let mut findings = Vec::new();
-    for ((process, own), (sum, addresses)) in sums {
-        if sum.blocked_ns < (IN_VAIN_SHARE * wall).max(2.0 * IN_VAIN_NS as f64) {
-            continue;
-        }
-        let stack = sum.stack();
-        let names: Vec<String> = addresses.keys().map(|address| (*address).to_owned()).collect();
-        findings.push(
-            Draft {
-                cause: Cause::Waiting,
-                title: "waits for an answer that does not come",
-                confidence: Confidence::Certain,
-                basis: Basis::Wall,
-                cost_ns: sum.blocked_ns,
-                gain_ns: sum.blocked_ns,
-                stack,
-                own,
-                process,
-                explanation: vec![format!(
-                    "{} times{} the program asked {} and waited {} each time until its patience ended: {} in all, without an answer",
-                    count(sum.count as f64),
-                    from(evidence, stack, own),
-                    crate::calls::some(&names, 3),
-                    time(sum.blocked_ns / sum.count as f64),
-                    time(sum.blocked_ns)
-                )],
-                facts: vec![
-                    fact("waits in vain", sum.count as f64, "calls", Sure::Exact),
-                    fact("time waited", sum.blocked_ns, "ns", Sure::Exact),
-                ],
-                files: names,
-                advice: "See why nobody answers there: a wrong or unreachable address (of a name server: /etc/resolv.conf), a \
-                         firewall that drops; ask the one that answers first, and keep the answer"
-                    .to_owned(),
-            }
-            .finish(evidence),
-        );
-    }
-    findings
 }

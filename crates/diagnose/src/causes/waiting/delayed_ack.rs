@@ -1,0 +1,108 @@
+//! Two small messages in a row on a TCP socket, then a wait for the answer of some 40 ms: the kernel holds the second message
+//! back until the first is acknowledged (Nagle's algorithm, RFC 896), and the other side delays the acknowledgement (RFC 1122,
+//! 4.2.3.2; 40 ms at least in Linux), since it has nothing to answer as yet.
+
+use super::super::words::{count, time};
+use super::{POLLS, RECEIVES, SENDS};
+use crate::Evidence;
+use crate::calls::{Calls, Draft, Place, READS, Sum, WRITES, fact, from};
+use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use std::collections::{BTreeMap, HashMap};
+
+/// Messages that do not fill a packet, bytes.
+const SMALL: u64 = 1_400;
+/// A wait of such a length, ns, is one for a delayed acknowledgement.
+const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
+/// Such waits from one place before they count, and their share of all waits after two small messages.
+const WAITED: u64 = 5;
+const MOST: f64 = 0.5;
+/// The gain is at least this share of the elapsed time, and this long, ns.
+const SHARE: f64 = 0.10;
+const LEAST_NS: f64 = 50e6;
+
+/// Waits after two small messages in a row: those that were delayed, and how many there were.
+#[derive(Default)]
+struct Waits {
+    delayed: Sum,
+    all: u64,
+}
+
+/// What a thread last wrote to: the socket, and how many small messages in a row.
+#[derive(Default)]
+struct Written {
+    socket: Option<u32>,
+    small: u32,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
+    let mut threads: HashMap<u32, Written> = HashMap::new();
+    let mut places: BTreeMap<Place, Waits> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
+        let sends = SENDS.contains(&row.number) || WRITES.contains(&row.number);
+        let receives = RECEIVES.contains(&row.number) || READS.contains(&row.number);
+        let written = threads.entry(row.thread).or_default();
+        if sends && socket.is_some() && row.result > 0 {
+            let before = if written.socket == socket { written.small } else { 0 };
+            let small = row.count == 1 && row.bytes <= SMALL;
+            *written = Written { socket, small: if small { before + 1 } else { 0 } };
+        } else if receives && socket.is_some() && socket == written.socket || POLLS.contains(&row.number) {
+            if written.small >= 2 && row.count == 1 && row.result > 0 {
+                let waits = places.entry((process, calls.own(row))).or_default();
+                waits.all += 1;
+                if DELAYED_NS.contains(&row.blocked_ns) {
+                    waits.delayed.add(row);
+                }
+            }
+            if row.result > 0 {
+                written.small = 0;
+            }
+        }
+    }
+    let found = places.into_iter().filter_map(|(place, waits)| finding(evidence, place, &waits));
+    found.collect()
+}
+
+fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Option<Finding> {
+    let delayed = &waits.delayed;
+    let cost = delayed.blocked_ns;
+    let wall = evidence.recording.about.wall_ns as f64;
+    if delayed.count < WAITED || (delayed.count as f64) < MOST * waits.all as f64 {
+        return None;
+    }
+    if cost < (SHARE * wall).max(LEAST_NS) {
+        return None;
+    }
+    let stack = delayed.stack();
+    let draft = Draft {
+        cause: Cause::Waiting,
+        title: "waits for delayed acknowledgements",
+        confidence: Confidence::Likely,
+        basis: Basis::Wall,
+        cost_ns: cost,
+        gain_ns: cost,
+        stack,
+        own,
+        process,
+        files: Vec::new(),
+        explanation: vec![
+            format!(
+                "{} times{} the program wrote two or more small messages to a socket and then waited {} for the answer, {} in all",
+                count(delayed.count as f64),
+                from(evidence, stack, own),
+                time(cost / delayed.count as f64),
+                time(cost)
+            ),
+            "40 ms is how long the other side waits before it acknowledges the first message; until then the kernel holds the \
+             second one back"
+                .to_owned(),
+        ],
+        facts: vec![
+            fact("delayed waits", delayed.count as f64, "calls", Sure::Exact),
+            fact("waits after two small messages", waits.all as f64, "calls", Sure::Exact),
+            fact("time waited", cost, "ns", Sure::Exact),
+        ],
+        advice: "Write each message in one call (writev, or a buffer that is flushed once), or set TCP_NODELAY".to_owned(),
+    };
+    Some(draft.finish(evidence))
+}

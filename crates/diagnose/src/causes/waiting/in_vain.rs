@@ -1,0 +1,99 @@
+//! Waits for an answer that does not come: a connection that is not accepted, a question to an address that stays silent.
+
+use super::super::words::{count, time};
+use super::{POLLS, RECEIVES, SENDS};
+use crate::Evidence;
+use crate::calls::{Calls, Draft, Place, READS, Sum, fact, from, some};
+use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use std::collections::{BTreeMap, HashMap};
+
+/// Waits for an answer in vain, ns: each, and their share of the elapsed time.
+const IN_VAIN_NS: u64 = 500_000_000;
+const IN_VAIN_SHARE: f64 = 0.20;
+
+const CONNECT: u32 = 42;
+/// ETIMEDOUT, EHOSTUNREACH.
+const UNREACHED: [i64; 2] = [-110, -113];
+
+/// What a thread last asked of whom, without an answer as yet.
+#[derive(Default)]
+struct Asked {
+    address: Option<u32>,
+    sent: bool,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
+    let tables = &evidence.recording.tables;
+    let mut asked: HashMap<u32, Asked> = HashMap::new();
+    let mut sums: BTreeMap<Place, (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let asked = asked.entry(row.thread).or_default();
+        let file = calls.file(row);
+        let socket = file.is_some_and(|file| file.kind == "socket");
+        let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
+        let long = row.count == 1 && row.blocked_ns >= IN_VAIN_NS;
+        let mut address = None;
+        if row.number == CONNECT {
+            let remote = file.filter(|file| file.kind == "address" && !file.path.starts_with("unix:"));
+            *asked = Asked { address: remote.map(|file| file.file), sent: false };
+            if UNREACHED.contains(&row.result) && long {
+                address = asked.address.take();
+            } else if row.result == -115 {
+                asked.sent = true; // under way
+            }
+        } else if SENDS.contains(&row.number) && row.result >= 0 {
+            asked.sent = true;
+        } else if reads && socket && row.result > 0 {
+            *asked = Asked::default(); // an answer
+        } else if long && asked.sent {
+            let expired =
+                POLLS.contains(&row.number) && row.result == 0 || reads && socket && row.result == -11;
+            address = asked.address.filter(|_| expired);
+        }
+        if let Some(address) = address {
+            let (sum, addresses) = sums.entry((process, calls.own(row))).or_default();
+            sum.add(row);
+            *addresses.entry(&tables.files[address as usize].path).or_default() += 1;
+        }
+    }
+    let wall = evidence.recording.about.wall_ns as f64;
+    let mut findings = Vec::new();
+    for ((process, own), (sum, addresses)) in sums {
+        if sum.blocked_ns < (IN_VAIN_SHARE * wall).max(2.0 * IN_VAIN_NS as f64) {
+            continue;
+        }
+        let stack = sum.stack();
+        let names: Vec<String> = addresses.keys().map(|address| (*address).to_owned()).collect();
+        findings.push(
+            Draft {
+                cause: Cause::Waiting,
+                title: "waits for an answer that does not come",
+                confidence: Confidence::Certain,
+                basis: Basis::Wall,
+                cost_ns: sum.blocked_ns,
+                gain_ns: sum.blocked_ns,
+                stack,
+                own,
+                process,
+                explanation: vec![format!(
+                    "{} times{} the program asked {} and waited {} each time until its patience ended: {} in all, without an answer",
+                    count(sum.count as f64),
+                    from(evidence, stack, own),
+                    some(&names, 3),
+                    time(sum.blocked_ns / sum.count as f64),
+                    time(sum.blocked_ns)
+                )],
+                facts: vec![
+                    fact("waits in vain", sum.count as f64, "calls", Sure::Exact),
+                    fact("time waited", sum.blocked_ns, "ns", Sure::Exact),
+                ],
+                files: names,
+                advice: "See why nobody answers there: a wrong or unreachable address (of a name server: /etc/resolv.conf), a \
+                         firewall that drops; ask the one that answers first, and keep the answer"
+                    .to_owned(),
+            }
+            .finish(evidence),
+        );
+    }
+    findings
+}

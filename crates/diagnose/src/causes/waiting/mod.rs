@@ -1,0 +1,31 @@
+//! The program waits in place of working, and need not.
+//!
+//! - `sleeping` — it sleeps and looks again where it could wait to be told.
+//! - `in_vain` — it waits for an answer that does not come.
+//! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
+//!
+//! A sleep without a question is no sign, for it may be meant; nor is a wait that ends as soon as there is something,
+//! however long it takes: whoever is waited for has its own reasons.
+
+mod delayed_ack;
+mod in_vain;
+mod sleeping;
+
+use crate::Evidence;
+use crate::calls::Calls;
+use crate::findings::Finding;
+
+/// poll, ppoll, epoll_wait, epoll_pwait, epoll_pwait2, select, pselect6.
+const POLLS: [u32; 7] = [7, 271, 232, 281, 441, 23, 270];
+/// recvfrom, recvmsg, recvmmsg.
+const RECEIVES: [u32; 3] = [45, 47, 299];
+/// sendto, sendmsg, sendmmsg.
+const SENDS: [u32; 3] = [44, 46, 307];
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let calls = Calls::new(evidence);
+    let mut findings = sleeping::find(evidence, &calls);
+    findings.extend(in_vain::find(evidence, &calls));
+    findings.extend(delayed_ack::find(evidence, &calls));
+    findings
+}
