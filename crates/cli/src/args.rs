@@ -40,6 +40,8 @@ pub enum Command {
     Attach(Attach),
     /// Time two commands until it is known which is faster, and say why
     Compare(Box<Compare>),
+    /// Run a command at several sizes of its input: how its time rises, and which function's does
+    Scale(Scale),
     /// Tell again what a recording says
     Explain(Explain),
     /// List the recordings
@@ -242,6 +244,46 @@ pub struct Compare {
     pub self_check: bool,
     #[command(flatten)]
     pub at: At,
+}
+
+/// `scale`.
+#[derive(ClapArgs)]
+#[command(
+    override_usage = "slowpath scale [OPTIONS] -L NAME=SIZE,SIZE,… -- COMMAND with {NAME} in it\n       slowpath scale [OPTIONS] --files FILE,FILE,… -- COMMAND with {file} in it"
+)]
+pub struct Scale {
+    /// The command, with {NAME} or {file} where the size belongs
+    #[arg(last = true, required = true)]
+    pub command: Vec<String>,
+    /// What {NAME} stands for, one after the other: numbers
+    #[arg(
+        long = "list",
+        short = 'L',
+        value_name = "NAME=SIZE,…",
+        required_unless_present = "files",
+        conflicts_with = "files"
+    )]
+    pub list: Option<String>,
+    /// What {file} stands for, one after the other: files, whose sizes in bytes count
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',')]
+    pub files: Vec<PathBuf>,
+    /// Bare runs of each size
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub runs: u32,
+    /// Tell what it would take at this size
+    #[arg(long, value_name = "SIZE")]
+    pub at: Option<f64>,
+    /// Seconds that one run may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
+    pub time_limit: f64,
+    /// Time only, record nothing: no functions are told
+    #[arg(long)]
+    pub no_record: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub kept: At,
 }
 
 /// `list`.

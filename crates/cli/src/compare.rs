@@ -138,7 +138,8 @@ fn names(commands: &[String; 2]) -> [String; 2] {
     }
 }
 
-fn bar() -> Option<ProgressBar> {
+/// The line that tells how far it is; none if stderr is no terminal.
+pub fn bar() -> Option<ProgressBar> {
     if !std::io::stderr().is_terminal() {
         return None;
     }
@@ -159,7 +160,6 @@ fn told(progress: &Progress) -> String {
 
 /// Records each side once, as a user would, and compares what was recorded.
 fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Result<Why, (String, u8)> {
-    let scratch = tempfile::tempdir().map_err(failed)?;
     let mut sides = Vec::new();
     for (at, command) in options.commands.iter().enumerate() {
         if let Some(prepare) = &options.prepare[at] {
@@ -169,23 +169,34 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
         }
         let cpu = comparison.sides[at].median.cpu_ns().max(1);
         let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
-        let json = scratch.path().join(format!("{at}.json"));
-        let mut run = Command::new(std::env::current_exe().map_err(failed)?);
-        run.args(["record", "--json", "--repeat", &repeat.to_string(), "--output"]).arg(&json);
-        run.arg("--dir").arg(&compare.at.dir).arg("--").args(words(command, &options.shell).map_err(failed)?);
-        let input = match &options.input {
-            Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
-            None => Stdio::null(),
-        };
-        let output =
-            run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
-        let text = std::fs::read_to_string(&json);
-        let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
-        let id = id(&text).ok_or_else(|| failed("the recording has no id"))?;
+        let words = words(command, &options.shell).map_err(failed)?;
+        let id = record_one(&words, repeat, options.input.as_deref(), &compare.at.dir)?;
         sides.push(opened(&compare.at.dir, &id)?);
     }
     let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };
     Ok(why([a, b], [of_a, of_b]))
+}
+
+/// Records a command as a user would, its output thrown away, and returns the recording's id.
+pub fn record_one(
+    words: &[String],
+    repeat: u64,
+    input: Option<&Path>,
+    dir: &Path,
+) -> Result<String, (String, u8)> {
+    let scratch = tempfile::tempdir().map_err(failed)?;
+    let json = scratch.path().join("findings.json");
+    let mut run = Command::new(std::env::current_exe().map_err(failed)?);
+    run.args(["record", "--json", "--repeat", &repeat.to_string(), "--output"]).arg(&json);
+    run.arg("--dir").arg(dir).arg("--").args(words);
+    let input = match input {
+        Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
+        None => Stdio::null(),
+    };
+    let output = run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
+    let text = std::fs::read_to_string(&json);
+    let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
+    id(&text).ok_or_else(|| failed("the recording has no id"))
 }
 
 /// The recording's id in a report.
@@ -194,7 +205,8 @@ fn id(report: &str) -> Option<String> {
     Some(report["recording"]["id"].as_str()?.to_owned())
 }
 
-fn opened(dir: &Path, name: &str) -> Result<(Recording, Findings), (String, u8)> {
+/// A recording with its symbols, and what is diagnosed of it.
+pub fn opened(dir: &Path, name: &str) -> Result<(Recording, Findings), (String, u8)> {
     let path = folder::find(dir, Some(name)).map_err(failed)?;
     let mut recording = Recording::open(&path).map_err(failed)?;
     slowpath_diagnose::resolve::resolve(&mut recording, &HashMap::new());
@@ -261,7 +273,8 @@ fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)
     Ok(())
 }
 
-fn say(text: &str) -> Result<(), (String, u8)> {
+/// Prints to stdout; who reads may have closed it.
+pub fn say(text: &str) -> Result<(), (String, u8)> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err((error.to_string(), SIDE_FAILED)),
         _ => Ok(()),

@@ -3,6 +3,7 @@
 //! - `args` — what can be asked.
 //! - `run` — record, attach: run a target and tell what was found.
 //! - `compare` — two commands, or two recordings.
+//! - `scale` — one command at several sizes.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `progress` — the line while recording.
 
@@ -11,6 +12,7 @@ mod compare;
 mod manage;
 mod progress;
 mod run;
+mod scale;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Record(record) => run::record(record),
         Command::Attach(attach) => run::attach(attach),
         Command::Compare(compare) => compare::compare(&compare),
+        Command::Scale(scale) => scale::scale(&scale),
         Command::Explain(explain) => manage::explain(&explain),
         Command::List(list) => manage::list(&list.at),
         Command::Rm(rm) => manage::remove(&rm),

@@ -2,6 +2,7 @@
 //!
 //! - [`timed`] — runs both commands bare in interleaved pairs until it knows, and says what it knows.
 //! - [`why`] — what two recordings say of the difference: findings gone, new and kept, functions and system calls.
+//! - [`scale`] — one command at several sizes: how its time rises, and which function's does.
 //! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
 //!
 //! Inside: `run` runs one command, `probe` asks how much of the machine we get, `evidence` turns pairs into an estimate,
@@ -12,6 +13,7 @@ mod evidence;
 mod machine;
 mod probe;
 mod run;
+pub mod scale;
 mod timed;
 pub mod values;
 mod why;

@@ -5,6 +5,7 @@
 //! - [`json`] — the same for programs, described in `docs/findings-json.md`.
 //! - [`syscalls`] — what the program asked of the kernel, as tables.
 //! - [`comparison`](fn@comparison), [`comparison_markdown`], [`comparison_json`], [`difference`] — the same for two commands or recordings.
+//! - [`scaling`](fn@scaling), [`scaling_json`] — how a command's time rises with the size of its input.
 //! - [`units`] — numbers as people read them, for whoever prints beside a report.
 //!
 //! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
@@ -18,6 +19,7 @@ mod layout;
 mod markdown;
 mod path;
 mod phrases;
+mod scaling;
 mod sparkline;
 mod style;
 mod syscalls;
@@ -28,6 +30,7 @@ pub mod units;
 pub use comparison::{comparison, comparison_json, comparison_markdown, difference};
 pub use json::json;
 pub use markdown::markdown;
+pub use scaling::{scaling, scaling_json};
 pub use style::Style;
 pub use syscalls::syscalls;
 pub use terminal::terminal;

@@ -10,6 +10,7 @@
 //! - [`count_fit`]: "call k makes a·k + b calls"
 //! - [`rate_ratio_interval`]: how sure is the ratio of two counted rates?
 //! - [`bootstrap_median`], [`signed_rank_p`], [`student_interval`], [`spent`]: do the pairs of a comparison differ?
+//! - [`power_law`], [`quadratic`]: how a cost rises with the size of the input
 //! - [`mean`], [`median`], [`quantile`]: the middle of a sample
 
 mod counts;
@@ -19,6 +20,7 @@ mod paired;
 mod rank;
 mod rates;
 mod robust;
+mod sizes;
 
 pub use counts::{CountFit, count_fit};
 pub use growth::{Growth, Point, Ramp, Shape, growth};
@@ -27,3 +29,4 @@ pub use paired::{bootstrap_median, signed_rank_p, spent, student_interval};
 pub use rank::spearman;
 pub use rates::rate_ratio_interval;
 pub use robust::{mean, median, quantile};
+pub use sizes::{PowerLaw, power_law, quadratic};

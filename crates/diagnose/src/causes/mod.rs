@@ -28,6 +28,11 @@ pub const ALL: &[(Cause, Find)] = &[
     (Cause::Waiting, waiting::find),
 ];
 
+/// Whether a function is of a language's runtime or standard library: it does what it is asked to, so whoever asks is guilty.
+pub fn is_runtime(frame: &crate::findings::Frame) -> bool {
+    runtime::is_name(frame)
+}
+
 /// The page of a cause, by the name that findings carry.
 pub fn page(slug: &str) -> Option<&'static str> {
     PAGES.iter().find(|(name, _)| *name == slug).map(|(_, page)| *page)

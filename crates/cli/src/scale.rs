@@ -1,0 +1,99 @@
+//! `scale`: one command at several sizes of its input, timed bare and recorded once each.
+
+use crate::args::Scale;
+use crate::compare::{bar, opened, record_one, say};
+use crate::run::{Done, failed};
+use slowpath_compare::scale::{measure, scaling};
+use slowpath_compare::{Shell, words};
+use slowpath_report::Style;
+use std::time::Duration;
+
+/// A run that used less CPU time than this is recorded several times, joined, ns.
+const SHORT_NS: f64 = 100e6;
+const REPEAT_MOST: u64 = 20;
+
+/// `slowpath scale`.
+pub fn scale(scale: &Scale) -> Done {
+    let template = match scale.command.as_slice() {
+        [one] => one.clone(),
+        // Several words are a command without a shell's meaning.
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    let sizes = sizes(scale, &template)?;
+    let limit = Duration::try_from_secs_f64(scale.time_limit)
+        .map_err(|error| failed(format!("--time-limit: {error}")))?;
+    let bar = bar();
+    let (mut points, mut recordings) = (Vec::new(), Vec::new());
+    for (size, command) in &sizes {
+        if let Some(bar) = &bar {
+            bar.set_message(format!("{} of {} sizes: {command}", points.len() + 1, sizes.len()));
+            bar.tick();
+        }
+        let shell = Shell::Auto;
+        let point = measure(command, &shell, *size, scale.runs, limit).map_err(failed)?;
+        if !scale.no_record {
+            let repeat = ((SHORT_NS / point.cpu_ns.max(1.0)) as u64).clamp(1, REPEAT_MOST);
+            let words = words(command, &shell).map_err(failed)?;
+            let id = record_one(&words, repeat, None, &scale.kept.dir)?;
+            let (recording, _) = opened(&scale.kept.dir, &id)?;
+            recordings.push(recording);
+        }
+        points.push(point);
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let scaling = scaling(&template, points, &recordings, scale.at);
+    say(&if scale.json {
+        slowpath_report::scaling_json(&scaling)
+    } else {
+        slowpath_report::scaling(&scaling, &Style::detect(std::io::stdout()))
+    })?;
+    Ok(0)
+}
+
+/// A word as a shell takes it, its braces left as they are.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%{}".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// Each size with its command, in order of size.
+fn sizes(scale: &Scale, template: &str) -> Result<Vec<(f64, String)>, (String, u8)> {
+    let mut sizes = Vec::new();
+    let place = match &scale.list {
+        Some(list) => {
+            let (name, values) = list
+                .split_once('=')
+                .ok_or_else(|| failed("-L is NAME=SIZE,SIZE,…, such as n=100,200,400"))?;
+            let place = format!("{{{name}}}");
+            for value in values.split(',') {
+                let size: f64 =
+                    value.trim().parse().map_err(|_| failed(format!("-L: {value} is no number")))?;
+                sizes.push((size, template.replace(&place, value.trim())));
+            }
+            place
+        }
+        None => {
+            for file in &scale.files {
+                let size = std::fs::metadata(file)
+                    .map_err(|error| failed(format!("{}: {error}", file.display())))?
+                    .len();
+                sizes.push((size as f64, template.replace("{file}", &quoted(&file.to_string_lossy()))));
+            }
+            "{file}".to_owned()
+        }
+    };
+    if !template.contains(&place) {
+        return Err(failed(format!("the command has no {place} in it, where the size belongs")));
+    }
+    if sizes.iter().any(|(size, _)| !size.is_finite() || *size <= 0.0) {
+        return Err(failed("sizes are above zero"));
+    }
+    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(sizes)
+}

@@ -1,0 +1,187 @@
+//! One command at several sizes of its input: how its time rises, and which function's does most.
+
+use crate::Error;
+use crate::run::{Ended, Runner, Shell};
+use serde::Serialize;
+use slowpath_diagnose::Evidence;
+use slowpath_recording::Recording;
+use slowpath_stats::{PowerLaw, median, power_law, quadratic};
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+/// A function is told if it has this share of the CPU time at the largest size, and this exponent at least, surely.
+const SHARE: f64 = 0.10;
+const RISES: f64 = 1.0;
+/// A function with this share of another's time stands for it; one whose exponent is so much below the steepest only calls it.
+const INSIDE: f64 = 0.8;
+const THINNED: f64 = 0.3;
+/// It has samples at this many sizes at least.
+const SIZES: usize = 3;
+
+/// One size, measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// The size.
+    pub size: f64,
+    /// Median elapsed time of the bare runs, ns.
+    pub wall_ns: f64,
+    /// Least CPU time of the bare runs, ns: noise only adds to it.
+    pub cpu_ns: f64,
+}
+
+/// How a cost rises.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Law {
+    /// cost = scale · n^exponent.
+    pub exponent: f64,
+    /// 95 % interval of the exponent.
+    pub low: f64,
+    /// See `low`.
+    pub high: f64,
+    /// Cost at size 1, ns.
+    pub scale: f64,
+    /// Share of the variance of the logarithms that it explains.
+    pub r2: f64,
+}
+
+impl From<PowerLaw> for Law {
+    fn from(law: PowerLaw) -> Law {
+        Law { exponent: law.exponent, low: law.low, high: law.high, scale: law.scale, r2: law.r2 }
+    }
+}
+
+/// A function whose time rises.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rising {
+    /// Its name.
+    pub function: String,
+    /// Its source file, where known.
+    pub file: Option<String>,
+    /// Its line, where known.
+    pub line: Option<u32>,
+    /// CPU time in it and what it calls at each size, ns.
+    pub ns: Vec<f64>,
+    /// How it rises.
+    pub law: Law,
+}
+
+/// The whole answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scaling {
+    /// Always `scaling`.
+    pub kind: &'static str,
+    /// Version of these fields.
+    pub schema: u32,
+    /// The command, with its place for the size.
+    pub command: String,
+    /// Each size, in order.
+    pub points: Vec<Point>,
+    /// How the CPU time rises; none for a single size.
+    pub law: Option<Law>,
+    /// a, b and c of a + b·n + c·n² for the CPU time, ns; none for fewer than three sizes.
+    pub parts: Option<[f64; 3]>,
+    /// Functions whose time rises faster than the size, the innermost first.
+    pub rising: Vec<Rising>,
+    /// CPU time at `at`, ns, by the parts or else the law.
+    pub extrapolated: Option<(f64, f64)>,
+}
+
+/// Runs a command bare, `runs` times, and returns its point. An error if it fails or takes longer than the limit.
+pub fn measure(command: &str, shell: &Shell, size: f64, runs: u32, limit: Duration) -> Result<Point, Error> {
+    let runner = Runner::new(command, shell, None, false)?;
+    let failed = |why: String| Error::Command { command: command.to_owned(), why };
+    let (mut walls, mut cpus) = (Vec::new(), Vec::new());
+    for _ in 0..runs.max(1) {
+        match runner.run(limit, true)? {
+            Ended::Done(run) if run.exit == 0 => {
+                walls.push(run.wall_ns as f64);
+                cpus.push(run.cpu_ns() as f64);
+            }
+            Ended::Done(run) => return Err(failed(format!("it exited with {}", run.exit))),
+            Ended::TooLong => return Err(failed(format!("it took longer than {} s", limit.as_secs()))),
+        }
+    }
+    let cpu_ns = cpus.into_iter().fold(f64::INFINITY, f64::min);
+    Ok(Point { size, wall_ns: median(&walls).unwrap_or(0.0), cpu_ns })
+}
+
+/// Fits what was measured; `recordings` holds one of each size, in the order of the points, symbols resolved.
+pub fn scaling(command: &str, points: Vec<Point>, recordings: &[Recording], at: Option<f64>) -> Scaling {
+    let sizes: Vec<f64> = points.iter().map(|point| point.size).collect();
+    let cpu: Vec<f64> = points.iter().map(|point| point.cpu_ns.max(1.0)).collect();
+    let law = power_law(&sizes, &cpu);
+    let parts = quadratic(&sizes, &cpu);
+    let extrapolated = at.and_then(|size| {
+        let by_parts = parts.map(|[a, b, c]| a + b * size + c * size * size);
+        Some((size, by_parts.or(law.map(|law| law.at(size)))?))
+    });
+    Scaling {
+        kind: "scaling",
+        schema: 1,
+        command: command.to_owned(),
+        law: law.map(Law::from),
+        parts,
+        rising: if recordings.len() == points.len() { rising(recordings, &sizes) } else { Vec::new() },
+        points,
+        extrapolated,
+    }
+}
+
+/// Functions whose time surely rises faster than the size, those that no other of them calls for most of it first.
+fn rising(recordings: &[Recording], sizes: &[f64]) -> Vec<Rising> {
+    type Name = (String, String);
+    let mut times: BTreeMap<Name, Vec<f64>> = BTreeMap::new();
+    let mut places: BTreeMap<Name, (Option<String>, Option<u32>, usize)> = BTreeMap::new();
+    let mut total = 0.0;
+    for (at, recording) in recordings.iter().enumerate() {
+        let evidence = Evidence::new(recording);
+        // Short runs are recorded several times in one.
+        let runs = f64::from(recording.about.runs.max(1));
+        total = evidence.cpu_ns / runs;
+        for (sample, weight) in recording.tables.samples.iter().zip(&evidence.weights) {
+            let Some(stack) = sample.stack else { continue };
+            let mut seen = HashSet::new();
+            for (depth, location) in evidence.locations(stack).enumerate() {
+                let Some(function) = evidence.function_at(location).filter(|function| seen.insert(*function))
+                else {
+                    continue;
+                };
+                let frame = evidence.frame(function);
+                if slowpath_diagnose::causes::is_runtime(&frame) {
+                    continue; // it does what it is asked to
+                }
+                let name = (frame.function, frame.module);
+                times.entry(name.clone()).or_insert_with(|| vec![0.0; sizes.len()])[at] += weight / runs;
+                let place = places.entry(name).or_insert((frame.file, frame.line, usize::MAX));
+                place.2 = place.2.min(depth);
+            }
+        }
+    }
+    let mut rising: Vec<(usize, Rising)> = times
+        .into_iter()
+        .filter(|(_, ns)| ns.last().is_some_and(|largest| *largest >= SHARE * total))
+        .filter_map(|(name, ns)| {
+            let known: Vec<(f64, f64)> =
+                sizes.iter().copied().zip(ns.iter().copied()).filter(|(_, ns)| *ns > 0.0).collect();
+            if known.len() < SIZES {
+                return None;
+            }
+            let (of, costs): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
+            let law = power_law(&of, &costs).filter(|law| law.low > RISES)?;
+            let (file, line, depth) = places.remove(&name)?;
+            Some((depth, Rising { function: name.0, file, line, ns, law: law.into() }))
+        })
+        .collect();
+    rising.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.law.exponent.total_cmp(&a.1.law.exponent)));
+    // A caller has the time of what it calls, thinned by what else it does: it is told for its own sake only.
+    let steepest = rising.iter().map(|(_, rising)| rising.law.exponent).fold(0.0, f64::max);
+    let mut told: Vec<Rising> = Vec::new();
+    for (_, one) in rising {
+        let last = one.ns.last().copied().unwrap_or(0.0);
+        let inside = |other: &Rising| other.ns.last().is_some_and(|ns| *ns >= INSIDE * last);
+        if one.law.exponent >= steepest - THINNED && !told.iter().any(inside) {
+            told.push(one);
+        }
+    }
+    told
+}
