@@ -547,3 +547,28 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
     silent(&chatty(20, 2, 8, 42 * MS, 8_000));
     only(&chatty(20, 2, 8, 42 * MS, 7_000), Cause::Waiting);
 }
+
+#[test]
+fn a_sampler_that_reads_a_file_to_its_end_and_sleeps_is_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let stat = traced.file("/proc/stat", "pseudo", 0);
+    for _ in 0..100 {
+        traced.call(READ, Some(stat), 900, 50 * US);
+        traced.call(READ, Some(stat), 0, 5 * US);
+        traced.sleep(NANOSLEEP, None, 0, 50 * MS);
+    }
+    silent(&traced.recording(20 * MS));
+}
+
+#[test]
+fn datagrams_to_others_than_name_servers_need_no_answer() {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("127.0.0.1:8125", "address", 0);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..5 {
+        traced.call(CONNECT, Some(address), 0, 5 * US);
+        traced.call(SEND, Some(socket), 30, 5 * US);
+        traced.sleep(POLL, None, 0, 700 * MS);
+    }
+    silent(&traced.recording(20 * MS));
+}

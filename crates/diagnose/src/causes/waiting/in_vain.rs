@@ -12,6 +12,8 @@ const IN_VAIN_NS: u64 = 500_000_000;
 const IN_VAIN_SHARE: f64 = 0.20;
 
 const CONNECT: u32 = 42;
+/// How the address of a name server ends: its port.
+const NAME_SERVICE: &str = ":53";
 /// ETIMEDOUT, EHOSTUNREACH.
 const UNREACHED: [i64; 2] = [-110, -113];
 
@@ -42,7 +44,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                 asked.sent = true; // under way
             }
         } else if SENDS.contains(&row.number) && row.result >= 0 {
-            asked.sent = true;
+            // To a datagram there need not be an answer, but from a name server.
+            let asks = |address: u32| tables.files[address as usize].path.ends_with(NAME_SERVICE);
+            asked.sent |= asked.address.is_some_and(asks);
         } else if reads && socket && row.result > 0 {
             *asked = Asked::default(); // an answer
         } else if long && asked.sent {

@@ -121,14 +121,20 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
 /// What `threads` looked at between their sleeps, by thread.
 fn looks(calls: &Calls<'_>, threads: BTreeSet<u32>) -> HashMap<u32, ByCall> {
     let mut looks: HashMap<u32, ByCall> = HashMap::new();
-    let mut last: HashMap<u32, (u32, String)> = HashMap::new();
+    let mut since: HashMap<u32, SinceSleep> = HashMap::new();
     for (row, _) in calls.all().filter(|(row, _)| threads.contains(&row.thread)) {
         let of = looks.entry(row.thread).or_default();
+        let since = since.entry(row.thread).or_default();
         if is_sleep(row) {
-            if let Some((number, what)) = last.remove(&row.thread)
+            let SinceSleep { last, ended, something } = std::mem::take(since);
+            if let Some((number, what)) = last
                 && let Some(look) = of.get_mut(&number).and_then(|of| of.get_mut(&what))
             {
                 look.before += 1;
+            }
+            // The end of a file is nothing only to who read nothing before it.
+            for (number, what) in ended.into_iter().filter(|(number, _)| !something.contains(number)) {
+                of.entry(number).or_default().entry(what).or_default().nothing += 1;
             }
             continue;
         }
@@ -139,17 +145,26 @@ fn looks(calls: &Calls<'_>, threads: BTreeSet<u32>) -> HashMap<u32, ByCall> {
         };
         let look = of.entry(row.number).or_default().entry(what.clone()).or_default();
         let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
-        let nothing = NOTHING.contains(&row.result)
-            || row.result == 0 && (WAITS.contains(&row.number) || POLLS.contains(&row.number))
-            || row.result == 0 && row.bytes == 0 && row.count == 1 && reads;
-        if nothing {
+        let not_yet = row.result == 0 && (WAITS.contains(&row.number) || POLLS.contains(&row.number));
+        if NOTHING.contains(&row.result) || not_yet {
             look.nothing += row.count;
+        } else if row.result == 0 && row.bytes == 0 && row.count == 1 && reads {
+            since.ended.insert((row.number, what.clone()));
         } else if row.result >= 0 {
             look.something += row.count;
+            since.something.insert(row.number);
         }
-        last.insert(row.thread, (row.number, what));
+        since.last = Some((row.number, what));
     }
     looks
+}
+
+/// What a thread did since its last sleep: its last look, files whose end it read, and calls that brought something.
+#[derive(Default)]
+struct SinceSleep {
+    last: Option<(u32, String)>,
+    ended: BTreeSet<(u32, String)>,
+    something: BTreeSet<u32>,
 }
 
 /// The call whose looks found nothing for most of `slept` sleeps and something afterwards, where it looked most, and how
