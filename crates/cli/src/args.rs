@@ -186,7 +186,7 @@ pub struct Compare {
     #[arg(long, short = 'w', value_name = "N", default_value_t = 1)]
     pub warmup: u32,
     /// Pairs before the first look
-    #[arg(long, value_name = "N", default_value_t = 9)]
+    #[arg(long, value_name = "N", default_value_t = 5)]
     pub min_pairs: usize,
     /// Pairs at most
     #[arg(long, value_name = "N", default_value_t = 60)]

@@ -420,6 +420,8 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	else if (class & FD4 && (__s32)regs->r8 >= 0)
 		file_of(task, regs->r8, &thread->file, false);
 	note_stack(thread, class);
+	// What was done here is none of the call's time.
+	thread->time = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -57,7 +57,7 @@ fn drawn(noise: &[Pair], random: &mut fastrand::Rng, slower: f64) -> Vec<Pair> {
 fn verdicts(name: &str, slower: f64, cpu: bool) -> (usize, usize, f64) {
     let noise = recorded(name);
     let mut random = fastrand::Rng::with_seed(11);
-    let plan = Plan { min_pairs: 9, max_pairs: PAIRS, indifferent: 0.02, tolerance: 0.1, cpu };
+    let plan = Plan { min_pairs: 5, max_pairs: PAIRS, indifferent: 0.02, tolerance: 0.1, cpu };
     let (mut faster, mut slower_said, mut taken) = (0, 0, 0);
     for _ in 0..COMPARISONS {
         let (verdict, pairs) = replay(&drawn(&noise, &mut random, slower), &plan);

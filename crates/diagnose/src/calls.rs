@@ -187,7 +187,7 @@ pub(crate) struct Draft<'s> {
 impl Draft<'_> {
     pub(crate) fn finish(self, evidence: &Evidence<'_>) -> Finding {
         let place = self.stack.zip(self.own);
-        let path = place.map_or_else(Vec::new, |(stack, own)| evidence.path_at(stack, own));
+        let path = place.map_or_else(Vec::new, |(stack, own)| own_path(evidence, stack, own));
         let process = &evidence.recording.tables.processes[self.process as usize];
         let program = process.program.rsplit('/').next().unwrap_or_default().to_owned();
         let whole = Frame { function: program.clone(), module: program, file: None, line: None };
@@ -220,6 +220,14 @@ impl Draft<'_> {
     }
 }
 
+/// The call path down to the program's own innermost frame: what was inlined there from a library is left out.
+fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<crate::findings::Frame> {
+    let mut path = evidence.path_at(stack, own);
+    let last = path.iter().rposition(|frame| !runtime::is_name(frame));
+    path.truncate(last.map_or(path.len(), |last| last + 1));
+    path
+}
+
 /// A fact of the trace.
 pub(crate) fn fact(name: &str, value: f64, unit: &str, sure: Sure) -> Fact {
     Fact { name: name.to_owned(), value, unit: unit.to_owned(), source: "trace".to_owned(), sure }
@@ -227,7 +235,7 @@ pub(crate) fn fact(name: &str, value: f64, unit: &str, sure: Sure) -> Fact {
 
 /// " from load_config (main.c:12)", or nothing where it is not known.
 pub(crate) fn from(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>) -> String {
-    let Some(frame) = stack.zip(own).and_then(|(stack, own)| evidence.path_at(stack, own).pop()) else {
+    let Some(frame) = stack.zip(own).and_then(|(stack, own)| own_path(evidence, stack, own).pop()) else {
         return String::new();
     };
     let at = match (&frame.file, frame.line) {

@@ -272,7 +272,8 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
                 paths.insert(calls.file(row).map_or("the working directory", |file| &file.path).to_owned());
             }
         }
-        let cost = sum.working_ns().max(own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum)));
+        // The work around questions may be that of others, which found nothing: the kernel's part is a floor.
+        let cost = sum.working_ns();
         let gain = cost * (1.0 - paths.len() as f64 / sum.count.max(1) as f64);
         if gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
             continue;
@@ -300,11 +301,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
                         from(evidence, stack, own),
                         count(sum.count as f64 / paths.len().max(1) as f64)
                     ),
-                    format!(
-                        "that took {} in the kernel, {} with the work around it",
-                        time(sum.working_ns()),
-                        time(cost)
-                    ),
+                    format!("that took {} in the kernel alone", time(cost)),
                 ],
                 facts: vec![
                     fact("questions", sum.count as f64, "calls", Sure::Exact),

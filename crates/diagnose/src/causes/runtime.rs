@@ -5,7 +5,7 @@ use crate::findings::Frame;
 const MODULES: [&str; 7] =
     ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libc++.so", "libgcc_s.so", "libm.so"];
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 30] = [
     "std::",
     "void std::",
     "bool std::",
@@ -18,6 +18,14 @@ const NAMES: [&str; 22] = [
     "runtime.",
     "runtime/",
     "internal/",
+    "syscall.",
+    "os.",
+    "io.",
+    "fmt.",
+    "bufio.",
+    "time.",
+    "net.",
+    "poll.",
     "strings.",
     "bytes.",
     "slices.",

@@ -14,6 +14,8 @@ const CALLS: u64 = 1_000;
 const BYTES: f64 = 512.0;
 /// What one call could move.
 const BLOCK: f64 = 65_536.0;
+/// A read of this share of its file's size is none of a few bytes.
+const WHOLE: f64 = 0.1;
 /// Seeks for each call from which it is no sequence.
 const SEEKS: f64 = 0.1;
 /// The gain is at least this share of the run's CPU time and of its elapsed time, and this long, ns.
@@ -40,6 +42,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let average = sum.bytes as f64 / sum.count.max(1) as f64;
         let sought = seeks.get(&(process, file)).copied().unwrap_or(0) as f64;
         if sum.count < CALLS || average > BYTES || sought > SEEKS * sum.count as f64 || sum.bytes == 0 {
+            continue;
+        }
+        // A small file that is read whole takes small reads.
+        let size = evidence.recording.tables.files[file as usize].size as f64;
+        if !writes && size > 0.0 && average >= WHOLE * size {
             continue;
         }
         let needed = (sum.bytes as f64 / BLOCK).ceil().max(1.0);

@@ -80,8 +80,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                 own,
                 process,
                 explanation: vec![format!(
-                    "{} times{} the program asked {} and waited {} each time until its patience ended: {} in all, without an answer",
-                    count(sum.count as f64),
+                    "{}{} the program asked {} and waited {} each time until its patience ended: {} in all, without an answer",
+                    if sum.count == 1 { "once".to_owned() } else { format!("{} times", count(sum.count as f64)) },
                     from(evidence, stack, own),
                     some(&names, 3),
                     time(sum.blocked_ns / sum.count as f64),
@@ -91,7 +91,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                     fact("waits in vain", sum.count as f64, "calls", Sure::Exact),
                     fact("time waited", sum.blocked_ns, "ns", Sure::Exact),
                 ],
-                files: names,
+                files: Vec::new(),
                 advice: "See why nobody answers there: a wrong or unreachable address (of a name server: /etc/resolv.conf), a \
                          firewall that drops; ask the one that answers first, and keep the answer"
                     .to_owned(),
