@@ -42,6 +42,7 @@ pub fn compare(compare: &Compare) -> Done {
     }
     let mut comparison = result.map_err(|error| broken(&error))?;
     if compare.self_check {
+        export(compare, &comparison)?;
         return self_check(&comparison);
     }
     if !compare.no_why && comparison.failure.is_none() {

@@ -496,7 +496,7 @@ impl Session {
             ("exit events", exits),
             ("call events", calls),
             ("stacks of system calls", stacks),
-            ("system calls", syscalls),
+            ("system calls", syscalls + self.tracer.lost),
             ("unreadable modules", self.world.unreadable),
         ] {
             if count > 0 {

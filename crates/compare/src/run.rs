@@ -230,10 +230,12 @@ mod tests {
         let started = Instant::now();
         assert!(matches!(runner.run(Duration::from_millis(200), true), Ok(Ended::TooLong)));
         assert!(started.elapsed() < Duration::from_secs(5));
-        let left = Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output();
-        if let Ok(left) = left {
-            assert!(left.stdout.is_empty(), "children live on");
-        }
+        let lives = |entry: std::fs::DirEntry| {
+            let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            command == format!("sleep\0{marker}\0").as_bytes()
+        };
+        let processes = std::fs::read_dir("/proc").expect("processes");
+        assert!(!processes.flatten().any(lives), "children live on");
     }
 
     #[test]

@@ -96,8 +96,16 @@ pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<C
     };
     let before = machine::now();
     timing.helper(options.setup.as_deref())?;
-    let looked = timing.pairs(&mut progress)?;
+    let looked = match timing.pairs(&mut progress) {
+        // What was measured before is kept.
+        Err(error) if !timing.pairs.is_empty() => {
+            timing.failure = Some(error.to_string());
+            Ok(Look { alpha: decide::ALPHA })
+        }
+        looked => looked,
+    };
     timing.helper(options.cleanup.as_deref())?;
+    let looked = looked?;
     Ok(timing.comparison(looked, before))
 }
 
@@ -271,10 +279,16 @@ impl Timing<'_> {
 
     fn knows(&self, estimate: Option<&Estimate>) -> bool {
         if self.options.expectation.is_some() {
-            return decide::outcome(estimate, self.options.expectation, self.median(0).wall_ns)
-                != Outcome::Unknown;
+            let outcome = decide::outcome(estimate, self.options.expectation, self.decisive_ns(0));
+            return outcome != Outcome::Unknown;
         }
         decide::verdict(estimate, self.options.indifferent) != Verdict::Unknown
+    }
+
+    /// A side's median of the time that decides.
+    fn decisive_ns(&self, side: usize) -> u64 {
+        let median = self.median(side);
+        if self.options.cpu_decides { median.cpu_ns() } else { median.wall_ns }
     }
 
     /// Medians over a side's runs.
@@ -303,11 +317,7 @@ impl Timing<'_> {
         let verdict = decide::verdict(decisive.as_ref(), options.indifferent);
         let disputed = decide::verdict(with_all.as_ref(), options.indifferent) != verdict;
         let failed = self.failure.is_some();
-        let time = |side: usize| {
-            let median = self.median(side);
-            if metric == Metric::Cpu { median.cpu_ns() } else { median.wall_ns }
-        };
-        let outcome = decide::outcome(decisive.as_ref(), options.expectation, time(0));
+        let outcome = decide::outcome(decisive.as_ref(), options.expectation, self.decisive_ns(0));
         let mut notes = Vec::new();
         let aside = self.pairs.iter().filter(|pair| pair.set_aside).count();
         if aside > 0 {

@@ -572,3 +572,34 @@ fn datagrams_to_others_than_name_servers_need_no_answer() {
     }
     silent(&traced.recording(20 * MS));
 }
+
+#[test]
+fn an_idle_connection_that_was_made_without_blocking_is_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:80", "address", 0);
+    traced.call(CONNECT, Some(address), -115, 5 * US);
+    traced.sleep(POLL, None, 1, 20 * MS);
+    for _ in 0..5 {
+        traced.sleep(POLL, None, 0, 1_000 * MS);
+    }
+    silent(&traced.recording(20 * MS));
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:80", "address", 0);
+    traced.call(CONNECT, Some(address), -115, 5 * US);
+    traced.sleep(POLL, None, 0, 3_000 * MS);
+    only(&traced.recording(20 * MS), Cause::Waiting);
+}
+
+#[test]
+fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
+    let reads = |size: u64| {
+        let mut traced = Traced::new(Mode::AddedUp);
+        let file = traced.file("/etc/small", "file", size);
+        for _ in 0..10_000 {
+            traced.call(READ, Some(file), 20, 10 * US);
+        }
+        traced.recording(200 * MS)
+    };
+    silent(&reads(200));
+    only(&reads(201), Cause::SmallIo);
+}

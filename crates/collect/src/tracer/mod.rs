@@ -60,6 +60,8 @@ pub(crate) struct Tracer {
     numbers: u32,
     tallied: HashMap<TallyKey, Tallied>,
     pub calls: u64,
+    /// Calls that were added up, but of which nothing else is known.
+    pub lost: u64,
 }
 
 impl Tracer {
@@ -121,7 +123,7 @@ impl Tracer {
         tables.syscalls.push(row);
     }
 
-    /// What the kernel has added up by now, for the `last` time or not. Returns the keys of processes that are gone: nothing is added there any more.
+    /// What the kernel has added up by now, for the `last` time or not. Returns the keys that nothing is added to any more.
     pub(crate) fn added_up(
         &mut self,
         tallies: &[(TallyKey, Tally)],
@@ -131,7 +133,14 @@ impl Tracer {
     ) -> Vec<TallyKey> {
         let mut over = Vec::new();
         for (key, tally) in tallies {
-            let Some(known) = self.tallied.get_mut(key) else { continue };
+            let Some(known) = self.tallied.get_mut(key) else {
+                // The event that told of their first call was lost, and with it whose they are.
+                if last {
+                    self.lost += tally.count;
+                    over.push(*key);
+                }
+                continue;
+            };
             let new = tally.since(known.seen);
             let gone = world.process(key.pid).is_none();
             // Copies of stacks are rationed: the first call of a place may have gone without, a later one has it.

@@ -2,7 +2,8 @@
 //!
 //! The operations are children that one place of one process forks and that execute the same program, each with its own
 //! descendants. A child starts up until it first touches what only it (or its parent) has: the input that it was
-//! started for; one without any has started up with the last library or settings that it loads. Who starts programs that then work for long (make and its compilers) is left alone.
+//! started for; one without any has started up with the last library or settings that it loads. Who starts programs that
+//! then work for long (make and its compilers) is left alone.
 
 use super::words::{count, time};
 use crate::Evidence;

@@ -46,9 +46,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
         } else if SENDS.contains(&row.number) && row.result >= 0 {
             // To a datagram there need not be an answer, but from a name server.
             let asks = |address: u32| tables.files[address as usize].path.ends_with(NAME_SERVICE);
-            asked.sent |= asked.address.is_some_and(asks);
-        } else if reads && socket && row.result > 0 {
-            *asked = Asked::default(); // an answer
+            asked.sent = asked.address.is_some_and(asks);
+        } else if (reads && socket || POLLS.contains(&row.number)) && row.result > 0 {
+            *asked = Asked::default(); // an answer, or the connection stands
         } else if long && asked.sent {
             let expired =
                 POLLS.contains(&row.number) && row.result == 0 || reads && socket && row.result == -11;

@@ -96,8 +96,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                         time(sum.blocked_ns)
                     ),
                     format!(
-                        "it then looked again ({of}): {} times there was nothing, {} times there was something, which had come \
-                         while it slept",
+                        "its looks between the sleeps ({of}) found nothing {} times and something {} times; what is there meanwhile \
+                         waits for the sleep to end",
                         count(look.nothing as f64),
                         count(look.something as f64)
                     ),
