@@ -1,15 +1,16 @@
 //! `compare`: two commands timed bare to a verdict, each recorded once to say why; or two recordings and what changed.
 
+use crate::FAILED;
 use crate::args::Compare;
-use crate::run::{Done, failed};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::progress::spinner;
+use crate::run::{Done, failed, say};
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
 use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, timed, why, words};
 use slowpath_diagnose::findings::Findings;
 use slowpath_recording::{Recording, folder};
 use slowpath_report::Style;
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -25,12 +26,17 @@ const REPEAT_MOST: u64 = 10;
 
 /// `slowpath compare`.
 pub fn compare(compare: &Compare) -> Done {
-    let broken = |error: &dyn std::fmt::Display| (error.to_string(), SIDE_FAILED);
+    // Its exit codes are its own: slowpath's failure is that of a comparison.
+    let own = |(error, code)| (error, if code == FAILED { SIDE_FAILED } else { code });
+    compared(compare).map_err(own)
+}
+
+fn compared(compare: &Compare) -> Done {
     if let [a, b] = compare.recordings.as_slice() {
-        return recordings(compare, [a, b]).map_err(|(error, _)| (error, SIDE_FAILED));
+        return recordings(compare, [a, b]);
     }
     let options = options(compare)?;
-    let bar = bar();
+    let bar = spinner();
     let result = timed(&options, |progress| {
         if let Some(bar) = &bar {
             bar.set_message(told(progress));
@@ -40,7 +46,7 @@ pub fn compare(compare: &Compare) -> Done {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let mut comparison = result.map_err(|error| broken(&error))?;
+    let mut comparison = result.map_err(failed)?;
     if compare.self_check {
         export(compare, &comparison)?;
         return self_check(&comparison);
@@ -137,16 +143,6 @@ fn names(commands: &[String; 2]) -> [String; 2] {
         [a, b] if a != b && !a.is_empty() && !b.is_empty() => [a, b],
         _ => ["A".to_owned(), "B".to_owned()],
     }
-}
-
-/// The line that tells how far it is; none if stderr is no terminal.
-pub fn bar() -> Option<ProgressBar> {
-    if !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(ProgressStyle::with_template("{spinner} {msg}").ok()?);
-    Some(bar)
 }
 
 fn told(progress: &Progress) -> String {
@@ -272,12 +268,4 @@ fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)
         }
     }
     Ok(())
-}
-
-/// Prints to stdout; who reads may have closed it.
-pub fn say(text: &str) -> Result<(), (String, u8)> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err((error.to_string(), SIDE_FAILED)),
-        _ => Ok(()),
-    }
 }

@@ -1,10 +1,9 @@
 //! Everything but running a target: recordings that exist, the causes, the machine, the cases.
 
 use crate::args::{At, Cases, Explain, Rm};
-use crate::run::{self, Done, failed};
+use crate::run::{self, Done, failed, say};
 use slowpath_recording::{Recording, folder};
 use std::collections::HashMap;
-use std::io::Write;
 
 /// `slowpath explain`.
 pub fn explain(explain: &Explain) -> Done {
@@ -86,12 +85,5 @@ pub fn cases(cases: &Cases) -> Done {
             say(&table)?;
             Ok(u8::from(!whole))
         }
-    }
-}
-
-fn say(text: &str) -> Result<(), (String, u8)> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failed(error)),
-        _ => Ok(()),
     }
 }

@@ -1,12 +1,12 @@
-//! The line that tells how far a recording is. Only on a terminal.
+//! The line that tells how far a recording or comparison is. Only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use slowpath_collect::{OnProgress, Progress};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// A callback that keeps the line up to date, and the line, to be cleared at the end. None if stderr is no terminal.
-pub fn line() -> Option<(ProgressBar, OnProgress)> {
+/// A line to be kept up to date, and cleared at the end. None if stderr is no terminal.
+pub fn spinner() -> Option<ProgressBar> {
     if !std::io::stderr().is_terminal() {
         return None;
     }
@@ -14,6 +14,12 @@ pub fn line() -> Option<(ProgressBar, OnProgress)> {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);
     }
+    Some(bar)
+}
+
+/// A callback that keeps the line up to date, and the line, to be cleared at the end. None if stderr is no terminal.
+pub fn line() -> Option<(ProgressBar, OnProgress)> {
+    let bar = spinner()?;
     let shown = bar.clone();
     let update = move |progress: &Progress| {
         // A program that ends at once, or asks something, is not disturbed.

@@ -13,6 +13,14 @@ use std::time::Duration;
 /// What a command ends with: an exit code, or a message and an exit code.
 pub type Done = Result<u8, (String, u8)>;
 
+/// Prints to stdout; who reads may have closed it.
+pub fn say(text: &str) -> Result<(), (String, u8)> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
+
 /// A failure of slowpath itself.
 pub fn failed(error: impl std::fmt::Display) -> (String, u8) {
     (error.to_string(), FAILED)

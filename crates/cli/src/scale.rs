@@ -1,8 +1,9 @@
 //! `scale`: one command at several sizes of its input, timed bare and recorded once each.
 
 use crate::args::Scale;
-use crate::compare::{bar, opened, record_one, say};
-use crate::run::{Done, failed};
+use crate::compare::{opened, record_one};
+use crate::progress::spinner;
+use crate::run::{Done, failed, say};
 use slowpath_compare::scale::{measure, scaling};
 use slowpath_compare::{Shell, words};
 use slowpath_report::Style;
@@ -22,7 +23,7 @@ pub fn scale(scale: &Scale) -> Done {
     let sizes = sizes(scale, &template)?;
     let limit = Duration::try_from_secs_f64(scale.time_limit)
         .map_err(|error| failed(format!("--time-limit: {error}")))?;
-    let bar = bar();
+    let bar = spinner();
     let (mut points, mut recordings) = (Vec::new(), Vec::new());
     for (size, command) in &sizes {
         if let Some(bar) = &bar {

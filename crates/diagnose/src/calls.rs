@@ -3,6 +3,7 @@
 
 use crate::Evidence;
 use crate::causes::runtime;
+use crate::causes::words::base_name;
 use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Sure};
 use slowpath_recording::tables::{File, Syscall};
 use std::collections::HashMap;
@@ -14,6 +15,14 @@ pub(crate) const EXECS: [u32; 2] = [59, 322];
 pub(crate) const FORKS: [u32; 4] = [56, 57, 58, 435];
 pub(crate) const READS: [u32; 2] = [0, 19];
 pub(crate) const WRITES: [u32; 2] = [1, 20];
+/// poll, ppoll, select, pselect6, epoll_wait, epoll_pwait, epoll_pwait2.
+pub(crate) const POLLS: [u32; 7] = [7, 271, 23, 270, 232, 281, 441];
+/// recvfrom, recvmsg, recvmmsg.
+pub(crate) const RECEIVES: [u32; 3] = [45, 47, 299];
+/// sendto, sendmsg, sendmmsg.
+pub(crate) const SENDS: [u32; 3] = [44, 46, 307];
+pub(crate) const CONNECT: u32 = 42;
+pub(crate) const CLOSE: u32 = 3;
 pub(crate) const SEEK: u32 = 8;
 pub(crate) const GETCWD: u32 = 79;
 
@@ -189,7 +198,7 @@ impl Draft<'_> {
         let place = self.stack.zip(self.own);
         let path = place.map_or_else(Vec::new, |(stack, own)| own_path(evidence, stack, own));
         let process = &evidence.recording.tables.processes[self.process as usize];
-        let program = process.program.rsplit('/').next().unwrap_or_default().to_owned();
+        let program = base_name(&process.program).to_owned();
         let whole = Frame { function: program.clone(), module: program, file: None, line: None };
         let frame = path.last().cloned().unwrap_or(whole);
         let total = match self.basis {
@@ -239,7 +248,7 @@ pub(crate) fn from(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>
         return String::new();
     };
     let at = match (&frame.file, frame.line) {
-        (Some(file), Some(line)) => format!(" ({}:{line})", file.rsplit('/').next().unwrap_or(file)),
+        (Some(file), Some(line)) => format!(" ({}:{line})", base_name(file)),
         _ => String::new(),
     };
     format!(" from {}{at}", frame.function)

@@ -18,6 +18,7 @@ pub mod syscalls;
 
 pub use evidence::Evidence;
 
+use causes::words::base_name;
 use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
@@ -67,10 +68,6 @@ pub fn diagnose(recording: &Recording) -> Findings {
         hot: hot::hot(&evidence),
         notes,
     }
-}
-
-fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// Work that was asked of the kernel in ways that the causes do not look at.

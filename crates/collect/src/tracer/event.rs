@@ -156,9 +156,7 @@ impl TallyKey {
             error: at.u32(36)? as i32,
         })
     }
-}
 
-impl TallyKey {
     /// The key as the kernel has it.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(40);

@@ -53,7 +53,7 @@ struct Tallied {
 #[derive(Default)]
 pub(crate) struct Tracer {
     /// Stacks by process and place.
-    sites: HashMap<(u32, u64), Option<u32>>,
+    sites: HashMap<(u32, u64), u32>,
     files: HashMap<FileKey, u32>,
     /// The row of each device and inode that was opened last.
     open: HashMap<(u32, u64), u32>,
@@ -67,7 +67,7 @@ pub(crate) struct Tracer {
 impl Tracer {
     /// The stack of a place.
     pub(crate) fn stack(&mut self, pid: u32, site: u64, stack: Option<u32>) {
-        if stack.is_some() {
+        if let Some(stack) = stack {
             self.sites.insert((pid, site), stack);
         }
     }
@@ -75,7 +75,7 @@ impl Tracer {
     /// A process ended: its places mean nothing any more.
     pub(crate) fn gone(&mut self, pid: u32) {
         for (key, known) in self.tallied.iter_mut().filter(|(key, _)| key.pid == pid) {
-            known.row.stack = known.row.stack.or(self.sites.get(&(pid, key.site)).copied().flatten());
+            known.row.stack = known.row.stack.or(self.sites.get(&(pid, key.site)).copied());
         }
         self.sites.retain(|(of, _), _| *of != pid);
     }
@@ -85,7 +85,7 @@ impl Tracer {
         let Some(thread) = world.thread(call.pid, call.tid, call.time, tables) else { return };
         self.calls += 1;
         let file = self.file(&call, tables);
-        let stack = self.sites.get(&(call.pid, call.site)).copied().flatten();
+        let stack = self.sites.get(&(call.pid, call.site)).copied();
         let moves = !call.compat && MOVES.contains(&call.number);
         let row = Syscall {
             time_ns: call.time,
@@ -114,7 +114,7 @@ impl Tracer {
                 file,
                 stack,
                 waker: known(tid),
-                waker_stack: self.sites.get(&(pid, site)).copied().flatten(),
+                waker_stack: self.sites.get(&(pid, site)).copied(),
             });
         }
         if call.tallied {
@@ -144,7 +144,7 @@ impl Tracer {
             let new = tally.since(known.seen);
             let gone = world.process(key.pid).is_none();
             // Copies of stacks are rationed: the first call of a place may have gone without, a later one has it.
-            let stack = self.sites.get(&(key.pid, key.site)).copied().flatten().or(known.row.stack);
+            let stack = self.sites.get(&(key.pid, key.site)).copied().or(known.row.stack);
             known.waited += 1;
             if new.count > 0 && (stack.is_some() || gone || last || known.waited > PATIENCE) {
                 self.calls += new.count;

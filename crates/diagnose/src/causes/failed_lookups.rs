@@ -3,7 +3,7 @@
 //!
 //! All processes that ran one program are taken together, for a program that is started often pays its search each time.
 
-use super::words::{count, time};
+use super::words::{base_name, count, time};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, EXECS, OPENS, STATS, Sum, fact, from, some};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
@@ -41,7 +41,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         if !looks {
             continue;
         }
-        let search = searches.entry(name_of(&tables.processes[process as usize].program)).or_default();
+        // The folder is not known of the shortest-lived.
+        let search = searches.entry(base_name(&tables.processes[process as usize].program)).or_default();
         if MISSED.contains(&row.result) {
             search.missed.add(row);
             search.processes.insert(process);
@@ -59,11 +60,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// The folder and the name of a path.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
-}
-
-/// A program's name without its folder, which is not known of the shortest-lived.
-fn name_of(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Finding> {

@@ -5,9 +5,11 @@
 //! started for; one without any has started up with the last library or settings that it loads. Who starts programs that
 //! then work for long (make and its compilers) is left alone.
 
-use super::words::{count, time};
+use super::words::{base_name, count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, FORKS, OPENS, Place, READS, Sum, WRITES, fact, from, is_read_open};
+use crate::calls::{
+    CONNECT, Calls, Draft, FORKS, OPENS, POLLS, Place, READS, Sum, WRITES, fact, from, is_read_open,
+};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,11 +23,8 @@ const SHARE: f64 = 0.10;
 const LEAST_NS: f64 = 50e6;
 /// A file that this share of the operations touches is part of starting up.
 const COMMON: f64 = 0.5;
-const CONNECT: u32 = 42;
 /// execve, execveat, mmap, mprotect, munmap.
 const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
-/// poll, ppoll, select, pselect6, epoll_wait, epoll_pwait.
-const POLLS: [u32; 6] = [7, 271, 23, 270, 232, 281];
 
 /// One child and its descendants.
 struct Operation {
@@ -88,7 +87,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn name(process: &Process) -> &str {
     // The file is not known of those that were gone before it could be asked for.
     let name = process.arguments.first().unwrap_or(&process.program);
-    name.rsplit('/').next().unwrap_or_default()
+    base_name(name)
 }
 
 fn subtree(root: u32, children: &HashMap<u32, Vec<u32>>) -> BTreeSet<u32> {

@@ -7,7 +7,7 @@
 
 use super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
+use crate::calls::{CLOSE, Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,6 @@ const ASKED: u64 = 100;
 /// to count.
 const WHOLE: f64 = 0.8;
 const MATCHED: f64 = 0.5;
-const CLOSE: u32 = 3;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
 /// The gain is at least this share of the run's CPU time, and this long, ns.

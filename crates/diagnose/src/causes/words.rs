@@ -1,5 +1,10 @@
 //! Numbers as a person would write them.
 
+/// A path without its folders.
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
 /// 51,302
 pub(crate) fn count(value: f64) -> String {
     let digits = format!("{value:.0}");

@@ -3,9 +3,8 @@
 //! 4.2.3.2; 40 ms at least in Linux), since it has nothing to answer as yet.
 
 use super::super::words::{count, time};
-use super::{POLLS, RECEIVES, SENDS};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, Place, READS, Sum, WRITES, fact, from};
+use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, WRITES, fact, from};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use std::collections::{BTreeMap, HashMap};
 

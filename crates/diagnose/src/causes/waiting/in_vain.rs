@@ -1,9 +1,8 @@
 //! Waits for an answer that does not come: a connection that is not accepted, a question to an address that stays silent.
 
 use super::super::words::{count, time};
-use super::{POLLS, RECEIVES, SENDS};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, Place, READS, Sum, fact, from, some};
+use crate::calls::{CONNECT, Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, fact, from, some};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 const IN_VAIN_NS: u64 = 500_000_000;
 const IN_VAIN_SHARE: f64 = 0.20;
 
-const CONNECT: u32 = 42;
 /// How the address of a name server ends: its port.
 const NAME_SERVICE: &str = ":53";
 /// ETIMEDOUT, EHOSTUNREACH.

@@ -15,13 +15,6 @@ use crate::Evidence;
 use crate::calls::Calls;
 use crate::findings::Finding;
 
-/// poll, ppoll, epoll_wait, epoll_pwait, epoll_pwait2, select, pselect6.
-const POLLS: [u32; 7] = [7, 271, 232, 281, 441, 23, 270];
-/// recvfrom, recvmsg, recvmmsg.
-const RECEIVES: [u32; 3] = [45, 47, 299];
-/// sendto, sendmsg, sendmmsg.
-const SENDS: [u32; 3] = [44, 46, 307];
-
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let calls = Calls::new(evidence);
     let mut findings = sleeping::find(evidence, &calls);

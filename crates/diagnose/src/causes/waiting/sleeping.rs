@@ -1,9 +1,8 @@
 //! Sleep, look, sleep again: the program could wait to be told.
 
 use super::super::words::{count, time};
-use super::{POLLS, RECEIVES};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, Place, READS, Sum, fact, from, name};
+use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
