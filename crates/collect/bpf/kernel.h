@@ -94,7 +94,13 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+// The whole of what the scheduler tells of a task: only where the kernel is built so.
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 struct task_struct {
+	struct sched_info sched_info;
 	struct thread_info thread_info;
 	unsigned int __state;
 	struct files_struct *files;

@@ -49,9 +49,10 @@ struct slot {
 	__u64 stop_at; // at so many hits the probe takes itself out
 };
 
-// Hits of a slot over all threads, and when it took itself out.
+// Hits of a slot over all threads: when the first of them was and when the slot took itself out, and how long the thread of
+// both stood in line for a CPU between them.
 struct total {
-	__u64 count, stopped;
+	__u64 count, stopped, first, delay, tid;
 };
 
 enum { MODE_OFF, MODE_COUNT, MODE_RECORD };
@@ -282,6 +283,12 @@ static __always_inline bool active(struct hits *parent, __u64 sp)
 	return now == parent->return_address;
 }
 
+// How long a thread has stood in line for a CPU since it began, ns.
+static __always_inline __u64 delay_of(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
+}
+
 // Returns whether the probe shall be taken out of this process at once.
 static __always_inline int on_hit(struct pt_regs *ctx)
 {
@@ -293,9 +300,17 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 	if (!total)
 		return 1;
 	__u64 count = __sync_fetch_and_add(&total->count, 1) + 1;
+	struct task_struct *task = (void *)bpf_get_current_task();
+	if (count == 1) {
+		total->first = bpf_ktime_get_ns();
+		total->delay = delay_of(task);
+		total->tid = bpf_get_current_pid_tgid();
+	}
 	if (count >= slot->stop_at) {
-		if (!total->stopped)
+		if (!total->stopped) {
+			total->delay = total->tid == bpf_get_current_pid_tgid() ? delay_of(task) - total->delay : 0;
 			total->stopped = bpf_ktime_get_ns();
+		}
 		if (count > slot->stop_at) {
 			__sync_fetch_and_add(&total->count, -1);
 			return 1;
@@ -322,7 +337,6 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 		count_lost(2);
 		return 0;
 	}
-	struct task_struct *task = (void *)bpf_get_current_task();
 	event->kind = EVENT_CALL;
 	event->probe = slot->probe;
 	event->pid = process_of(task);

@@ -12,7 +12,7 @@ use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
 use crate::world::{Usage, World};
 use crate::{Error, OnProgress, Progress, clock, launch};
-use slowpath_recording::tables::{Call, Probe, Sample as SampleRow};
+use slowpath_recording::tables::{Call, Loop, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How often the counter is told what is worth counting, and how much the past fades each time (half in 2 s).
-const CHOOSE_NS: u64 = 50_000_000;
-const FADE: f64 = 0.983;
+const CHOOSE_NS: u64 = 25_000_000;
+const FADE: f64 = 0.9914;
 const FLUSH_NS: u64 = 1_000_000_000;
 /// Bytes of a page, the unit of the kernel's resident sizes.
 const PAGE: u64 = 4096;
@@ -55,6 +55,9 @@ pub(crate) struct Session {
     counter: Option<CounterThread>,
     tracer: Tracer,
     probes: u32,
+    loops: u32,
+    /// Functions whose loops were told: module and first address.
+    looked_at: HashSet<(u32, u64)>,
     calls_by_probe: u64,
     pending: Vec<Item>,
     records: Vec<Record>,
@@ -97,6 +100,8 @@ impl Session {
             counter: None,
             tracer: Tracer::default(),
             probes: 0,
+            loops: 0,
+            looked_at: HashSet::new(),
             calls_by_probe: 0,
             pending: Vec::new(),
             records: Vec::new(),
@@ -372,8 +377,10 @@ impl Session {
             let user = locations.len() - kernel;
             let stacks = &self.stacks;
             let first = !self.recent.contains_key(&sample.pid);
-            let functions = locations[..user].iter().filter_map(|location| stacks.function_of(*location));
-            self.recent.entry(sample.pid).or_default().add(functions);
+            let frames = locations[..user]
+                .iter()
+                .filter_map(|location| Some((stacks.function_of(*location)?, *location)));
+            self.recent.entry(sample.pid).or_default().add(frames);
             if first && !self.carried.is_empty() {
                 let carried = std::mem::take(&mut self.carried);
                 self.send_choices(sample.pid, &carried);
@@ -418,6 +425,11 @@ impl Session {
                 function: choice.function,
                 caller: choice.caller,
                 share: choice.share,
+                places: choice
+                    .places
+                    .iter()
+                    .map(|(location, share)| (self.stacks.address_of(*location), *share))
+                    .collect(),
                 image: image.clone(),
                 file,
                 start: function.range.start,
@@ -441,13 +453,30 @@ impl Session {
     fn told(&mut self, told: Told) {
         let tables = &mut self.writer.tables;
         match told {
-            Told::Probe { probe, process, function, offset } => {
+            Told::Probe { probe, process, function, offset, kind } => {
                 let live = self.stacks.live(function).clone();
                 let place = Place::Native { module: live.module, svma: live.range.start };
                 let image = self.world.image(live.module);
                 let location = self.stacks.location(place, image, &mut tables.locations);
                 self.probes = self.probes.max(probe + 1);
-                tables.probes.push(Probe { probe, process, location, kind: "function".to_owned(), offset });
+                tables.probes.push(Probe { probe, process, location, kind: kind.to_owned(), offset });
+            }
+            Told::Loops { function, loops } => {
+                let live = self.stacks.live(function).clone();
+                if self.looked_at.insert((live.module, live.range.start)) {
+                    let place = Place::Native { module: live.module, svma: live.range.start };
+                    let image = self.world.image(live.module);
+                    let location = self.stacks.location(place, image, &mut tables.locations);
+                    let first = self.loops;
+                    self.loops += loops.len() as u32;
+                    tables.loops.extend(loops.iter().zip(first..).map(|(one, number)| Loop {
+                        loop_number: number,
+                        location,
+                        parent: one.parent.map(|parent| first + parent as u32),
+                        ranges: one.ranges.iter().flat_map(|range| [range.start, range.end]).collect(),
+                        work: one.work.name().to_owned(),
+                    }));
+                }
             }
             Told::Window(window) => tables.windows.push(window),
             Told::Call(call) => tables.calls.push(call),

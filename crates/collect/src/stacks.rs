@@ -19,7 +19,9 @@ pub(crate) struct LiveFunction {
 #[derive(Default)]
 pub(crate) struct Stacks {
     locations: HashMap<Place, u32>,
+    /// Of each location its live function, and its address.
     functions_of: Vec<Option<u32>>,
+    addresses: Vec<u64>,
     children: HashMap<(Option<u32>, u32), u32>,
     functions: Vec<LiveFunction>,
     function_at: HashMap<(u32, u64), u32>,
@@ -48,6 +50,7 @@ impl Stacks {
             _ => None,
         };
         self.functions_of.push(function);
+        self.addresses.push(address);
         rows.push(Location { location: number, module, address, kind: kind.to_owned() });
         number
     }
@@ -63,6 +66,11 @@ impl Stacks {
     /// The live function that a location is in.
     pub(crate) fn function_of(&self, location: u32) -> Option<u32> {
         self.functions_of[location as usize]
+    }
+
+    /// The address of a location, as its row has it.
+    pub(crate) fn address_of(&self, location: u32) -> u64 {
+        self.addresses[location as usize]
     }
 
     /// A live function by its number.

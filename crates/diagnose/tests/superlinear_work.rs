@@ -4,15 +4,17 @@
 //! `grow`, which calls `leaf`. A model says what each costs in round k; samples fall every millisecond of it.
 
 mod common;
+#[path = "common/sampled.rs"]
+mod sampled;
 
 use common::about;
+use sampled::{MS, Run};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding, Findings};
 use slowpath_recording::tables::*;
 use slowpath_recording::{Recording, Tables};
 use std::path::PathBuf;
 
-const MS: f64 = 1e6;
 const MAIN: u32 = 0;
 const LOAD: u32 = 1;
 const GROW: u32 = 2;
@@ -47,40 +49,6 @@ impl Default for Model {
             count_load: false,
             counted: 1.0,
         }
-    }
-}
-
-/// Spends time on one stack, and takes the samples that fall into it.
-struct Run {
-    tables: Tables,
-    now: f64,
-    next_sample: f64,
-    /// A little of chance in when samples come, as in life; from a fixed seed.
-    seed: u64,
-}
-
-impl Run {
-    fn spend(&mut self, ns: f64, stack: u32) {
-        self.now += ns;
-        while self.next_sample <= self.now {
-            let time_ns = self.next_sample as u64;
-            let row = Sample {
-                time_ns,
-                thread: 0,
-                on_cpu: true,
-                weight_ns: MS as u64,
-                stack: Some(stack),
-                complete: true,
-            };
-            self.tables.samples.push(row);
-            self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            self.next_sample += MS * (0.8 + 0.4 * (self.seed >> 33) as f64 / (1u64 << 31) as f64);
-        }
-    }
-
-    fn call(&mut self, probe: u32, count: u64, under: Option<u32>) {
-        let row = Call { time_ns: self.now as u64, thread: Some(0), probe, count, under, cpu_ns: 0 };
-        self.tables.calls.push(row);
     }
 }
 
@@ -125,7 +93,7 @@ fn recording(model: &Model) -> Recording {
     for (probe, location) in [(0, GROW), (1, LEAF), (2, LOAD)] {
         tables.probes.push(Probe { probe, process: 0, location, kind: "function".into(), offset: 0 });
     }
-    let mut run = Run { tables, now: 1000.0, next_sample: 0.5 * MS, seed: 7 };
+    let mut run = Run::new(tables);
     let n = f64::from(model.rounds);
     let mut leaves = 0;
     for round in 1..=model.rounds {
@@ -159,34 +127,7 @@ fn recording(model: &Model) -> Recording {
     if model.count_load {
         window(2, u64::from(model.rounds));
     }
-    tables.processes.push(Process {
-        process: 0,
-        parent: None,
-        pid: 1,
-        run: 0,
-        program: "/bin/program".into(),
-        arguments: Vec::new(),
-        directory: None,
-        start_ns: 0,
-        exec_ns: None,
-        end_ns: Some(end_ns),
-        exit: Some(0),
-        cpu_ns: Some(end_ns),
-        user_ns: Some(end_ns),
-        peak_memory_bytes: None,
-        tracing_ns: 0,
-        sample_scale: 1.0,
-    });
-    let name = "program".to_owned();
-    tables.threads.push(Thread {
-        thread: 0,
-        process: 0,
-        tid: 1,
-        name,
-        start_ns: 0,
-        end_ns: None,
-        cpu_ns: None,
-    });
+    sampled::one_thread(&mut tables, end_ns);
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
 }
 

@@ -110,3 +110,18 @@ impl Cell for Vec<String> {
         array.as_list_opt::<i32>()?.iter().map(|list| String::from_array(&list?)).collect()
     }
 }
+
+impl Cell for Vec<u64> {
+    fn data_type() -> DataType {
+        DataType::List(Arc::new(Field::new("item", DataType::UInt64, false)))
+    }
+    fn to_array(values: Vec<Self>) -> ArrayRef {
+        let offsets = arrow_buffer::OffsetBuffer::from_lengths(values.iter().map(Vec::len));
+        let items = UInt64Array::from(values.into_iter().flatten().collect::<Vec<_>>());
+        let field = Arc::new(Field::new("item", DataType::UInt64, false));
+        Arc::new(ListArray::new(field, offsets, Arc::new(items), None))
+    }
+    fn from_array(array: &ArrayRef) -> Option<Vec<Self>> {
+        array.as_list_opt::<i32>()?.iter().map(|list| u64::from_array(&list?)).collect()
+    }
+}

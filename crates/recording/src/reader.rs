@@ -74,6 +74,7 @@ impl Recording {
         last_of_each(&mut tables.locations, |row| row.location);
         last_of_each(&mut tables.functions, |row| row.function);
         last_of_each(&mut tables.probes, |row| row.probe);
+        last_of_each(&mut tables.loops, |row| row.loop_number);
         tables.stacks.sort_by_key(|row| row.stack);
         let mut stacks: u32 = 0;
         let locations = tables.locations.len() as u32;
@@ -100,6 +101,9 @@ impl Recording {
         tables.frames.retain(|row| row.location < locations && row.function < functions);
         tables.frames.sort_by_key(|row| (row.location, row.depth));
         tables.samples.retain(|row| row.thread < threads && row.stack.is_none_or(|stack| stack < stacks));
+        let own =
+            |row: &Loop| row.location < locations && row.parent.is_none_or(|parent| parent < row.loop_number);
+        truncate_at(&mut tables.loops, own);
         tables.windows.retain(|row| row.probe < probes);
         tables.calls.retain(|row| {
             row.probe < probes

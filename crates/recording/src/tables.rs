@@ -244,10 +244,27 @@ table! {
         process: u32,
         /// The function's first address, or the place in it.
         location: u32,
-        /// `function` (counts entries), `call` (counts one call instruction) or `loop` (counts the jumps back).
+        /// `function` (counts entries), or `loop` (counts the rounds of the innermost loop around the instruction).
         kind: String,
         /// Bytes from `location` to the instruction that was probed.
         offset: u64,
+    }
+}
+
+table! {
+    /// A loop of a function that was hot, as read off its machine code.
+    Loop = "loops" {
+        /// Our number.
+        loop_number: u32,
+        /// The function's first address.
+        location: u32,
+        /// The innermost loop around it in the same function.
+        parent: Option<u32>,
+        /// The code in it, inner loops included: from and to of each piece in turn, bytes from `location`.
+        ranges: Vec<u64>,
+        /// `walks` (only reads, compares and steps on), `moves` (also stores what it read elsewhere than on the stack) or
+        /// `calculates`. What it calls is not looked at.
+        work: String,
     }
 }
 

@@ -84,6 +84,8 @@ tables! {
     stacks: Stack,
     /// See [`Probe`].
     probes: Probe,
+    /// See [`Loop`].
+    loops: Loop,
     /// See [`Window`].
     windows: Window,
     /// See [`Call`].

@@ -238,6 +238,11 @@ impl ProbeTables {
 pub(crate) struct Total {
     pub count: AtomicU64,
     pub stopped_ns: AtomicU64,
+    /// When it was hit first, 0 if not yet.
+    pub first_ns: AtomicU64,
+    /// Once stopped: how long the thread stood in line for a CPU between the two, ns; 0 if they were two threads.
+    pub delay_ns: AtomicU64,
+    _tid: AtomicU64,
 }
 
 /// The running counts of all slots, in memory shared with the kernel.

@@ -3,21 +3,23 @@
 use std::collections::HashMap;
 
 /// A function's share of the recent samples is at least this: it is counted.
-const SHARE: f64 = 0.10;
+pub(super) const SHARE: f64 = 0.10;
 /// A function called by such a one is counted from this share on: it may be the step that the work is measured by.
 const SHARE_OF_CALLEE: f64 = 0.01;
 /// Samples of a process before anything is said of it.
 const SAMPLES: f64 = 20.0;
 /// A function that is on a stack more than once in this share of its samples calls itself.
 const RECURSIVE: f64 = 0.10;
+/// Its own work is done in its own code or at most so many calls further in: copying, comparing.
+const NEAR: usize = 4;
 
 /// Recent samples of one process, by live function. Older ones fade, so that each phase of a program gets its turn.
 #[derive(Default)]
 pub(crate) struct Recent {
     total: f64,
     functions: HashMap<u32, Seen>,
-    /// Scratch: the functions of one stack, outermost first.
-    path: Vec<u32>,
+    /// Scratch: functions and locations of one stack, outermost first.
+    path: Vec<(u32, u32)>,
 }
 
 #[derive(Default)]
@@ -26,6 +28,8 @@ struct Seen {
     twice: f64,
     /// Weight by direct caller.
     callers: HashMap<u32, f64>,
+    /// Weight by location in it, where it was among the innermost frames.
+    places: HashMap<u32, f64>,
 }
 
 /// A function to count.
@@ -35,17 +39,20 @@ pub(crate) struct Choice {
     pub share: f64,
     /// The function that calls it most.
     pub caller: Option<u32>,
+    /// Where in it its own work was done: locations and shares. Empty if there is little of it.
+    pub places: Vec<(u32, f64)>,
 }
 
 impl Recent {
-    /// Adds a sample: the live functions on its stack, outermost first.
-    pub(crate) fn add(&mut self, functions: impl Iterator<Item = u32>) {
+    /// Adds a sample: the live functions on its stack and the locations in them, outermost first.
+    pub(crate) fn add(&mut self, frames: impl Iterator<Item = (u32, u32)>) {
         self.path.clear();
-        self.path.extend(functions);
-        self.path.dedup(); // an address range twice in a row: a call within the function's own code
+        self.path.extend(frames);
+        // An address range twice in a row: a call within the function's own code.
+        self.path.dedup_by_key(|(function, _)| *function);
         self.total += 1.0;
-        for (at, function) in self.path.iter().enumerate() {
-            let again = self.path[..at].contains(function);
+        for (at, (function, location)) in self.path.iter().enumerate() {
+            let again = self.path[..at].iter().any(|(other, _)| other == function);
             let seen = self.functions.entry(*function).or_default();
             if again {
                 seen.twice += 1.0;
@@ -53,7 +60,10 @@ impl Recent {
             }
             seen.inclusive += 1.0;
             if at > 0 {
-                *seen.callers.entry(self.path[at - 1]).or_default() += 1.0;
+                *seen.callers.entry(self.path[at - 1].0).or_default() += 1.0;
+            }
+            if at + NEAR >= self.path.len() {
+                *seen.places.entry(*location).or_default() += 1.0;
             }
         }
     }
@@ -65,6 +75,7 @@ impl Recent {
             seen.inclusive *= factor;
             seen.twice *= factor;
             seen.callers.values_mut().for_each(|weight| *weight *= factor);
+            seen.places.values_mut().for_each(|weight| *weight *= factor);
             seen.inclusive > 0.5
         });
     }
@@ -91,11 +102,21 @@ impl Recent {
                     || (share(seen) >= SHARE_OF_CALLEE
                         && seen.inclusive >= 2.0
                         && caller.as_ref().is_some_and(large));
-                wanted.then(|| Choice { function: *function, share: share(seen), caller })
+                wanted.then(|| Choice {
+                    function: *function,
+                    share: share(seen),
+                    caller,
+                    places: self.places(seen),
+                })
             })
             .collect();
         choices.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.function.cmp(&b.function)));
         choices
+    }
+
+    fn places(&self, seen: &Seen) -> Vec<(u32, f64)> {
+        let shares = || seen.places.iter().map(|(location, weight)| (*location, weight / self.total));
+        if shares().map(|(_, share)| share).sum::<f64>() < SHARE { Vec::new() } else { shares().collect() }
     }
 }
 
@@ -107,7 +128,7 @@ mod tests {
         let mut recent = Recent::default();
         for (stack, times) in stacks {
             for _ in 0..*times {
-                recent.add(stack.iter().copied());
+                recent.add(stack.iter().map(|function| (*function, *function)));
             }
         }
         recent
@@ -143,8 +164,26 @@ mod tests {
             recent.fade(0.5);
         }
         for _ in 0..50 {
-            recent.add([1, 3].into_iter());
+            recent.add([(1, 1), (3, 3)].into_iter());
         }
         assert_eq!(chosen(&recent), [1, 3]);
+    }
+
+    #[test]
+    fn places_are_told_of_functions_that_work_near_the_innermost_frame() {
+        let mut recent = Recent::default();
+        for at in 0..100 {
+            recent.add([(1, 10), (2, 20), (3, 30), (4, 40), (5, 50 + at % 2)].into_iter());
+        }
+        let choices = recent.choices();
+        let places = |function| {
+            let choice = choices.iter().find(|choice| choice.function == function);
+            let mut places = choice.map(|choice| choice.places.clone()).unwrap_or_default();
+            places.sort_by_key(|(location, _)| *location);
+            places
+        };
+        assert_eq!(places(5), [(50, 0.5), (51, 0.5)]);
+        assert_eq!(places(2), [(20, 1.0)]);
+        assert_eq!(places(1), []);
     }
 }

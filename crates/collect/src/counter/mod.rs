@@ -2,6 +2,8 @@
 //!
 //! - `choose` — which functions, from samples.
 //! - `place` — at which instruction.
+//! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
+//! - `walk` — whether a loop only looks at things.
 //! - `uprobe` — one probe in one process.
 //!
 //! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
@@ -10,14 +12,17 @@
 //! few milliseconds. All probes together may take [`BUDGET`] of the time.
 
 pub(crate) mod choose;
+pub(crate) mod loops;
 mod place;
 mod uprobe;
+mod walk;
 
 use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, ProbeTables, SLOTS, Slot};
 use crate::clock;
 use crate::image::Image;
+use loops::Loop;
 use slowpath_recording::tables::{Call, Window};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,14 +51,19 @@ const WINDOW_HITS_ALONE: u64 = 200;
 /// Without a caller that is counted a hot probe tells only its rate: that is worth while for the largest few, and ever more
 /// seldom the longer the program runs.
 const ALONE: usize = 6;
-const ALONE_PAUSE: u64 = 6;
-const ALONE_PAUSE_NS: u64 = 60_000_000;
+const ALONE_PAUSE: u64 = 10;
+const ALONE_PAUSE_NS: u64 = 30_000_000;
 /// A probe that takes less than this share of the time stays whatever the others take.
 const CHEAP: f64 = 0.002;
 /// Hits in a trial that show a hot probe.
 const TRIAL_HITS: u64 = 100;
 /// Hits that a standing probe may have until it is looked at again.
 const BURST_HITS: u64 = 600;
+/// Entries a second up to which a function tells too little by its calls, so that the rounds of its loops are counted.
+const SELDOM_PER_S: f64 = 20.0;
+/// Kinds of probes.
+const FUNCTION: &str = "function";
+const LOOP: &str = "loop";
 /// Share of the time that one hot probe's windows may take.
 const WINDOW_SHARE: f64 = 0.004;
 
@@ -73,6 +83,8 @@ pub(crate) struct Candidate {
     /// The function's addresses in its module.
     pub start: u64,
     pub end: u64,
+    /// Where in it its own work was done: addresses and shares; empty if there is little of it.
+    pub places: Vec<(u64, f64)>,
 }
 
 /// What the session tells the counter.
@@ -85,12 +97,19 @@ pub(crate) enum Order {
 
 /// What the counter tells the session.
 pub(crate) enum Told {
-    /// A probe was made: its number, and the candidate's process, function and offset of the instruction.
+    /// A probe was made: its number, the candidate's process and function, the offset of the instruction, and what it
+    /// counts: `function` or `loop`.
     Probe {
         probe: u32,
         process: u32,
         function: u32,
         offset: u64,
+        kind: &'static str,
+    },
+    /// The loops of a function that was hot.
+    Loops {
+        function: u32,
+        loops: Arc<[Loop]>,
     },
     Window(Window),
     Call(Call),
@@ -118,6 +137,7 @@ struct Standing {
 
 struct Probe {
     number: u32,
+    kind: &'static str,
     slot: usize,
     candidate: Candidate,
     placement: place::Placement,
@@ -139,7 +159,10 @@ pub(crate) struct Counter {
     probes: Vec<Probe>,
     by_function: HashMap<(u32, u32), usize>,
     /// Functions that cannot be probed.
-    refused: HashMap<(u32, u32), ()>,
+    refused: HashSet<(u32, u32)>,
+    /// Loops of functions that do work of their own, and which of them are counted in which process.
+    loops: HashMap<u32, Arc<[Loop]>>,
+    counted_loops: HashSet<(u32, u32, usize)>,
     free: Vec<usize>,
     numbers: u32,
     spent_ns: u64,
@@ -153,7 +176,9 @@ impl Counter {
             tables,
             probes: Vec::new(),
             by_function: HashMap::new(),
-            refused: HashMap::new(),
+            refused: HashSet::new(),
+            loops: HashMap::new(),
+            counted_loops: HashSet::new(),
             free: (0..SLOTS).rev().collect(),
             numbers: first_probe,
             spent_ns: 0,
@@ -199,16 +224,19 @@ impl Counter {
                     }
                 }
                 self.probes.retain(|probe| probe.candidate.process != process);
-                self.refused.retain(|(of, _), ()| *of != process);
+                self.refused.retain(|(of, _)| *of != process);
+                self.counted_loops.retain(|(of, ..)| *of != process);
                 self.reindex();
             }
             Order::Choose(candidates) => {
                 for candidate in candidates {
+                    self.look_at_loops(&candidate);
                     let key = (candidate.process, candidate.function);
                     match self.by_function.get(&key) {
                         Some(index) => {
                             let known = &mut self.probes[*index].candidate;
                             (known.share, known.caller) = (candidate.share, candidate.caller);
+                            known.places = candidate.places;
                         }
                         None => self.add(candidate),
                     }
@@ -223,28 +251,81 @@ impl Counter {
             .probes
             .iter()
             .enumerate()
+            .filter(|(_, probe)| probe.kind == FUNCTION)
             .map(|(i, p)| ((p.candidate.process, p.candidate.function), i))
             .collect();
     }
 
     fn add(&mut self, candidate: Candidate) {
         let key = (candidate.process, candidate.function);
-        if self.refused.contains_key(&key) {
+        if self.refused.contains(&key) {
             return;
         }
         let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
         let Some(placement) = code.and_then(|code| place::entry(code, candidate.start, candidate.image.go))
         else {
-            self.refused.insert(key, ());
+            self.refused.insert(key);
             return;
         };
-        let Some(slot) = self.free.pop() else { return };
+        if self.insert(candidate, placement, FUNCTION) {
+            self.by_function.insert(key, self.probes.len() - 1);
+        }
+    }
+
+    /// The loops of a function that does much work of its own: told once; and where the function is entered too seldom to
+    /// measure work by its calls, their rounds are counted.
+    fn look_at_loops(&mut self, candidate: &Candidate) {
+        if candidate.places.is_empty() {
+            return;
+        }
+        let key = (candidate.process, candidate.function);
+        let loops = match self.loops.get(&candidate.function) {
+            Some(loops) => loops.clone(),
+            None => {
+                let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
+                let loops: Arc<[Loop]> = code.map(loops::loops).unwrap_or_default().into();
+                self.tell(Told::Loops { function: candidate.function, loops: loops.clone() });
+                self.loops.insert(candidate.function, loops.clone());
+                loops
+            }
+        };
+        let seldom = match self.by_function.get(&key) {
+            Some(index) => self.is_entered_seldom(*index),
+            None => self.refused.contains(&key),
+        };
+        if !seldom {
+            return;
+        }
+        for (number, one) in loops.iter().enumerate() {
+            let in_it = |(address, _): &&(u64, f64)| one.contains(address - candidate.start);
+            let share: f64 = candidate.places.iter().filter(in_it).map(|(_, share)| share).sum();
+            let Some(offset) = one.count_at.filter(|_| one.varies && share >= choose::SHARE) else {
+                continue;
+            };
+            if self.counted_loops.insert((key.0, key.1, number)) {
+                let placement = place::Placement { offset, sp_adjust: 0 };
+                self.insert(Candidate { share, caller: None, ..candidate.clone() }, placement, LOOP);
+            }
+        }
+    }
+
+    /// Whether a function's probe has stood beyond its trial and was hit only now and then.
+    fn is_entered_seldom(&self, index: usize) -> bool {
+        let Some(standing) = &self.probes[index].standing else { return false };
+        let age = clock::now_ns() - standing.opened_ns;
+        !standing.trial && !standing.windowed && rate(self.hits(index), age) <= SELDOM_PER_S
+    }
+
+    /// Makes a probe; it is opened in its turn. Fails if there are too many.
+    fn insert(&mut self, candidate: Candidate, placement: place::Placement, kind: &'static str) -> bool {
+        let Some(slot) = self.free.pop() else { return false };
         let number = self.numbers;
         self.numbers += 1;
-        self.tell(Told::Probe { probe: number, process: key.0, function: key.1, offset: placement.offset });
-        self.by_function.insert(key, self.probes.len());
+        let (process, function, offset) = (candidate.process, candidate.function, placement.offset);
+        self.tell(Told::Probe { probe: number, process, function, offset, kind });
         self.probes.push(Probe {
             number,
+            kind,
             slot,
             candidate,
             placement,
@@ -255,6 +336,7 @@ impl Counter {
             rate: 0.0,
             hot: false,
         });
+        true
     }
 
     /// The probe of the function that calls this one, if it stands and tells of every entry.
@@ -305,12 +387,19 @@ impl Counter {
         (self.spent_ns as f64) < BUDGET * elapsed + 10e6
     }
 
-    /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up.
+    /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up; and a hot one
+    /// without a caller that is counted only by itself, since all that it tells is how quickly its hits follow each other.
     fn open_next(&mut self) {
         let now = clock::now_ns();
-        let busy =
-            self.probes.iter().filter(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed)).count();
-        let mut room = 2usize.saturating_sub(busy);
+        let busy: Vec<usize> = (0..self.probes.len())
+            .filter(|i| self.probes[*i].standing.as_ref().is_some_and(|s| s.trial || s.windowed))
+            .collect();
+        let alone =
+            |counter: &Counter, index: usize| counter.probes[index].hot && counter.caller_of(index).is_none();
+        if busy.iter().any(|index| alone(self, *index)) {
+            return;
+        }
+        let mut room = 2usize.saturating_sub(busy.len());
         let mut order: Vec<usize> =
             (0..self.probes.len()).filter(|i| self.probes[*i].standing.is_none()).collect();
         order.sort_by_key(|index| self.probes[*index].again_ns);
@@ -318,7 +407,7 @@ impl Counter {
             .probes
             .iter()
             .enumerate()
-            .filter(|(index, probe)| probe.hot && self.caller_of(*index).is_none())
+            .filter(|(index, _)| alone(self, *index))
             .map(|(_, probe)| probe.candidate.share)
             .collect();
         shares.sort_by(|a, b| b.total_cmp(a));
@@ -328,9 +417,16 @@ impl Counter {
                 break;
             }
             let probe = &self.probes[index];
-            if probe.hot && probe.candidate.share < least && self.caller_of(index).is_none() {
-                self.probes[index].again_ns = now + PAUSE_NS;
-                continue;
+            if alone(self, index) {
+                if probe.candidate.share < least {
+                    self.probes[index].again_ns = now + PAUSE_NS;
+                    continue;
+                }
+                // Due, but not while others stand: these are let finish, and none is opened meanwhile.
+                if room == 2 {
+                    self.open(index);
+                }
+                break;
             }
             if self.open(index) {
                 room -= 1;
@@ -356,6 +452,8 @@ impl Counter {
         let total = self.tables.totals.get(slot);
         total.count.store(0, Ordering::Relaxed);
         total.stopped_ns.store(0, Ordering::Relaxed);
+        total.first_ns.store(0, Ordering::Relaxed);
+
         let (generation, number) = (probe.generation, probe.number);
         let blank = Slot { mode: MODE_COUNT, generation, probe: number, stop_at, ..Slot::default() };
         let cookie = u64::from(generation) << 16 | slot as u64;
@@ -408,6 +506,7 @@ impl Counter {
             } else if age >= TRIAL_NS {
                 let mode = if rate(hits, age) <= RECORD_PER_S { MODE_RECORD } else { MODE_COUNT };
                 self.stay(index, hits, now, mode, true);
+                self.look_at_loops(&self.probes[index].candidate.clone());
             }
         } else if stopped.is_some() {
             self.close(index, "hot");
@@ -465,7 +564,13 @@ impl Counter {
     fn close(&mut self, index: usize, reason: &str) {
         let Some(standing) = self.probes[index].standing.take() else { return };
         let hits = self.hits(index);
-        let end = self.stopped(index).unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
+        let stopped = self.stopped(index);
+        let total = self.tables.totals.get(self.probes[index].slot);
+        let delay = total.delay_ns.load(Ordering::Relaxed);
+        let burst = stopped.is_some() && hits > 1 && (standing.trial || standing.windowed);
+        let first =
+            Some(total.first_ns.load(Ordering::Relaxed)).filter(|first| burst && *first > standing.opened_ns);
+        let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         // The kernel takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
         // must not keep the other probes from being looked at in time.
         std::thread::spawn(move || drop(standing.uprobe));
@@ -475,15 +580,20 @@ impl Counter {
         let probe = &mut self.probes[index];
         probe.rate = rate(hits, age);
         // A window shows whether a probe has become slow enough to stay.
-        probe.hot = probe.rate > HOT_PER_S / 2.0 || (probe.rate * cost as f64) > 0.01e9;
+        let dear = (probe.rate * cost as f64) > 0.01e9 || reason == "budget";
+        probe.hot = probe.rate > HOT_PER_S / 2.0 || dear;
         let pause = match reason {
-            "budget" => 4 * PAUSE_NS,
             _ if alone => ALONE_PAUSE_NS.max((end - started) / ALONE_PAUSE),
             _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
         };
         probe.again_ns = end + pause;
-        let (number, start) = (probe.number, standing.opened_ns);
-        let reason = reason.to_owned();
+        // Making the breakpoint holds the program up, and so do others: a burst of hits is measured from its first to its
+        // last, for as long as it really ran.
+        let (start, hits) = match first {
+            Some(first) => ((first + delay).min(end - 1), hits - 1),
+            _ => (standing.opened_ns, hits),
+        };
+        let (number, reason) = (probe.number, reason.to_owned());
         self.tell(Told::Window(Window { probe: number, start_ns: start, end_ns: end, hits, reason }));
         self.relate();
     }

@@ -5,7 +5,7 @@
 //! whose `syscall` was stepped there starts in a page that it does not have, and dies. So: the first instruction in the
 //! entry block that is emulated, if no jump of the function leads to it; a function that has none is not probed.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::collections::HashSet;
 
 /// The place of a probe.
@@ -36,13 +36,8 @@ pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
         if instruction.is_invalid() || targets.contains(&instruction.ip()) && !restart {
             return None;
         }
-        let register_push =
-            instruction.mnemonic() == Mnemonic::Push && instruction.op0_kind() == OpKind::Register;
         let flow = instruction.flow_control();
-        let jump = instruction.is_call_near()
-            || instruction.is_jmp_short_or_near()
-            || instruction.is_jcc_short_or_near();
-        if register_push || jump || instruction.mnemonic() == Mnemonic::Nop {
+        if is_emulated(&instruction) {
             return Some(Placement { offset: instruction.ip() - address, sp_adjust });
         }
         if flow != FlowControl::Next || writes_sp(&instruction) && instruction.stack_pointer_increment() == 0
@@ -54,7 +49,16 @@ pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
     None
 }
 
-fn writes_sp(instruction: &iced_x86::Instruction) -> bool {
+/// Whether the kernel emulates an instruction: a push of a register, a call, a jump, or nothing at all.
+pub(super) fn is_emulated(instruction: &Instruction) -> bool {
+    let push = instruction.mnemonic() == Mnemonic::Push && instruction.op0_kind() == OpKind::Register;
+    let jump = instruction.is_call_near()
+        || instruction.is_jmp_short_or_near()
+        || instruction.is_jcc_short_or_near();
+    push || jump || instruction.mnemonic() == Mnemonic::Nop
+}
+
+fn writes_sp(instruction: &Instruction) -> bool {
     // `sub rsp, imm` and its like: not a push or pop, but the stack pointer is the destination.
     instruction.op_count() > 0
         && instruction.op0_register() == Register::RSP

@@ -5,8 +5,11 @@ use crate::findings::Frame;
 const MODULES: [&str; 7] =
     ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libc++.so", "libgcc_s.so", "libm.so"];
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 33] = [
     "std::",
+    "_ZSt",
+    "_ZNSt",
+    "_ZNKSt",
     "void std::",
     "bool std::",
     "__gnu_cxx::",
@@ -42,7 +45,66 @@ const NAMES: [&str; 30] = [
 pub(crate) fn is_name(frame: &Frame) -> bool {
     MODULES.iter().any(|start| frame.module.starts_with(start))
         || NAMES.iter().any(|start| frame.function.starts_with(start))
+        || frame.function.ends_with(STUB)
         || is_blanket(&frame.function)
+}
+
+/// How the name of a jump to another library's function ends.
+const STUB: &str = "@plt";
+
+/// What functions of a language's runtime that search, compare or copy bytes are called: with what their names begin, behind
+/// underscores, for libraries in C; and in whole for Go and Rust.
+const BYTES_IN_C: [&str; 9] =
+    ["mem", "str", "stpcpy", "stpncpy", "bcmp", "bcopy", "wmem", "wcs", "rawmemchr"];
+const BYTES: [&str; 9] = [
+    "runtime.memmove",
+    "runtime.memequal",
+    "runtime.memclrNoHeapPointers",
+    "memeqbody",
+    "cmpbody",
+    "indexbytebody",
+    "countbody",
+    "internal/bytealg.",
+    "core::slice::memchr",
+];
+
+/// Whether a function hands out memory or takes it back.
+pub(crate) fn allocates(frame: &Frame) -> bool {
+    const NAMES: [&str; 12] = [
+        "malloc",
+        "calloc",
+        "realloc",
+        "reallocarray",
+        "free",
+        "cfree",
+        "_int_malloc",
+        "_int_free",
+        "_int_realloc",
+        "__rust_alloc",
+        "__rust_dealloc",
+        "__rust_realloc",
+    ];
+    const STARTS: [&str; 6] =
+        ["operator new", "operator delete", "_Znw", "_Zdl", "runtime.mallocgc", "runtime.growslice"];
+    NAMES.contains(&frame.function.as_str())
+        || STARTS.iter().any(|start| frame.function.starts_with(start))
+        || frame.function.starts_with("__libc_") && NAMES.contains(&&frame.function["__libc_".len()..])
+}
+
+/// Whether a runtime's function searches, compares or copies bytes: it takes as long as there are bytes.
+pub(crate) fn handles_bytes(frame: &Frame) -> bool {
+    let name = frame.function.trim_start_matches('_');
+    let in_c = frame.function.ends_with(STUB)
+        || MODULES.iter().any(|start| frame.module.starts_with(start))
+        || frame.module.is_empty();
+    // The C library's own variants have no names where only its dynamic symbols are known.
+    let unnamed = frame.module.starts_with("libc") && frame.function.starts_with(&frame.module);
+    let known = BYTES_IN_C.iter().any(|start| name.starts_with(start))
+        && !name.starts_with("strto")
+        && !name.contains("::");
+    in_c && (known || unnamed)
+        || ["memcpy", "memmove", "memcmp", "strlen", "memset", "bcmp"].contains(&name)
+        || BYTES.iter().any(|start| frame.function.starts_with(start))
 }
 
 /// Rust's standard library implementing a trait of its own for any type: `<R as std::io::SpecReadByte>::spec_read_byte`.

@@ -21,9 +21,8 @@ const BUCKETS: (usize, usize) = (8, 24);
 /// A function that was counted in one process (or in the same process of every run), and the cost of its calls.
 pub(super) struct Candidate {
     pub function: u32,
-    /// For work inside a function that is entered only once or so: what is counted in place of its calls, a function that it
-    /// calls once in each round of its loop. Time under that one is no part of the cost.
-    pub round: Option<u32>,
+    /// For work inside a function that is entered only once or so: the rounds of its loop are counted in place of its calls.
+    pub round: Option<Round>,
     /// The process; of several runs, that of the first.
     pub process: u32,
     /// The probes that counted it, with the bounds of their buckets, ns.
@@ -48,6 +47,13 @@ pub(super) struct Candidate {
     pub falling: bool,
     /// Cost of the last quarter of the calls over that of the first (of the dearer over the cheaper).
     pub ratio: f64,
+}
+
+/// A loop whose rounds were counted.
+pub(super) struct Round {
+    pub loop_number: u32,
+    /// For each stack whether it is of what the loop does besides.
+    pub rest: Vec<bool>,
 }
 
 impl Candidate {
@@ -106,7 +112,7 @@ pub(super) fn counted(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let joined = evidence.recording.about.runs > 1;
     let mut groups: HashMap<(u32, Option<u32>), Vec<u32>> = HashMap::new();
-    for probe in &tables.probes {
+    for probe in tables.probes.iter().filter(|probe| probe.kind == "function") {
         let Some(function) = evidence.function_at(probe.location) else { continue };
         let process = &tables.processes[probe.process as usize];
         // Each run of the command has a root of its own; these are one and the same.
@@ -123,74 +129,13 @@ fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<C
     costed(evidence, function, on, probes)
 }
 
-/// Work that was inlined into a function which is entered only once or so, such as `main`: the rounds of its loop, counted
-/// by a function that it calls in each.
-pub(super) fn rounds(evidence: &Evidence<'_>, counted: &[Candidate]) -> Vec<Candidate> {
-    let tables = &evidence.recording.tables;
-    let mut found: Vec<Candidate> = Vec::new();
-    for probe in &tables.probes {
-        let Some(marker) = evidence.function_at(probe.location) else { continue };
-        let hits: u64 = tables.windows.iter().filter(|w| w.probe == probe.probe).map(|w| w.hits).sum();
-        let Some(host) = usual_caller(evidence, marker) else { continue };
-        // A host that was counted is told by its own calls.
-        if (hits as f64) < CALLS || host == marker || counted.iter().any(|other| other.function == host) {
-            continue;
-        }
-        let host_on = evidence.stacks_with(|function| function == host);
-        let marker_on = evidence.stacks_with(|function| function == marker);
-        let on: Vec<bool> = host_on.iter().zip(&marker_on).map(|(host, marker)| *host && !marker).collect();
-        if !own_work(evidence, host, &on) {
-            continue; // it is some other function that works
-        }
-        if let Some(candidate) = costed(evidence, host, on, &[probe.probe]) {
-            found.push(Candidate { round: Some(marker), ..candidate });
-        }
-    }
-    found
-}
-
-/// Whether most samples on stacks `on` are in `host` itself, or in the runtime's functions that it calls.
-fn own_work(evidence: &Evidence<'_>, host: u32, on: &[bool]) -> bool {
-    let (mut own, mut all) = (0.0, 0.0);
-    for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
-        let Some(stack) = sample.stack.filter(|stack| on[*stack as usize]) else { continue };
-        let inner = evidence
-            .locations(stack)
-            .filter_map(|location| evidence.function_at(location))
-            .take_while(|function| *function != host)
-            .last();
-        let module = |function| evidence.module(function);
-        let foreign = |inner: u32| {
-            !module(inner).is_empty() && !crate::causes::runtime::is_name(&evidence.frame(inner))
-        };
-        all += weight;
-        own += if inner.is_some_and(foreign) { 0.0 } else { *weight };
-    }
-    own >= 0.6 * all
-}
-
-/// The function that is directly outside of `function` on most of its samples' stacks.
-fn usual_caller(evidence: &Evidence<'_>, function: u32) -> Option<u32> {
-    let mut weights: HashMap<u32, f64> = HashMap::new();
-    for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
-        let Some(stack) = sample.stack else { continue };
-        let mut inside = false;
-        for location in evidence.locations(stack) {
-            let at = evidence.function_at(location);
-            if inside && at != Some(function) {
-                if let Some(caller) = at {
-                    *weights.entry(caller).or_default() += weight;
-                }
-                break;
-            }
-            inside |= at == Some(function);
-        }
-    }
-    largest(&weights)
-}
-
 /// The cost of the calls that probes counted: the samples on stacks `on`.
-fn costed(evidence: &Evidence<'_>, function: u32, on: Vec<bool>, probes: &[u32]) -> Option<Candidate> {
+pub(super) fn costed(
+    evidence: &Evidence<'_>,
+    function: u32,
+    on: Vec<bool>,
+    probes: &[u32],
+) -> Option<Candidate> {
     let tables = &evidence.recording.tables;
     let run_end = evidence.recording.about.start_ns + evidence.recording.about.wall_ns;
     let processes: Vec<u32> = probes.iter().map(|probe| tables.probes[*probe as usize].process).collect();

@@ -49,10 +49,9 @@ pub(super) enum Rest {
 /// Looks outward from the function for the first caller that does something besides, and compares what it does in the
 /// second half of the calls with the first.
 pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) -> Rest {
-    if let Some(marker) = grower.round {
-        let with = evidence.stacks_with(|function| function == marker);
-        let never = vec![false; with.len()];
-        return compared(grower, marker, halves(evidence, grower, &with, &never)).unwrap_or(Rest::Unknown);
+    if let Some(round) = &grower.round {
+        let halves = halves(evidence, grower, &round.rest, &grower.on);
+        return compared(grower, grower.function, halves).unwrap_or(Rest::Unknown);
     }
     let Some(example) = grower.example else { return Rest::Unknown };
     let mut callers: Vec<u32> = Vec::new();
@@ -127,10 +126,11 @@ fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead
     let mut leads: Vec<f64> = Vec::new();
     for (probe, _) in &grower.probes {
         let process = tables.probes[*probe as usize].process;
-        let of_caller = tables
-            .probes
-            .iter()
-            .find(|other| other.process == process && evidence.function_at(other.location) == Some(caller))?;
+        let of_caller = tables.probes.iter().find(|other| {
+            other.process == process
+                && other.kind == "function"
+                && evidence.function_at(other.location) == Some(caller)
+        })?;
         // Of each thread the entry of the caller that was not yet followed by one of the grower.
         let mut open: HashMap<u32, u64> = HashMap::new();
         for call in tables.calls.iter().filter(|call| call.under.is_none()) {

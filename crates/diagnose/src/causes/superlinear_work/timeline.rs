@@ -10,6 +10,10 @@ use slowpath_recording::tables::Window;
 const LONG_NS: u64 = 40_000_000;
 /// … if its count is known at so many moments.
 const MARKS: usize = 4;
+/// A window's rate is far from another if it is so many times that.
+const OUTLIER: f64 = 1.5;
+/// Hits that tell no rate.
+const FEW: u64 = 20;
 /// Straight pieces that a curve between windows, or before the first, is drawn with.
 const GAP_STEPS: usize = 4;
 const BEFORE_STEPS: usize = 16;
@@ -39,6 +43,13 @@ impl Timeline {
         let mut windows: Vec<&Window> =
             recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
         windows.sort_by_key(|window| window.start_ns);
+        // A short one that the program's end cut off tells no rate.
+        let cut = |window: &Window| {
+            window.reason == "end" && window.hits < FEW && window.end_ns - window.start_ns < LONG_NS
+        };
+        if windows.len() > 1 && windows.last().is_some_and(|last| cut(last)) {
+            windows.pop();
+        }
         let counted: u64 = windows.iter().map(|window| window.hits).sum();
         if counted == 0 {
             return None;
@@ -50,7 +61,8 @@ impl Timeline {
             .filter(|call| call.probe == probe && call.under.is_none())
             .map(|call| (call.time_ns, call.count))
             .collect();
-        let pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks)).collect();
+        let mut pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks)).collect();
+        without_outliers(&mut pieces);
         let windows = pieces.iter().map(|piece| (piece.open, piece.close)).collect();
         let mut timeline = Timeline { counted, windows, ..Timeline::default() };
         let mut total = 0.0;
@@ -140,6 +152,22 @@ impl Timeline {
         }
         let (t0, t1, n0, n1) = (self.times[at - 1], self.times[at], self.calls[at - 1], self.calls[at]);
         if n1 <= n0 { t1 } else { t0 + (t1 - t0) * ((call - n0) / (n1 - n0)).clamp(0.0, 1.0) }
+    }
+}
+
+/// A short window in which the program was held up, or ran ahead, tells a rate far from that of both its neighbours: it
+/// takes the nearer one's.
+fn without_outliers(pieces: &mut [Piece]) {
+    let rates: Vec<f64> = pieces.iter().map(|piece| piece.rate_open).collect();
+    for at in 1..pieces.len().saturating_sub(1) {
+        let (low, high) = (rates[at - 1].min(rates[at + 1]), rates[at - 1].max(rates[at + 1]));
+        let piece = &mut pieces[at];
+        let apart = piece.rate_open * OUTLIER < low || piece.rate_open > high * OUTLIER;
+        if piece.marks.is_empty() && apart {
+            let rate = piece.rate_open.clamp(low, high);
+            (piece.rate_open, piece.rate_close) = (rate, rate);
+            piece.calls = rate * (piece.close - piece.open);
+        }
     }
 }
 

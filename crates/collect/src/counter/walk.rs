@@ -1,0 +1,243 @@
+//! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), move
+//! things about, or calculate.
+
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use std::collections::HashSet;
+
+/// What a loop does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// It only reads, compares and steps on.
+    Walks,
+    /// It also stores what it read.
+    Moves,
+    /// It adds up, multiplies, or makes something new in another way.
+    Calculates,
+}
+
+impl Work {
+    /// As the recording has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Work::Walks => "walks",
+            Work::Moves => "moves",
+            Work::Calculates => "calculates",
+        }
+    }
+}
+
+/// What the code of a loop does. What it calls is not looked at.
+///
+/// Stores to the stack (by its pointer, or by a `frame` pointer) are spilled registers, arguments and the variables of code
+/// that was built without optimisation. A register that is changed must lead to memory or be compared: else it is a result.
+pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Work {
+    let mut stored = false;
+    let mut stepped = None;
+    let mut infos = InstructionInfoFactory::new();
+    let mut leads: HashSet<Register> = HashSet::new();
+    let mut changed: HashSet<Register> = HashSet::new();
+    for instruction in code {
+        let compares = matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test);
+        for operand in 0..instruction.op_count() {
+            match instruction.op_kind(operand) {
+                OpKind::Memory => {
+                    for register in [instruction.memory_base(), instruction.memory_index()] {
+                        leads.insert(register.full_register());
+                    }
+                }
+                OpKind::Register if compares => {
+                    leads.insert(instruction.op_register(operand).full_register());
+                }
+                _ => {}
+            }
+        }
+        let info = infos.info(instruction);
+        let stores = |access| {
+            matches!(
+                access,
+                OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite | OpAccess::ReadCondWrite
+            )
+        };
+        let beside_the_stack = |base: Register| base != Register::RSP && !(frame && base == Register::RBP);
+        stored |= info
+            .used_memory()
+            .iter()
+            .any(|memory| stores(memory.access()) && beside_the_stack(memory.base()));
+        match kind(instruction) {
+            Kind::Calculates => return Work::Calculates,
+            Kind::Steps => {
+                changed.insert(instruction.op0_register().full_register());
+            }
+            Kind::Plain => {}
+        }
+        // Counting down to zero compares as well.
+        if instruction.is_jcc_short_or_near()
+            && let Some(register) = stepped
+        {
+            leads.insert(register);
+        }
+        let steps = matches!(kind(instruction), Kind::Steps);
+        stepped = steps.then(|| instruction.op0_register().full_register());
+    }
+    match changed.iter().all(|register| *register == Register::RSP || leads.contains(register)) {
+        false => Work::Calculates,
+        true if stored => Work::Moves,
+        true => Work::Walks,
+    }
+}
+
+/// `mov rbp, rsp`: from here on variables may be found by the frame pointer.
+pub(super) fn makes_a_frame(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Mov
+        && instruction.op0_register() == Register::RBP
+        && instruction.op1_register() == Register::RSP
+}
+
+enum Kind {
+    /// Moves, compares, jumps.
+    Plain,
+    /// Adds to or subtracts from a register: a step, if that leads somewhere.
+    Steps,
+    /// Makes something new of its operands.
+    Calculates,
+}
+
+fn kind(instruction: &Instruction) -> Kind {
+    use Mnemonic as M;
+    match instruction.mnemonic() {
+        M::Add | M::Sub | M::Inc | M::Dec if instruction.op0_kind() == OpKind::Register => Kind::Steps,
+        // What is made anew from others in each round adds nothing up.
+        M::Lea => match instruction.op0_register().full_register() {
+            to if to == instruction.memory_base() || to == instruction.memory_index() => Kind::Steps,
+            _ => Kind::Plain,
+        },
+        // A variable of code that was built without optimisation, one on; else a count kept in memory.
+        M::Add | M::Sub if on_the_stack(instruction) && instruction.op1_kind() != OpKind::Register => {
+            Kind::Plain
+        }
+        M::Inc | M::Dec if on_the_stack(instruction) => Kind::Plain,
+        // Only to set to zero.
+        M::Xor | M::Pxor | M::Vpxor | M::Vpxord | M::Vpxorq | M::Xorps | M::Vxorps => {
+            let last = instruction.op_count() - 1;
+            let same = instruction.op_register(last) == instruction.op_register(last - 1);
+            let registers = instruction.op_kind(last) == OpKind::Register;
+            if registers && same { Kind::Plain } else { Kind::Calculates }
+        }
+        // Scaling an index by the size of an element, or masking it.
+        M::Shl | M::Sal | M::And | M::Shr | M::Sar if instruction.op1_kind() != OpKind::Register => {
+            Kind::Plain
+        }
+        M::Imul if instruction.op_count() == 3 => Kind::Plain,
+        M::Mov | M::Movzx | M::Movsx | M::Movsxd | M::Cdqe | M::Cdq | M::Xchg | M::Cmp | M::Test | M::Nop => {
+            Kind::Plain
+        }
+        M::Push | M::Pop | M::Call | M::Jmp | M::Endbr64 | M::Leave | M::Ret | M::Pause => Kind::Plain,
+        // Comparing many at once.
+        M::Movdqa | M::Movdqu | M::Movaps | M::Movups | M::Movd | M::Movq | M::Vmovdqu | M::Vmovdqa => {
+            Kind::Plain
+        }
+        M::Pcmpeqb | M::Pcmpeqw | M::Pcmpeqd | M::Pmovmskb | M::Vpcmpeqb | M::Vpcmpeqd | M::Vpmovmskb => {
+            Kind::Plain
+        }
+        M::Ptest | M::Vptest | M::Bsf | M::Tzcnt | M::Ucomisd | M::Ucomiss | M::Movsd | M::Movss => {
+            Kind::Plain
+        }
+        _ if instruction.is_jcc_short_or_near() || is_condition(instruction) => Kind::Plain,
+        _ => Kind::Calculates,
+    }
+}
+
+fn on_the_stack(instruction: &Instruction) -> bool {
+    matches!(instruction.memory_base(), Register::RSP | Register::RBP)
+}
+
+/// `setcc`: the outcome of a comparison.
+fn is_condition(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    matches!(
+        instruction.mnemonic(),
+        M::Sete
+            | M::Setne
+            | M::Seta
+            | M::Setae
+            | M::Setb
+            | M::Setbe
+            | M::Setg
+            | M::Setge
+            | M::Setl
+            | M::Setle
+            | M::Setp
+            | M::Setnp
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iced_x86::{Decoder, DecoderOptions};
+
+    fn of(code: &[u8]) -> Work {
+        let code: Vec<Instruction> =
+            Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
+        work(code.iter(), false)
+    }
+
+    #[test]
+    fn the_way_to_the_end_of_a_list_and_a_search_in_an_array_walk() {
+        // mov rax, [rax+8]; test rax, rax; jne
+        assert_eq!(of(&[0x48, 0x8b, 0x40, 0x08, 0x48, 0x85, 0xc0, 0x75, 0xf7]), Work::Walks);
+        // cmp [rax], edx; je; add rax, 4; cmp rax, rcx; jne
+        assert_eq!(
+            of(&[0x39, 0x10, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf3]),
+            Work::Walks
+        );
+    }
+
+    #[test]
+    fn counting_down_the_rounds_is_a_step() {
+        // cmp [rax], edx; je; lea rsi, [rax+4]; mov rax, rsi; sub ecx, 1; jne
+        let code =
+            [0x39, 0x10, 0x74, 0x10, 0x48, 0x8d, 0x70, 0x04, 0x48, 0x89, 0xf0, 0x83, 0xe9, 0x01, 0x75, 0xf0];
+        assert_eq!(of(&code), Work::Walks);
+    }
+
+    #[test]
+    fn a_count_of_what_was_met_is_a_result() {
+        // cmp [rax], edx; jne; inc esi; add rax, 4; cmp rax, rcx; jne
+        assert_eq!(
+            of(&[0x39, 0x10, 0x75, 0x02, 0xff, 0xc6, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf1]),
+            Work::Calculates
+        );
+    }
+
+    #[test]
+    fn a_sum_a_count_in_memory_a_product_and_fractions_are_calculated() {
+        assert_eq!(of(&[0x03, 0x10, 0x48, 0x83, 0xc0, 0x04]), Work::Calculates); // add edx, [rax]; add rax, 4
+        assert_eq!(of(&[0xff, 0x00, 0x48, 0x83, 0xc0, 0x04]), Work::Calculates); // inc dword [rax]; add rax, 4
+        assert_eq!(of(&[0x0f, 0xaf, 0xc2]), Work::Calculates); // imul eax, edx
+        assert_eq!(of(&[0xf2, 0x0f, 0x58, 0x00]), Work::Calculates); // addsd xmm0, [rax]
+    }
+
+    #[test]
+    fn what_is_read_here_and_stored_there_is_moved() {
+        // mov edx, [rax]; mov [rax+4], edx; sub rax, 4; cmp rax, rcx; jne
+        let code = [0x8b, 0x10, 0x89, 0x50, 0x04, 0x48, 0x83, 0xe8, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf2];
+        assert_eq!(of(&code), Work::Moves);
+    }
+
+    #[test]
+    fn spilled_registers_are_no_results() {
+        // mov [rsp+8], rax; mov rax, [rax]; test rax, rax
+        assert_eq!(of(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0]), Work::Walks);
+    }
+
+    #[test]
+    fn rbp_is_the_stack_only_where_it_is_a_frame_pointer() {
+        // mov [rbp-8], rax
+        let code = [0x48, 0x89, 0x45, 0xf8];
+        let code: Vec<Instruction> =
+            Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).into_iter().collect();
+        assert_eq!(work(code.iter(), true), Work::Walks);
+        assert_eq!(work(code.iter(), false), Work::Moves);
+    }
+}

@@ -1,0 +1,155 @@
+//! Work in the loops of a function, by what the loops do: walking, moving, calculating. Where a function is entered only
+//! once or so, the rounds of its loops are counted in place of its calls.
+//!
+//! In such a loop the work that may grow is what walks through data or moves it: inner loops that do no more than that, and
+//! what the runtime does on request (copying, comparing, searching bytes). All else in the loop is the rest that the growth
+//! is held against. What the program's own functions do in it is told by their own calls.
+
+use super::candidate::{CALLS, Candidate, Round, costed};
+use crate::Evidence;
+use crate::causes::runtime;
+use slowpath_recording::tables::Loop;
+
+/// What is done on the stacks of some samples, as shares of their time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Shares {
+    /// In the runtime's functions that search, compare or copy bytes, or in loops that only read, compare and step on.
+    pub walks: f64,
+    /// In loops that also store what they read.
+    pub moves: f64,
+    /// In loops that calculate.
+    pub calculates: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Walks,
+    Moves,
+    Calculates,
+    Other,
+}
+
+/// The loops of one function.
+struct Loops<'a> {
+    function: u32,
+    /// The function's first address.
+    start: u64,
+    loops: Vec<&'a Loop>,
+}
+
+impl<'a> Loops<'a> {
+    fn of(evidence: &Evidence<'a>, function: u32) -> Loops<'a> {
+        let tables = &evidence.recording.tables;
+        let loops: Vec<&Loop> =
+            tables.loops.iter().filter(|one| evidence.function_at(one.location) == Some(function)).collect();
+        let start = loops.first().map_or(0, |one| tables.locations[one.location as usize].address);
+        Loops { function, start, loops }
+    }
+
+    /// The innermost loop at an offset, and those around it, outward.
+    fn around(&self, offset: u64) -> impl Iterator<Item = &'a Loop> + '_ {
+        let holds =
+            move |one: &Loop| one.ranges.chunks_exact(2).any(|range| (range[0]..range[1]).contains(&offset));
+        // Inner loops stand behind those around them.
+        self.loops.iter().rev().copied().filter(move |one| holds(one))
+    }
+
+    /// For each stack the offset of its innermost frame in the function; none if it has none.
+    fn offsets(&self, evidence: &Evidence<'_>) -> Vec<Option<u64>> {
+        let tables = &evidence.recording.tables;
+        let mut offsets: Vec<Option<u64>> = Vec::with_capacity(tables.stacks.len());
+        for stack in &tables.stacks {
+            let here = evidence.function_at(stack.location) == Some(self.function);
+            offsets.push(if here {
+                tables.locations[stack.location as usize].address.checked_sub(self.start)
+            } else {
+                stack.parent.and_then(|parent| offsets[parent as usize])
+            });
+        }
+        offsets
+    }
+
+    /// What is done on a stack whose innermost frame in the function is at `offset`; as far as it goes on inside of loop
+    /// `within`, if that is asked.
+    fn work(&self, evidence: &Evidence<'_>, stack: u32, offset: u64, within: Option<u32>) -> Work {
+        let tables = &evidence.recording.tables;
+        let kernel = |location: u32| tables.locations[location as usize].kind == "kernel";
+        let mut frames = evidence.locations(stack).skip_while(|location| kernel(*location)).peekable();
+        let Some(leaf) = frames.peek().and_then(|location| evidence.function_at(*location)) else {
+            return Work::Other;
+        };
+        if leaf != self.function {
+            let between = frames.filter_map(|location| evidence.function_at(location));
+            let mut called = between.take_while(|function| *function != self.function);
+            let asked = called.all(|function| runtime::is_name(&evidence.frame(function)));
+            let data = runtime::handles_bytes(&evidence.frame(leaf));
+            return if asked && data { Work::Walks } else { Work::Other };
+        }
+        let Some(innermost) = self.around(offset).next() else { return Work::Other };
+        match innermost.work.as_str() {
+            _ if within == Some(innermost.loop_number) => Work::Other,
+            "walks" => Work::Walks,
+            "moves" => Work::Moves,
+            "calculates" => Work::Calculates,
+            _ => Work::Other,
+        }
+    }
+}
+
+/// What a function that was counted does under its calls.
+pub(super) fn shares(evidence: &Evidence<'_>, candidate: &Candidate) -> Shares {
+    let loops = Loops::of(evidence, candidate.function);
+    let offsets = loops.offsets(evidence);
+    let mut shares = Shares::default();
+    let mut all = 0.0;
+    for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|stack| candidate.on[*stack as usize]) else { continue };
+        all += weight;
+        let within = candidate.round.as_ref().map(|round| round.loop_number);
+        match offsets[stack as usize].map(|offset| loops.work(evidence, stack, offset, within)) {
+            Some(Work::Walks) => shares.walks += weight,
+            Some(Work::Moves) => shares.moves += weight,
+            Some(Work::Calculates) => shares.calculates += weight,
+            _ => {}
+        }
+    }
+    let all = f64::max(all, 1.0);
+    Shares { walks: shares.walks / all, moves: shares.moves / all, calculates: shares.calculates / all }
+}
+
+/// The loops whose rounds were counted: what walks or moves in them, by the number of the round.
+pub(super) fn rounds(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let allocates = evidence.stacks_with(|function| runtime::allocates(&evidence.frame(function)));
+    let mut found = Vec::new();
+    for probe in tables.probes.iter().filter(|probe| probe.kind == "loop") {
+        let hits: u64 = tables
+            .windows
+            .iter()
+            .filter(|window| window.probe == probe.probe)
+            .map(|window| window.hits)
+            .sum();
+        let Some(function) = evidence.function_at(probe.location).filter(|_| hits as f64 >= CALLS) else {
+            continue;
+        };
+        let loops = Loops::of(evidence, function);
+        let Some(counted) = loops.around(probe.offset).next().map(|one| one.loop_number) else { continue };
+        let offsets = loops.offsets(evidence);
+        let mut on = vec![false; offsets.len()];
+        let mut rest = vec![false; offsets.len()];
+        for (stack, offset) in offsets.iter().enumerate() {
+            let Some(offset) = offset.filter(|at| loops.around(*at).any(|one| one.loop_number == counted))
+            else {
+                continue;
+            };
+            let work = loops.work(evidence, stack as u32, offset, Some(counted));
+            on[stack] = matches!(work, Work::Walks | Work::Moves);
+            // Blocks that grow cost more to allocate: neither here nor there.
+            rest[stack] = !on[stack] && !allocates[stack];
+        }
+        if let Some(candidate) = costed(evidence, function, on, &[probe.probe]) {
+            found.push(Candidate { round: Some(Round { loop_number: counted, rest }), ..candidate });
+        }
+    }
+    found
+}

@@ -1,0 +1,311 @@
+//! What is said of work that grows: where it is, the evidence in sentences and numbers, and what to do.
+
+use super::super::runtime;
+use super::super::words::{count, rounded, time};
+use super::Verdict;
+use super::candidate::Candidate;
+use super::context::{Callee, Rest};
+use super::loops::Shares;
+use crate::Evidence;
+use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Series, Sure};
+use slowpath_stats::median;
+
+/// Where the work is.
+struct Place {
+    path: Vec<Frame>,
+    frame: Frame,
+    /// The runtime's function that does the work, if the frame only asks for it.
+    done_by: Option<String>,
+}
+
+impl Place {
+    /// The nearest function of the program's own is guilty, at the line of its call: a runtime does what it is asked to.
+    fn of(evidence: &Evidence<'_>, grower: &Candidate) -> Place {
+        let frame = evidence.frame(grower.function);
+        let Some(example) = grower.example else { return Place { path: Vec::new(), frame, done_by: None } };
+        if grower.round.is_some() {
+            return Place::in_loop(evidence, grower, example);
+        }
+        let path = evidence.path_to(example, grower.function);
+        match path.iter().rposition(|frame| !runtime::is_name(frame)) {
+            Some(own) if own + 1 < path.len() => Place::asking(path, own, Some(frame.function)),
+            _ => Place { path, frame, done_by: None },
+        }
+    }
+
+    /// In a loop: the line that is hot, in the innermost function of the program's own that was inlined there, but none that
+    /// the runtime calls back.
+    fn in_loop(evidence: &Evidence<'_>, grower: &Candidate, example: u32) -> Place {
+        let path = evidence.path_at(example, grower.function);
+        let host = evidence.locations(example).find(|at| evidence.function_at(*at) == Some(grower.function));
+        let inlined = host.map_or(1, |location| evidence.recording.frames_of(location).len()).max(1);
+        let first = path.len().saturating_sub(inlined);
+        let own = path[first..].iter().take_while(|frame| !runtime::is_name(frame)).count();
+        let own = (first + own).saturating_sub(1);
+        let asked = path.get(own + 1).map(|frame| frame.function.clone());
+        let called = evidence.locations(example).find_map(|location| {
+            evidence.function_at(location).filter(|function| !evidence.module(*function).is_empty())
+        });
+        let called =
+            called.filter(|called| *called != grower.function).map(|called| evidence.name(called).to_owned());
+        Place::asking(path, own, asked.or(called))
+    }
+
+    fn asking(mut path: Vec<Frame>, own: usize, done_by: Option<String>) -> Place {
+        path.truncate(own + 1);
+        let frame = path[own].clone();
+        Place { path, frame, done_by }
+    }
+}
+
+pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Verdict) -> Finding {
+    let Verdict { rest, callee, shares, flat, confidence } = verdict;
+    let Place { path, frame, done_by } = Place::of(evidence, grower);
+    let growth = &grower.growth;
+    let (r2, fitted) = growth.ramp.as_ref().map_or((0.0, Vec::new()), |ramp| (ramp.r2, ramp.fitted.clone()));
+    let (cost, gain) = (grower.cost_ns, grower.gain_ns());
+    let caller = path.len().checked_sub(2).map(|at| path[at].clone());
+    let first = grower.points.first().map_or(0.0, |point| point.cost);
+    let last = grower.points.last().map_or(0.0, |point| point.cost);
+    let squared = callee.is_some() && *flat;
+
+    let calls = grower.calls.round();
+    let mut explanation = Vec::new();
+    let from = caller.map_or(String::new(), |caller| {
+        let at = match (&caller.file, caller.line) {
+            (Some(file), Some(line)) => format!(" ({}:{line})", file.rsplit('/').next().unwrap_or(file)),
+            _ => String::new(),
+        };
+        format!(" from {}{at}", caller.function)
+    });
+    let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
+    let one = if grower.round.is_some() { "round" } else { "call" };
+    let times = count(calls);
+    explanation.push(match (&grower.round, &done_by) {
+        (Some(_), done_by) => {
+            let host = evidence.name(grower.function);
+            let inlined = match host == frame.function {
+                true => "its loop".to_owned(),
+                false => format!("it was inlined into {host}, whose loop"),
+            };
+            let asks = done_by
+                .as_ref()
+                .map_or(String::new(), |done_by| format!("; {} does the work", short(done_by)));
+            format!("{inlined} went {about}{times} rounds{asks}")
+        }
+        (None, Some(done_by)) => format!("it calls {done_by}, {about}{times} times, which does the work"),
+        (None, None) => format!("called {about}{times} times{from}"),
+    });
+    if let Some(callee) = callee {
+        explanation.push(callee_sentence(evidence.name(callee.function), callee, squared));
+    }
+    explanation.push(if grower.falling {
+        format!(
+            "a {one} costs {} at first and {} at the end: each works through all that is left",
+            time(first),
+            time(last)
+        )
+    } else {
+        format!("a {one} costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
+    });
+    let change = if grower.falling { "shrink" } else { "grow" };
+    match rest {
+        Rest::Flat { caller, ratio, .. } => explanation.push(format!(
+            "what {} does besides does not {change} ({:.1} times as much in the second half of the {one}s), so it is not the input that does",
+            evidence.name(*caller),
+            ratio
+        )),
+        Rest::FlatLead { caller, ratio, median_ns, .. } => explanation.push(format!(
+            "what {} does before it does not {change} ({}, {ratio:.1} times as much in the second half of the calls), so it is not the \
+             input that does",
+            evidence.name(*caller),
+            time(*median_ns)
+        )),
+        _ if *confidence > Confidence::Hint => explanation.push(format!(
+            "it {}, so it is what {} that {change}s",
+            if done_by.is_some() { "only goes through what is there" } else { nature(shares) },
+            if grower.falling { "is left".to_owned() } else { format!("earlier {one}s left") }
+        )),
+        Rest::Grows | Rest::Unknown => explanation.push(
+            "whether the input of each call grows as well could not be told: too little else was done between the calls".to_owned(),
+        ),
+    }
+    if squared && !grower.falling {
+        explanation.push("at twice the input expect four times the time".to_owned());
+    }
+    if grower.before >= 1.0 {
+        explanation.push(format!(
+            "about {} {one}s happened before they were counted, or between; these are estimated from their time",
+            count((calls - grower.counted as f64).max(grower.before).round())
+        ));
+    }
+    if frame.file.is_none() {
+        explanation.push(format!(
+            "{} has no line information: build it with -g to see the line. Functions that were inlined into it count as part of it",
+            frame.module
+        ));
+    }
+
+    let fact = |name: &str, value: f64, unit: &str, source: &str, sure| Fact {
+        name: name.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        source: source.to_owned(),
+        sure,
+    };
+    let mut facts = vec![
+        fact(&format!("{one}s counted"), grower.counted as f64, "calls", "probe", Sure::Exact),
+        fact(
+            &format!("{one}s in all"),
+            calls,
+            "calls",
+            "probe",
+            if about.is_empty() { Sure::Exact } else { Sure::Fitted },
+        ),
+        fact(&format!("cost of the first {one}s"), first, "ns", "samples", Sure::Fitted),
+        fact(&format!("cost of the last {one}s"), last, "ns", "samples", Sure::Fitted),
+        fact(
+            &format!("rank correlation of cost and {one} number"),
+            growth.spearman,
+            "1",
+            "samples",
+            Sure::Sampled,
+        ),
+        fact("last quarter over first quarter", growth.last_to_first, "ratio", "samples", Sure::Sampled),
+        fact(&format!("exponent of the growth of a {one}'s cost"), grower.exponent, "1", "fit", Sure::Fitted),
+        fact("R² of the growth", r2, "1", "fit", Sure::Fitted),
+    ];
+    if let Some(Callee { fit, pairs, .. }) = callee {
+        facts.push(fact(
+            "callee's calls for each further call",
+            fit.per_call,
+            "calls",
+            "probe",
+            Sure::Fitted,
+        ));
+        facts.push(fact("R² of the callee's calls", fit.r2, "1", "fit", Sure::Fitted));
+        facts.push(fact("calls with the callee counted", *pairs as f64, "calls", "probe", Sure::Exact));
+    }
+    if let Rest::Flat { ratio, samples, .. } = *rest {
+        facts.push(fact(
+            "rest of the caller, second half over first",
+            ratio,
+            "ratio",
+            "samples",
+            Sure::Sampled,
+        ));
+        facts.push(fact("samples in the rest of the caller", samples, "samples", "samples", Sure::Exact));
+    }
+    if let Rest::FlatLead { ratio, pairs, median_ns, .. } = *rest {
+        facts.push(fact("time before the call in its caller", median_ns, "ns", "probe", Sure::Exact));
+        facts.push(fact("the same, second half over first", ratio, "ratio", "probe", Sure::Exact));
+        facts.push(fact("pairs of entries", pairs as f64, "calls", "probe", Sure::Exact));
+    }
+    let number = match grower.round {
+        Some(_) => format!("number of the round in {}", evidence.name(grower.function)),
+        None => format!("number of the call of {}", frame.function),
+    };
+    let mut series = vec![Series {
+        name: format!("cost of a {one}"),
+        x_label: number.clone(),
+        y_label: format!("cost of the {one}"),
+        y_unit: "ns".to_owned(),
+        x: grower.points.iter().map(|point| point.k).collect(),
+        y: grower.points.iter().map(|point| point.cost).collect(),
+        fit: fitted,
+    }];
+    if let Some(Callee { function, k, calls, fit, .. }) = callee {
+        series.push(Series {
+            name: format!("calls to {}", evidence.name(*function)),
+            x_label: number,
+            y_label: format!("calls to {} in it", evidence.name(*function)),
+            y_unit: "calls".to_owned(),
+            x: k.clone(),
+            y: calls.clone(),
+            fit: k.iter().map(|k| fit.constant + fit.per_call * k).collect(),
+        });
+    }
+    let advice = if grower.falling {
+        format!(
+            "let {} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
+             scanning what is left at each call",
+            frame.function
+        )
+    } else {
+        format!(
+            "let {} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
+             sorted index, in place of going through all earlier items at each call",
+            frame.function
+        )
+    };
+    Finding {
+        cause: Cause::SuperlinearWork,
+        title: if grower.falling {
+            format!("each {one} works through all that is left")
+        } else {
+            format!("work grows with every {one}")
+        },
+        confidence: *confidence,
+        basis: Basis::Cpu,
+        cost_ns: cost as u64,
+        share: (cost / evidence.cpu_ns).min(1.0),
+        gain_ns: gain as u64,
+        function: frame.function.clone(),
+        module: frame.module.clone(),
+        file: frame.file.clone(),
+        line: frame.line,
+        path,
+        files: Vec::new(),
+        explanation,
+        facts,
+        series,
+        advice,
+        fingerprint: format!("superlinear-work:{}:{}", frame.module, frame.function),
+    }
+}
+
+/// A function's name without the arguments of its templates, which may fill pages.
+fn short(name: &str) -> String {
+    let mut depth = 0;
+    let kept = name.chars().filter(|c| {
+        depth += i32::from(*c == '<');
+        let outside = depth <= 0;
+        depth -= i32::from(*c == '>');
+        outside
+    });
+    let name: String = kept.collect();
+    if name.contains("operator") || name.starts_with(' ') {
+        name
+    } else {
+        name.split('(').next().unwrap_or(&name).to_owned()
+    }
+}
+
+/// What loops that do not calculate do.
+fn nature(shares: &Shares) -> &'static str {
+    if shares.walks >= shares.moves { "only walks through what is there" } else { "only moves what is there" }
+}
+
+/// "call k makes 2.0·k + 68 calls to G"
+fn callee_sentence(name: &str, callee: &Callee, squared: bool) -> String {
+    let fit = &callee.fit;
+    let steady = callee.steps > 0 && callee.same_step * 4 >= callee.steps * 3;
+    // Where the step from call to call is nearly always the same it tells the slope better than a line that a few
+    // large items bend.
+    let slope = if steady { callee.step } else { fit.per_call };
+    let rest: Vec<f64> = callee.k.iter().zip(&callee.calls).map(|(k, calls)| calls - slope * k).collect();
+    let constant = median(&rest).unwrap_or(fit.constant).round();
+    let plus = match constant {
+        c if c >= 1.0 => format!(" + {}", count(c)),
+        c if c <= -1.0 => format!(" − {}", count(-c)),
+        _ => String::new(),
+    };
+    let sign = if slope < 0.0 { "−" } else { "" };
+    let evidence = if fit.r2 >= 0.98 || !steady {
+        format!("R² {:.3}", fit.r2)
+    } else {
+        format!("in {} of {} steps from one call to the next", callee.same_step, callee.steps)
+    };
+    let square = if squared { ": n calls cost n²" } else { "" };
+    format!("call k makes {sign}{}·k{plus} calls to {name} ({evidence}){square}", rounded(slope.abs()))
+}

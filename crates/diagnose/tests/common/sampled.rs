@@ -1,0 +1,80 @@
+//! Synthetic recordings of a program that computes: time spent on stacks becomes samples.
+
+use slowpath_recording::Tables;
+use slowpath_recording::tables::{Call, Process, Sample, Thread};
+
+/// A millisecond, ns.
+pub const MS: f64 = 1e6;
+
+/// Spends time on one stack, and takes the samples that fall into it.
+pub struct Run {
+    pub tables: Tables,
+    pub now: f64,
+    next_sample: f64,
+    /// A little of chance in when samples come, as in life; from a fixed seed.
+    seed: u64,
+}
+
+impl Run {
+    /// From the first µs on.
+    pub fn new(tables: Tables) -> Run {
+        Run { tables, now: 1000.0, next_sample: 0.5 * MS, seed: 7 }
+    }
+
+    /// Spends so many ns on a stack.
+    pub fn spend(&mut self, ns: f64, stack: u32) {
+        self.now += ns;
+        while self.next_sample <= self.now {
+            let time_ns = self.next_sample as u64;
+            let row = Sample {
+                time_ns,
+                thread: 0,
+                on_cpu: true,
+                weight_ns: MS as u64,
+                stack: Some(stack),
+                complete: true,
+            };
+            self.tables.samples.push(row);
+            self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            self.next_sample += MS * (0.8 + 0.4 * (self.seed >> 33) as f64 / (1u64 << 31) as f64);
+        }
+    }
+
+    /// A row of `calls`, now.
+    pub fn call(&mut self, probe: u32, count: u64, under: Option<u32>) {
+        let row = Call { time_ns: self.now as u64, thread: Some(0), probe, count, under, cpu_ns: 0 };
+        self.tables.calls.push(row);
+    }
+}
+
+/// One process with one thread that ran to the end.
+pub fn one_thread(tables: &mut Tables, end_ns: u64) {
+    tables.processes.push(Process {
+        process: 0,
+        parent: None,
+        pid: 1,
+        run: 0,
+        program: "/bin/program".into(),
+        arguments: Vec::new(),
+        directory: None,
+        start_ns: 0,
+        exec_ns: None,
+        end_ns: Some(end_ns),
+        exit: Some(0),
+        cpu_ns: Some(end_ns),
+        user_ns: Some(end_ns),
+        peak_memory_bytes: None,
+        tracing_ns: 0,
+        sample_scale: 1.0,
+    });
+    let name = "program".to_owned();
+    tables.threads.push(Thread {
+        thread: 0,
+        process: 0,
+        tid: 1,
+        name,
+        start_ns: 0,
+        end_ns: None,
+        cpu_ns: None,
+    });
+}
