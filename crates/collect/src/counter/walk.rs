@@ -1,7 +1,7 @@
 //! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), move
 //! things about, or calculate.
 
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::HashSet;
 
 /// What a loop does.
@@ -26,12 +26,18 @@ impl Work {
     }
 }
 
+/// Where a function's arguments are, as System V has it.
+const ARGUMENTS: [Register; 6] =
+    [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
+
 /// What the code of a loop does. What it calls is not looked at.
 ///
 /// Stores to the stack (by its pointer, or by a `frame` pointer) are spilled registers, arguments and the variables of code
 /// that was built without optimisation. A register that is changed must lead to memory or be compared: else it is a result.
 pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Work {
     let mut stored = false;
+    // What is passed to a function that is called leads somewhere as well.
+    let (mut calls, mut passed) = (false, HashSet::new());
     let mut stepped = None;
     let mut infos = InstructionInfoFactory::new();
     let mut leads: HashSet<Register> = HashSet::new();
@@ -63,6 +69,13 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             .used_memory()
             .iter()
             .any(|memory| stores(memory.access()) && beside_the_stack(memory.base()));
+        calls |= matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+        if instruction.mnemonic() == Mnemonic::Mov
+            && instruction.op1_kind() == OpKind::Register
+            && ARGUMENTS.contains(&instruction.op0_register().full_register())
+        {
+            passed.insert(instruction.op1_register().full_register());
+        }
         match kind(instruction) {
             Kind::Calculates => return Work::Calculates,
             Kind::Steps => {
@@ -78,6 +91,9 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
         }
         let steps = matches!(kind(instruction), Kind::Steps);
         stepped = steps.then(|| instruction.op0_register().full_register());
+    }
+    if calls {
+        leads.extend(passed);
     }
     match changed.iter().all(|register| *register == Register::RSP || leads.contains(register)) {
         false => Work::Calculates,
@@ -191,6 +207,16 @@ mod tests {
             of(&[0x39, 0x10, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf3]),
             Work::Walks
         );
+    }
+
+    #[test]
+    fn an_item_that_is_passed_to_a_function_is_walked_over() {
+        // mov rdi, rbp; add rbp, 32; call; test eax, eax; jne
+        let call = [0x48, 0x89, 0xef, 0x48, 0x83, 0xc5, 0x20, 0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x75, 0xf0];
+        assert_eq!(of(&call), Work::Walks);
+        // The same without the call.
+        let sum = [0x48, 0x89, 0xef, 0x48, 0x83, 0xc5, 0x20, 0x85, 0xc0, 0x75, 0xf5];
+        assert_eq!(of(&sum), Work::Calculates);
     }
 
     #[test]

@@ -144,8 +144,10 @@ pub(super) fn rounds(evidence: &Evidence<'_>) -> Vec<Candidate> {
             };
             let work = loops.work(evidence, stack as u32, offset, Some(counted));
             on[stack] = matches!(work, Work::Walks | Work::Moves);
-            // Blocks that grow cost more to allocate: neither here nor there.
-            rest[stack] = !on[stack] && !allocates[stack];
+            // Blocks that grow cost more to allocate, and inner loops that go on for longer do more of all that is in
+            // them: neither here nor there.
+            let outside = loops.around(offset).next().is_some_and(|one| one.loop_number == counted);
+            rest[stack] = !on[stack] && !allocates[stack] && outside;
         }
         if let Some(candidate) = costed(evidence, function, on, &[probe.probe]) {
             found.push(Candidate { round: Some(Round { loop_number: counted, rest }), ..candidate });

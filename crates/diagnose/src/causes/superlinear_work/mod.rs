@@ -28,6 +28,11 @@ use std::collections::HashSet;
 
 /// The gain is at least this share of the run's CPU time.
 const GAIN_SHARE: f64 = 0.10;
+/// From this share of the time in which every call was counted on, the calls' times are exact; else they are reckoned from
+/// short windows, and then the growth must fit a curve so well, and be so large.
+const EXACT: f64 = 0.3;
+const WINDOWS_R2: f64 = 0.9;
+const WINDOWS_RATIO: f64 = 3.5;
 /// Without further evidence the last calls must cost so many times what the first did.
 const HINT_RATIO: f64 = 4.0;
 /// A grower is guilty of its caller's growth if it has this share of the caller's cost.
@@ -76,21 +81,24 @@ fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bo
     both >= INNER_SHARE * outer.cost_ns && context::is_caller(evidence, outer.function, inner.function)
 }
 
-/// What can be said at most of a function's growth: growth in jumps, or with nothing but time that speaks for it, must be
-/// large, for a cache that overflows grows too. `backed`: what is done besides is flat, or counts of a callee show it.
-fn strength(grower: &Candidate, backed: bool, shares: Shares) -> Option<Confidence> {
-    if backed {
+/// What can be said at most of a function's growth. `flat`: what is done besides stays the same; `counted`: counts of a
+/// callee show the growth.
+fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Option<Confidence> {
+    let r2 = grower.growth.ramp.as_ref().map_or(0.0, |ramp| ramp.r2);
+    // Rates from short windows scatter, and a cache that overflows grows too, if not on a curve.
+    let exact = grower.exact_share > EXACT;
+    if counted || flat && (exact || r2 >= WINDOWS_R2 && grower.ratio >= WINDOWS_RATIO) {
         return Some(Confidence::Likely);
     }
     // Work of growing matrices and numbers grows by its nature.
-    if !grower.grows() || shares.calculates >= 0.5 {
+    if flat || !grower.grows() || shares.calculates >= 0.5 {
         return None;
     }
     // It only walks through what is there: what earlier calls left.
-    let fits = grower.growth.ramp.as_ref().is_some_and(|ramp| ramp.r2 >= WALKS_R2);
-    if shares.walks + shares.moves >= WALKS && fits && grower.ratio >= WALKS_RATIO {
+    if shares.walks + shares.moves >= WALKS && r2 >= WALKS_R2 && grower.ratio >= WALKS_RATIO {
         return Some(Confidence::Likely);
     }
+    // Nothing but time speaks for it: then it must be large.
     (grower.ratio >= HINT_RATIO).then_some(Confidence::Hint)
 }
 
@@ -102,9 +110,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     }
     let callee = context::callee(evidence, grower);
     let flat = matches!(rest, Rest::Flat { .. } | Rest::FlatLead { .. });
-    let exact = grower.exact_share > 0.3;
+    let exact = grower.exact_share > EXACT;
     let shares = loops::shares(evidence, grower);
-    let strength = strength(grower, flat || callee.is_some(), shares)?;
+    let strength = strength(grower, flat, callee.is_some(), shares)?;
     let confidence = match (flat, exact, &callee) {
         _ if strength < Confidence::Likely => strength,
         (true, ..) if grower.round.is_some() => Confidence::Likely,
