@@ -3,13 +3,13 @@
 use crate::FAILED;
 use crate::args::Compare;
 use crate::progress::spinner;
+use crate::recorded::{opened, record_one};
 use crate::run::{Done, failed, say};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
-use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, timed, why, words};
-use slowpath_diagnose::findings::Findings;
-use slowpath_recording::{Recording, folder};
+use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, timed, why, words};
 use slowpath_report::Style;
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,6 +20,8 @@ const SIDE_FAILED: u8 = 1;
 const MISSED: u8 = 2;
 const UNKNOWN: u8 = 3;
 pub const USAGE: u8 = 64;
+/// As a shell says of a command that SIGINT ended.
+const INTERRUPTED: u8 = 130;
 /// A side that used less CPU time than this is recorded several times, joined, ns.
 const SHORT_NS: u64 = 300_000_000;
 const REPEAT_MOST: u64 = 10;
@@ -36,6 +38,7 @@ fn compared(compare: &Compare) -> Done {
         return recordings(compare, [a, b]);
     }
     let options = options(compare)?;
+    let stop = options.stop.clone();
     let bar = spinner();
     let result = timed(&options, |progress| {
         if let Some(bar) = &bar {
@@ -46,7 +49,10 @@ fn compared(compare: &Compare) -> Done {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let mut comparison = result.map_err(failed)?;
+    let mut comparison = result.map_err(|error| match stop.is_set() {
+        true => (format!("{error} before the first pair was whole: nothing was measured"), INTERRUPTED),
+        false => failed(error),
+    })?;
     if compare.self_check {
         export(compare, &comparison)?;
         return self_check(&comparison);
@@ -59,10 +65,13 @@ fn compared(compare: &Compare) -> Done {
     }
     export(compare, &comparison)?;
     say(&slowpath_report::comparison(&comparison, &Style::detect(std::io::stdout())))?;
-    Ok(code(compare, &comparison))
+    Ok(code(compare, &comparison, stop.is_set()))
 }
 
-fn code(compare: &Compare, comparison: &Comparison) -> u8 {
+fn code(compare: &Compare, comparison: &Comparison, interrupted: bool) -> u8 {
+    if interrupted {
+        return INTERRUPTED;
+    }
     if comparison.failure.is_some() {
         return SIDE_FAILED;
     }
@@ -73,6 +82,17 @@ fn code(compare: &Compare, comparison: &Comparison) -> u8 {
         Outcome::Missed => MISSED,
         Outcome::Unknown => unknown,
     }
+}
+
+/// What Ctrl-C and a request to end stop: the run that is on, and all that would follow. A second one ends slowpath as ever.
+pub(crate) fn stopped_by_signals() -> Stop {
+    let stop = Stop::default();
+    for signal in [SIGINT, SIGTERM] {
+        // It fails only for signals that cannot be caught.
+        let _ = flag::register_conditional_default(signal, stop.0.clone());
+        let _ = flag::register(signal, stop.0.clone());
+    }
+    stop
 }
 
 fn options(compare: &Compare) -> Result<Options, (String, u8)> {
@@ -130,6 +150,7 @@ fn options(compare: &Compare) -> Result<Options, (String, u8)> {
             .map(not_slower)
             .or(compare.expect_faster_than.map(Expectation::FasterThan)),
         loud: compare.show_stderr,
+        stop: stopped_by_signals(),
     })
 }
 
@@ -172,43 +193,6 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
     }
     let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };
     Ok(why([a, b], [of_a, of_b]))
-}
-
-/// Records a command as a user would, its output thrown away, and returns the recording's id.
-pub fn record_one(
-    words: &[String],
-    repeat: u64,
-    input: Option<&Path>,
-    dir: &Path,
-) -> Result<String, (String, u8)> {
-    let scratch = tempfile::tempdir().map_err(failed)?;
-    let json = scratch.path().join("findings.json");
-    let mut run = Command::new(std::env::current_exe().map_err(failed)?);
-    run.args(["record", "--json", "--repeat", &repeat.to_string(), "--output"]).arg(&json);
-    run.arg("--dir").arg(dir).arg("--").args(words);
-    let input = match input {
-        Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
-        None => Stdio::null(),
-    };
-    let output = run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
-    let text = std::fs::read_to_string(&json);
-    let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
-    id(&text).ok_or_else(|| failed("the recording has no id"))
-}
-
-/// The recording's id in a report.
-fn id(report: &str) -> Option<String> {
-    let report: serde_json::Value = serde_json::from_str(report).ok()?;
-    Some(report["recording"]["id"].as_str()?.to_owned())
-}
-
-/// A recording with its symbols, and what is diagnosed of it.
-pub fn opened(dir: &Path, name: &str) -> Result<(Recording, Findings), (String, u8)> {
-    let path = folder::find(dir, Some(name)).map_err(failed)?;
-    let mut recording = Recording::open(&path).map_err(failed)?;
-    slowpath_diagnose::resolve::resolve(&mut recording, &HashMap::new());
-    let findings = slowpath_diagnose::diagnose(&recording);
-    Ok((recording, findings))
 }
 
 fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {

@@ -4,6 +4,7 @@
 //! - `run` — record, attach: run a target and tell what was found.
 //! - `compare` — two commands, or two recordings.
 //! - `scale` — one command at several sizes.
+//! - `recorded` — what those two record for themselves.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `progress` — the line while recording.
 
@@ -11,6 +12,7 @@ mod args;
 mod compare;
 mod manage;
 mod progress;
+mod recorded;
 mod run;
 mod scale;
 

@@ -1,8 +1,9 @@
 //! `scale`: one command at several sizes of its input, timed bare and recorded once each.
 
 use crate::args::Scale;
-use crate::compare::{opened, record_one};
+use crate::compare::stopped_by_signals;
 use crate::progress::spinner;
+use crate::recorded::{opened, record_one};
 use crate::run::{Done, failed, say};
 use slowpath_compare::scale::{measure, scaling};
 use slowpath_compare::{Shell, words};
@@ -23,6 +24,7 @@ pub fn scale(scale: &Scale) -> Done {
     let sizes = sizes(scale, &template)?;
     let limit = Duration::try_from_secs_f64(scale.time_limit)
         .map_err(|error| failed(format!("--time-limit: {error}")))?;
+    let stop = stopped_by_signals();
     let bar = spinner();
     let (mut points, mut recordings) = (Vec::new(), Vec::new());
     for (size, command) in &sizes {
@@ -31,7 +33,7 @@ pub fn scale(scale: &Scale) -> Done {
             bar.tick();
         }
         let shell = Shell::Auto;
-        let point = measure(command, &shell, *size, scale.runs, limit).map_err(failed)?;
+        let point = measure(command, &shell, *size, scale.runs, limit, &stop).map_err(failed)?;
         if !scale.no_record {
             let repeat = ((SHORT_NS / point.cpu_ns.max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;

@@ -179,3 +179,38 @@ fn why_tells_what_is_gone_and_two_recordings_tell_the_same() {
         assert!(text.contains("gone: tiny reads") && text.contains("read: "), "{text}");
     }
 }
+
+#[test]
+fn ctrl_c_ends_the_command_that_runs_and_keeps_the_pairs() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("out.json");
+    // A duration that no other process sleeps for.
+    let long = format!("sleep 4{}", std::process::id());
+    let first = format!("test -e begun || {{ touch begun; exec sleep 0.01; }}; exec {long}");
+    let mut run = Command::new(SLOWPATH);
+    run.args(["compare", "--no-why", "--warmup", "0", "--export-json"]).arg(&json);
+    run.args(["--", &first, "true"]).current_dir(dir.path());
+    run.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = run.spawn().unwrap();
+    let sleeps = || {
+        let wanted = long.replace(' ', "\0") + "\0";
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes.into_iter().any(|entry| {
+            std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == wanted.as_bytes())
+        })
+    };
+    let begun = std::time::Instant::now();
+    while !sleeps() && child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed().as_secs() < 30, "the second run of the first command began");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", everything(&output));
+    assert!(everything(&output).contains("no verdict: interrupted"), "{}", everything(&output));
+    assert!(!sleeps(), "the command lives on");
+    let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(value["pairs"].as_array().unwrap().len(), 1);
+}

@@ -19,7 +19,7 @@ pub mod values;
 mod why;
 
 pub use decide::{Expectation, Outcome};
-pub use run::{Shell, words};
+pub use run::{Shell, Stop, words};
 pub use timed::{Options, Plan, Progress, replay, timed};
 pub use why::why;
 
@@ -42,6 +42,9 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// It was stopped.
+    #[error("interrupted")]
+    Interrupted,
     /// Options that contradict each other.
     #[error("{0}")]
     Options(String),

@@ -8,6 +8,8 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How a command line becomes a program and its arguments.
@@ -43,6 +45,20 @@ fn assigns(command: &str) -> bool {
     first.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
 }
 
+/// How often a run is looked at for whether it shall be stopped.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Stops what runs, and what would run next, once it is set: by a handler of signals, say.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(pub Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether it was set.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A command that can be run again and again.
 #[derive(Debug, Clone)]
 pub(crate) struct Runner {
@@ -50,6 +66,7 @@ pub(crate) struct Runner {
     words: Vec<String>,
     input: Option<PathBuf>,
     hash: bool,
+    stop: Stop,
 }
 
 /// How a run ended.
@@ -57,6 +74,8 @@ pub(crate) enum Ended {
     Done(Run),
     /// It was ended at the deadline.
     TooLong,
+    /// It was stopped.
+    Stopped,
 }
 
 impl Runner {
@@ -65,8 +84,10 @@ impl Runner {
         shell: &Shell,
         input: Option<PathBuf>,
         hash: bool,
+        stop: &Stop,
     ) -> Result<Runner, Error> {
-        Ok(Runner { command: command.to_owned(), words: words(command, shell)?, input, hash })
+        let words = words(command, shell)?;
+        Ok(Runner { command: command.to_owned(), words, input, hash, stop: stop.clone() })
     }
 
     /// Runs it once. Its stdout goes nowhere, or is hashed; its stderr stays where ours goes if `loud`.
@@ -86,11 +107,11 @@ impl Runner {
         let started = Instant::now();
         let mut child = command.spawn().map_err(failed)?;
         let hashed = child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
-        let Some((status, usage, wall)) = wait(&child, started, limit).map_err(failed)? else {
+        let Some((status, usage, wall)) = wait(&child, started, limit, &self.stop).map_err(failed)? else {
             if let Some(hashed) = hashed {
                 let _ = hashed.join(); // the pipe ended with the group
             }
-            return Ok(Ended::TooLong);
+            return Ok(if self.stop.is_set() { Ended::Stopped } else { Ended::TooLong });
         };
         // What the command left behind in its group must not run on beside the next run.
         end_group(&child);
@@ -118,11 +139,13 @@ fn beyond_ours(peak_kib: libc::c_long) -> u64 {
     if peak_kib > own { peak_kib as u64 * 1024 } else { 0 }
 }
 
-/// Waits for the child with what it and its descendants used. None if the limit passed first: the group was ended.
+/// Waits for the child with what it and its descendants used. None if the limit passed first or it was stopped: the group
+/// was ended.
 fn wait(
     child: &Child,
     started: Instant,
     limit: Duration,
+    stop: &Stop,
 ) -> std::io::Result<Option<(ExitStatus, libc::rusage, Duration)>> {
     let pid = child.id() as libc::pid_t;
     let mut ended = false;
@@ -134,12 +157,12 @@ fn wait(
     loop {
         let left = limit.saturating_sub(started.elapsed());
         let mut poll = libc::pollfd { fd: pidfd, events: libc::POLLIN, revents: 0 };
-        let timeout = left.as_millis().clamp(1, i32::MAX as u128) as libc::c_int;
+        let timeout = left.min(LOOK).as_millis().max(1) as libc::c_int;
         // SAFETY: one valid pollfd.
         if unsafe { libc::poll(&mut poll, 1, if ended { -1 } else { timeout }) } > 0 {
             break;
         }
-        if left.is_zero() && !ended {
+        if (left.is_zero() || stop.is_set()) && !ended {
             end_group(child);
             ended = true;
         }
@@ -181,10 +204,10 @@ mod tests {
     use super::*;
 
     fn run(command: &str, hash: bool) -> Run {
-        let runner = Runner::new(command, &Shell::Auto, None, hash).expect("a command");
+        let runner = Runner::new(command, &Shell::Auto, None, hash, &Stop::default()).expect("a command");
         match runner.run(Duration::from_secs(20), true).expect("it runs") {
             Ended::Done(run) => run,
-            Ended::TooLong => panic!("{command} took too long"),
+            Ended::TooLong | Ended::Stopped => panic!("{command} took too long"),
         }
     }
 
@@ -225,8 +248,8 @@ mod tests {
     #[test]
     fn what_hangs_is_ended_with_all_its_children() {
         let marker = format!("3{}", std::process::id());
-        let runner = Runner::new(&format!("sleep {marker} & sleep {marker}"), &Shell::Auto, None, true)
-            .expect("a command");
+        let command = format!("sleep {marker} & sleep {marker}");
+        let runner = Runner::new(&command, &Shell::Auto, None, true, &Stop::default()).expect("a command");
         let started = Instant::now();
         assert!(matches!(runner.run(Duration::from_millis(200), true), Ok(Ended::TooLong)));
         assert!(started.elapsed() < Duration::from_secs(5));
@@ -239,8 +262,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_stopped_ends_at_once() {
+        let stop = Stop::default();
+        let runner = Runner::new("sleep 30", &Shell::Auto, None, false, &stop).expect("a command");
+        let started = Instant::now();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            stop.0.store(true, Ordering::Relaxed);
+        });
+        assert!(matches!(runner.run(Duration::from_secs(60), true), Ok(Ended::Stopped)));
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
     fn what_is_not_there_is_said() {
-        let runner = Runner::new("/no/such/program", &Shell::Auto, None, false).expect("a command");
+        let runner =
+            Runner::new("/no/such/program", &Shell::Auto, None, false, &Stop::default()).expect("a command");
         let said =
             runner.run(Duration::from_secs(1), true).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(said.contains("/no/such/program"), "{said}");

@@ -1,7 +1,7 @@
 //! One command at several sizes of its input: how its time rises, and which function's does most.
 
 use crate::Error;
-use crate::run::{Ended, Runner, Shell};
+use crate::run::{Ended, Runner, Shell, Stop};
 use serde::Serialize;
 use slowpath_diagnose::Evidence;
 use slowpath_recording::Recording;
@@ -87,8 +87,15 @@ pub struct Scaling {
 }
 
 /// Runs a command bare, `runs` times, and returns its point. An error if it fails or takes longer than the limit.
-pub fn measure(command: &str, shell: &Shell, size: f64, runs: u32, limit: Duration) -> Result<Point, Error> {
-    let runner = Runner::new(command, shell, None, false)?;
+pub fn measure(
+    command: &str,
+    shell: &Shell,
+    size: f64,
+    runs: u32,
+    limit: Duration,
+    stop: &Stop,
+) -> Result<Point, Error> {
+    let runner = Runner::new(command, shell, None, false, stop)?;
     let failed = |why: String| Error::Command { command: command.to_owned(), why };
     let (mut walls, mut cpus) = (Vec::new(), Vec::new());
     for _ in 0..runs.max(1) {
@@ -98,6 +105,7 @@ pub fn measure(command: &str, shell: &Shell, size: f64, runs: u32, limit: Durati
                 cpus.push(run.cpu_ns() as f64);
             }
             Ended::Done(run) => return Err(failed(format!("it exited with {}", run.exit))),
+            Ended::Stopped => return Err(Error::Interrupted),
             Ended::TooLong => return Err(failed(format!("it took longer than {} s", limit.as_secs()))),
         }
     }

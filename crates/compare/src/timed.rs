@@ -5,7 +5,7 @@ use crate::decide::{self, Expectation, Outcome, alpha_left, alpha_of, looks};
 use crate::evidence::{Metric, estimate, log_ratios};
 use crate::machine;
 use crate::probe::{Prober, set_aside};
-use crate::run::{Ended, Runner, Shell};
+use crate::run::{Ended, Runner, Shell, Stop};
 use crate::values::{Comparison, Estimate, Machine, Pair, Run, SCHEMA, Side, Verdict};
 use slowpath_stats::median;
 use std::path::PathBuf;
@@ -50,6 +50,8 @@ pub struct Options {
     pub expectation: Option<Expectation>,
     /// What the sides' stderr says is shown.
     pub loud: bool,
+    /// Ends it, with what was measured so far.
+    pub stop: Stop,
 }
 
 /// How far it is.
@@ -83,7 +85,7 @@ pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<C
     }
     let runner = |side: usize| {
         let command = &options.commands[side];
-        Runner::new(command, &options.shell, options.input.clone(), options.same_output)
+        Runner::new(command, &options.shell, options.input.clone(), options.same_output, &options.stop)
     };
     let mut timing = Timing {
         options,
@@ -95,7 +97,7 @@ pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<C
         failure: None,
     };
     let before = machine::now();
-    timing.helper(options.setup.as_deref())?;
+    timing.helper(options.setup.as_deref(), &options.stop)?;
     let looked = match timing.pairs(&mut progress) {
         // What was measured before is kept.
         Err(error) if !timing.pairs.is_empty() => {
@@ -104,7 +106,8 @@ pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<C
         }
         looked => looked,
     };
-    timing.helper(options.cleanup.as_deref())?;
+    // Cleaning up is done even if it was stopped.
+    timing.helper(options.cleanup.as_deref(), &Stop::default())?;
     let looked = looked?;
     Ok(timing.comparison(looked, before))
 }
@@ -162,27 +165,29 @@ struct Look {
 
 impl Timing<'_> {
     /// A command beside the runs; it must succeed.
-    fn helper(&self, command: Option<&str>) -> Result<(), Error> {
+    fn helper(&self, command: Option<&str>, stop: &Stop) -> Result<(), Error> {
         let Some(command) = command else { return Ok(()) };
         let shell = match &self.options.shell {
             Shell::None => Shell::None,
             _ => Shell::Named("sh".to_owned()),
         };
         let failed = |why: String| Error::Command { command: command.to_owned(), why };
-        match Runner::new(command, &shell, None, false)?.run(self.options.time_limit, true)? {
+        match Runner::new(command, &shell, None, false, stop)?.run(self.options.time_limit, true)? {
             Ended::Done(run) if run.exit == 0 => Ok(()),
             Ended::Done(run) => Err(failed(format!("it exited with {}", run.exit))),
             Ended::TooLong => Err(failed("it took longer than the time limit".to_owned())),
+            Ended::Stopped => Err(Error::Interrupted),
         }
     }
 
     /// One run; none if it failed, which ends the comparison.
     fn run(&mut self, side: usize) -> Result<Option<Run>, Error> {
-        self.helper(self.options.prepare[side].as_deref())?;
+        self.helper(self.options.prepare[side].as_deref(), &self.options.stop)?;
         let name = &self.options.names[side];
         let limit = self.options.time_limit;
         let run = match self.runners[side].run(limit, self.options.loud)? {
             Ended::Done(run) => run,
+            Ended::Stopped => return Err(Error::Interrupted),
             Ended::TooLong => {
                 self.failure = Some(format!(
                     "{name} ran for longer than the time limit of {} s and was ended",
