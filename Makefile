@@ -33,6 +33,7 @@ e2e:
 	$(MAKE) -s -C tests/programs
 	$(CARGO) test --release -p slowpath
 	$(CARGO) build --release --quiet -p slowpath
+	scripts/as-root tests/foreign/run
 	scripts/as-root $(SLOWPATH) cases run all
 
 bench: build ## overhead and speed against peers, as a table

@@ -20,30 +20,63 @@ fn newest(dir: &Path) -> std::path::PathBuf {
     slowpath_recording::folder::find(&dir.join("recordings"), None).unwrap()
 }
 
+/// Kills slowpath, or the program that it records, so many ms after the recording began; the report of what was recorded.
+fn killed(after_ms: u64, the_target: bool) -> Value {
+    let dir = tempfile::tempdir().unwrap();
+    let program = program("matmul");
+    let mut run = Command::new(SLOWPATH);
+    run.arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(&program).arg("0.5");
+    let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // From when there is a recording, which its about.json begins.
+    let begun = || {
+        let folders = dir.path().join("recordings").read_dir().into_iter().flatten().flatten();
+        folders.into_iter().any(|folder| folder.path().join("about.json").exists())
+    };
+    while !begun() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(after_ms));
+    if the_target {
+        let target = Command::new("pkill").args(["-KILL", "-P", &child.id().to_string()]).status().unwrap();
+        assert!(target.code().is_some_and(|code| code <= 1), "pkill runs");
+    } else {
+        child.kill().unwrap();
+    }
+    child.wait().unwrap();
+    let output = explain(dir.path(), None);
+    assert!(output.status.success(), "{}", said(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Several at once, each at a moment of its own in the first second.
+fn killed_at_many_moments(the_target: bool) -> Vec<Value> {
+    let moments: Vec<u64> = (0..50).map(|at| at * 19).collect();
+    let of = |moments: &[u64]| -> Vec<Value> {
+        std::thread::scope(|scope| {
+            let runs: Vec<_> =
+                moments.iter().map(|after| scope.spawn(move || killed(*after, the_target))).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect()
+        })
+    };
+    moments.chunks(5).flat_map(of).collect()
+}
+
 #[test]
 fn slowpath_killed_at_any_moment_leaves_a_recording_that_opens_and_says_so() {
     let _one = one_at_a_time();
-    let program = program("matmul");
-    let mut opened = 0;
-    for moment in 0..25 {
-        let dir = tempfile::tempdir().unwrap();
-        let mut run = Command::new(SLOWPATH);
-        run.arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(&program).arg("0.5");
-        let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(60 + moment * 37));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let folders = dir.path().join("recordings").read_dir().into_iter().flatten().flatten();
-        if !folders.into_iter().any(|folder| folder.path().join("about.json").exists()) {
-            continue; // killed before there was a recording, which its about.json begins
-        }
-        let output = explain(dir.path(), None);
-        assert!(output.status.success(), "{}", said(&output));
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(report["recording"]["cut_short"], true);
-        opened += 1;
-    }
-    assert!(opened >= 20, "only {opened} of 25 were killed while they recorded");
+    let reports = killed_at_many_moments(false);
+    // What began and was not ended is cut short; the last ones may have been killed after the end.
+    let whole = reports.iter().filter(|report| report["recording"]["cut_short"] != true).count();
+    assert!(whole <= reports.len() / 5, "{whole} of {} do not say it", reports.len());
+}
+
+#[test]
+fn a_program_killed_at_any_moment_leaves_a_whole_recording() {
+    let _one = one_at_a_time();
+    let reports = killed_at_many_moments(true);
+    assert!(reports.iter().all(|report| report["recording"]["cut_short"] == false));
+    let ended = reports.iter().filter(|report| report["recording"]["exit"] == 128 + libc::SIGKILL).count();
+    assert!(ended >= 25, "only {ended} programs were killed by it");
 }
 
 #[test]

@@ -142,7 +142,12 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         std::thread::sleep(Duration::from_millis(2));
         session.drain(sampler);
         about.runs = run + 1;
-        let Some(Ended { exit, user_ns, sys_ns, .. }) = ended else { break };
+        let Some(Ended { exit, user_ns, sys_ns, .. }) = ended else {
+            let (user_ns, sys_ns) = cpu_time_ns(&descendants(pid));
+            about.user_ns += user_ns;
+            about.sys_ns += sys_ns;
+            break;
+        };
         about.user_ns += user_ns;
         about.sys_ns += sys_ns;
         about.exit = Some(exit);
@@ -205,7 +210,8 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         session.count();
     }
     let start = clock::now_ns();
-    let alive = || std::fs::metadata(format!("/proc/{pid}")).is_ok();
+    // One that has ended stays in the list until its parent asks for its exit status.
+    let alive = || state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'));
     let mut after = before;
     while alive() && signals::interrupts() == 0 && signals::to_pass_on().is_none() {
         session.turn(&mut sampler);
@@ -349,6 +355,12 @@ fn descendants(pid: u32) -> Vec<u32> {
 fn threads(pid: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The state of a process, as `/proc/PID/stat` has it.
+fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// User and kernel CPU time so far of processes, ns, as `/proc/PID/stat` counts it, in clock ticks.
