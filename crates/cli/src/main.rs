@@ -23,11 +23,34 @@ use std::process::ExitCode;
 /// slowpath's own failures, as timeout(1) has them.
 const FAILED: u8 = 125;
 
+/// What somebody meant who typed a program where slowpath's own words are: it stands behind `--`.
+fn without_dashes(error: &clap::Error) -> Option<String> {
+    use clap::error::ErrorKind;
+    let unknown = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let program = words.iter().position(|word| !word.starts_with('-'))?;
+    let there = unknown && !words.iter().any(|word| word == "--") && is_program(&words[program]);
+    let (own, command) = words.split_at(program);
+    let own = own.iter().map(|word| format!("{word} ")).collect::<String>();
+    there.then(|| format!("slowpath: did you mean: slowpath {own}-- {}", command.join(" ")))
+}
+
+fn is_program(word: &str) -> bool {
+    if word.contains('/') {
+        return std::path::Path::new(word).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(word).is_file())
+}
+
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
             let help = !error.use_stderr();
+            if let Some(hint) = without_dashes(&error) {
+                eprintln!("{hint}\n");
+            }
             // If not even the help can be printed there is nobody to tell.
             let _ = error.print();
             let comparing = std::env::args_os().nth(1).is_some_and(|word| word == "compare");

@@ -201,6 +201,9 @@ pub struct Hot {
     pub self_ns: u64,
     /// CPU time in it and everything it calls, ns.
     pub total_ns: u64,
+    /// For a function of the kernel, the C library or a language's own library: the program's function that asks for most
+    /// of it.
+    pub asked_by: Option<String>,
 }
 
 /// What was recorded, for the head of a report.

@@ -1,6 +1,7 @@
 //! Where the time goes: functions by self and total time. Not a finding.
 
 use crate::Evidence;
+use crate::causes::runtime;
 use crate::findings::Hot;
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
         }
     }
     let mut times: HashMap<u32, (f64, f64)> = HashMap::new();
+    let mut askers: HashMap<u32, HashMap<u32, f64>> = HashMap::new();
     let mut on_stack = Vec::new();
     for (stack, weight) in by_stack {
         on_stack.clear();
@@ -25,6 +27,12 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
         }
         if let Some(innermost) = on_stack.first() {
             times.entry(*innermost).or_default().0 += weight;
+            // Outward, the first that is the program's own.
+            if let Some(asker) = on_stack.iter().find(|function| is_own(evidence, **function))
+                && asker != innermost
+            {
+                *askers.entry(*innermost).or_default().entry(*asker).or_default() += weight;
+            }
         }
         on_stack.sort_unstable();
         on_stack.dedup();
@@ -44,10 +52,20 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
                 line: frame.line,
                 self_ns: own as u64,
                 total_ns: total as u64,
+                asked_by: askers
+                    .get(&function)
+                    .and_then(|askers| askers.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))))
+                    .map(|(asker, _)| evidence.name(*asker).to_owned()),
             }
         })
         .collect();
     hot.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.function.cmp(&b.function)));
     hot.truncate(FUNCTIONS);
     hot
+}
+
+/// Whether a function is the program's own: neither the kernel's nor a runtime's.
+fn is_own(evidence: &Evidence<'_>, function: u32) -> bool {
+    let frame = evidence.frame(function);
+    !frame.module.is_empty() && frame.module != "[kernel]" && !runtime::is_name(&frame)
 }

@@ -41,6 +41,14 @@ pub enum Error {
         /// The encoder's answer.
         source: parquet::errors::ParquetError,
     },
+    /// No recording of that name.
+    #[error("there is no recording {name} in {root}, nor at that path: `slowpath list` names those that there are", root = .root.display())]
+    NotFound {
+        /// What was asked for.
+        name: String,
+        /// Where recordings are kept.
+        root: PathBuf,
+    },
     /// No recording where one was asked for.
     #[error("no recording in {path}: make one with `slowpath -- COMMAND`", path = .path.display())]
     None {

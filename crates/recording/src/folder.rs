@@ -2,9 +2,9 @@
 
 use crate::writer::Owner;
 use crate::{About, Error};
-use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The folder's name, in the directory where `slowpath` was called.
 pub const NAME: &str = ".slowpath";
@@ -80,6 +80,9 @@ pub fn find(root: &Path, named: Option<&str>) -> Result<PathBuf, Error> {
     let path = PathBuf::from(named);
     match fs::metadata(&path) {
         Ok(_) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::NotFound { name: named.to_owned(), root: root.to_owned() })
+        }
         Err(error) => Err(Error::io("open", &path, error)),
     }
 }

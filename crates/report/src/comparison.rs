@@ -217,11 +217,11 @@ fn lines(why: &Why) -> Vec<String> {
     };
     if !why.functions.is_empty() {
         let told: Vec<String> = why.functions.iter().map(change).collect();
-        lines.push(format!(
-            "CPU time of functions: {} ({} of the difference)",
-            told.join("; "),
-            units::share(why.explained)
-        ));
+        let explained = match why.explained {
+            share if share >= 0.01 => format!(" ({} of the difference)", units::share(share)),
+            _ => String::new(),
+        };
+        lines.push(format!("CPU time of functions: {}{explained}", told.join("; ")));
     }
     if !why.syscalls.is_empty() {
         let told: Vec<String> = why.syscalls.iter().map(change).collect();

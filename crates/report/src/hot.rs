@@ -5,6 +5,9 @@ use crate::table::{Column, draw};
 use crate::{phrases, units};
 use slowpath_diagnose::findings::{Findings, Hot};
 
+/// A function's name is told in whole where it is hot itself; who asks for it is told in so many characters.
+const ASKER: usize = 24;
+
 /// Which column holds the names.
 const NAME: usize = 3;
 
@@ -31,10 +34,23 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
         column("total", true, PLAIN, &|hot| units::rough(hot.total_ns)),
         column("function", false, PLAIN, &|hot| hot.function.clone()),
         column("where", false, PLAIN, &place),
+        column("asked by", false, PLAIN, &|hot| hot.asked_by.as_deref().map(shortened).unwrap_or_default()),
         column("module", false, FAINT, &|hot| phrases::base_name(&hot.module).to_owned()),
     ];
-    if table[4].cells.iter().all(String::is_empty) {
-        table.remove(4);
+    // From the right, so that places stay.
+    for at in [5, 4] {
+        if table[at].cells.iter().all(String::is_empty) {
+            table.remove(at);
+        }
     }
     draw(ink, table, NAME);
+}
+
+/// A name without its arguments, cut at the end if it is still long.
+fn shortened(name: &str) -> String {
+    let name = name.split('(').next().unwrap_or(name);
+    match name.char_indices().nth(ASKER) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
 }

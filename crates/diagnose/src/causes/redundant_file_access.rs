@@ -5,7 +5,7 @@
 //! is no such file. Each process counts for itself: that every program reads its
 //! libraries is no fault of its parent's.
 
-use super::words::{count, time};
+use super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{CLOSE, Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
@@ -293,12 +293,12 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
                 process,
                 explanation: vec![
                     format!(
-                        "{} {} looked up {} times{}, each {} times on average",
+                        "{} {} looked up {} times{}, each {} on average",
                         some(&paths, 3),
                         if paths.len() == 1 { "was" } else { "were" },
                         count(sum.count as f64),
                         from(evidence, stack, own),
-                        count(sum.count as f64 / paths.len().max(1) as f64)
+                        times(sum.count as f64 / paths.len().max(1) as f64)
                     ),
                     format!("that took {} in the kernel alone", time(cost)),
                 ],

@@ -18,6 +18,15 @@ pub(crate) fn count(value: f64) -> String {
     out
 }
 
+/// How often: `once`, `twice`, `1,234 times`.
+pub(crate) fn times(value: f64) -> String {
+    match value.round() {
+        1.0 => "once".to_owned(),
+        2.0 => "twice".to_owned(),
+        many => format!("{} times", count(many)),
+    }
+}
+
 /// A slope as a person would write it: 2.0, 0.25, 1,234.
 pub(crate) fn rounded(value: f64) -> String {
     if value >= 100.0 {

@@ -130,6 +130,7 @@ fn hot() -> Vec<Hot> {
         line: file.map(|(_, line)| line),
         self_ns: self_ms * 1_000_000,
         total_ns: total_ms * 1_000_000,
+        asked_by: module.starts_with("libc.so").then(|| "get_raw_dn".to_owned()),
     };
     vec![
         hot("get_raw_dn", "slow", Some(("loader.c", 71)), 3_310, 5_820),

@@ -1,6 +1,6 @@
 //! Waits for an answer that does not come: a connection that is not accepted, a question to an address that stays silent.
 
-use super::super::words::{count, time};
+use super::super::words::{time, times};
 use crate::Evidence;
 use crate::calls::{CONNECT, Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, fact, from, some};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
@@ -79,7 +79,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                 process,
                 explanation: vec![format!(
                     "{}{} the program asked {} and waited {} each time until its patience ended: {} in all, without an answer",
-                    if sum.count == 1 { "once".to_owned() } else { format!("{} times", count(sum.count as f64)) },
+                    times(sum.count as f64),
                     from(evidence, stack, own),
                     some(&names, 3),
                     time(sum.blocked_ns / sum.count as f64),

@@ -1,6 +1,6 @@
 //! Sleep, look, sleep again: the program could wait to be told.
 
-use super::super::words::{count, time};
+use super::super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
@@ -95,10 +95,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                         time(sum.blocked_ns)
                     ),
                     format!(
-                        "its looks between the sleeps ({of}) found nothing {} times and something {} times; what is there meanwhile \
+                        "its looks between the sleeps ({of}) found nothing {} and something {}; what is there meanwhile \
                          waits for the sleep to end",
-                        count(look.nothing as f64),
-                        count(look.something as f64)
+                        times(look.nothing as f64),
+                        times(look.something as f64)
                     ),
                 ],
                 facts: vec![
