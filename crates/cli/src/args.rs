@@ -42,6 +42,8 @@ pub enum Command {
     Compare(Box<Compare>),
     /// Run a command at several sizes of its input: how its time rises, and which function's does
     Scale(Scale),
+    /// Look at a recording, or compare two, as a page in the browser or in a file
+    View(View),
     /// Tell again what a recording says
     Explain(Explain),
     /// List the recordings
@@ -82,6 +84,9 @@ pub struct Show {
     /// Write the JSON or Markdown (or plain text) to this file and not to stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the page to this file too: one HTML file that needs nothing else (see `slowpath view`)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// How to record.
@@ -139,6 +144,28 @@ pub struct Attach {
     pub at: At,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// `view`.
+#[derive(ClapArgs)]
+pub struct View {
+    /// A recording's id or folder, the newest if none is named; or two, to compare the second with the first
+    #[arg(num_args = 0..=2)]
+    pub recordings: Vec<String>,
+    /// Compare with this one
+    #[arg(long, value_name = "RECORDING")]
+    pub compare: Option<String>,
+    /// Write the page to this file: one HTML file that needs nothing else. Without, it is served on 127.0.0.1
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Put the text of the program's source files into the file; whoever gets the file can read them
+    #[arg(long)]
+    pub with_source: bool,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
+    #[command(flatten)]
+    pub at: At,
 }
 
 /// `explain`.

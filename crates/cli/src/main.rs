@@ -5,6 +5,7 @@
 //! - `compare` — two commands, or two recordings.
 //! - `scale` — one command at several sizes.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
+//! - `view` — recordings as a page.
 //! - `progress` — the line while recording.
 
 mod args;
@@ -13,6 +14,7 @@ mod manage;
 mod progress;
 mod run;
 mod scale;
+mod view;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => run::attach(attach),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Scale(scale) => scale::scale(&scale),
+        Command::View(view) => view::view(&view),
         Command::Explain(explain) => manage::explain(&explain),
         Command::List(list) => manage::list(&list.at),
         Command::Rm(rm) => manage::remove(&rm),

@@ -1,0 +1,129 @@
+// Samples one after the other: a tree in which neighbours are merged only as long as nothing else comes between.
+
+import type { Recording } from "../data/recording";
+import { type Scope, sampleRange, type Weights, within } from "../data/scope";
+import { skeleton } from "./skeleton";
+import { rowsOf, type Tree } from "./tree";
+
+/** What happened when: node of the merged tree and time of each moment, thread by thread. */
+function moments(recording: Recording, scope: Scope): { node: Int32Array; ns: Float64Array } {
+  const nodes = skeleton(recording);
+  const { samples, syscalls } = recording;
+  const found: { thread: number; time: number; node: number; ns: number }[] = [];
+  if (scope.metric !== "off") {
+    const [from, to] = sampleRange(recording, scope.range);
+    for (let i = from; i < to; i++) {
+      const thread = samples.thread[i]!;
+      if (scope.threads && !scope.threads.has(thread)) continue;
+      const stack = samples.stack[i]!;
+      found.push({
+        thread,
+        time: samples.time[i]!,
+        node: stack < 0 ? 1 : nodes.ofStack[stack]!,
+        ns: samples.weight[i]!,
+      });
+    }
+  }
+  if (scope.metric !== "cpu") {
+    for (let i = 0; i < syscalls.time.length; i++) {
+      const thread = syscalls.thread[i]!;
+      const ns = syscalls.blocked[i]! * within(scope.range, syscalls.time[i]!, syscalls.span[i]!);
+      if (ns === 0 || (scope.threads && !scope.threads.has(thread))) continue;
+      found.push({ thread, time: syscalls.time[i]!, node: nodes.ofStack[syscalls.stack[i]!]!, ns });
+    }
+  }
+  found.sort((a, b) => a.thread - b.thread || a.time - b.time);
+  return {
+    node: Int32Array.from(found, (one) => one.node),
+    ns: Float64Array.from(found, (one) => one.ns),
+  };
+}
+
+/** The tree in time order, one thread's moments behind another's. */
+export function ordered(recording: Recording, scope: Scope, weights: Weights): Tree {
+  const nodes = skeleton(recording);
+  const { node: of, ns } = moments(recording, scope);
+  // Depth of each node of the merged tree, so that paths can be compared from the outside in.
+  const depthOf = new Uint32Array(nodes.count);
+  for (let i = 1; i < nodes.count; i++) depthOf[i] = depthOf[nodes.parent[i]!]! + 1;
+  let room = 1024;
+  let fn = new Uint32Array(room);
+  let from = new Int32Array(room);
+  let depth = new Uint32Array(room);
+  let parent = new Int32Array(room);
+  let start = new Float64Array(room);
+  let total = new Float64Array(room);
+  let self = new Float64Array(room);
+  const grow = () => {
+    room *= 2;
+    const copy = <T extends Uint32Array | Int32Array | Float64Array>(old: T, made: T): T => {
+      made.set(old);
+      return made;
+    };
+    fn = copy(fn, new Uint32Array(room));
+    from = copy(from, new Int32Array(room));
+    depth = copy(depth, new Uint32Array(room));
+    parent = copy(parent, new Int32Array(room));
+    start = copy(start, new Float64Array(room));
+    total = copy(total, new Float64Array(room));
+    self = copy(self, new Float64Array(room));
+  };
+  fn[0] = nodes.fn[0]!;
+  parent[0] = -1;
+  let count = 1;
+  let at = 0;
+  let end = 0;
+  const path: number[] = [];
+  for (let i = 0; i < of.length; i++) {
+    const wanted = of[i]!;
+    // Outwards until what is open leads to what is wanted.
+    path.length = 0;
+    let inner = wanted;
+    while (depthOf[inner]! > depth[at]!) {
+      path.push(inner);
+      inner = nodes.parent[inner]!;
+    }
+    while (depth[at]! > depthOf[inner]!) at = parent[at]!;
+    while (from[at] !== inner) {
+      path.push(inner);
+      inner = nodes.parent[inner]!;
+      at = parent[at]!;
+    }
+    for (let p = path.length - 1; p >= 0; p--) {
+      if (count === room) grow();
+      const made = count++;
+      from[made] = path[p]!;
+      fn[made] = nodes.fn[path[p]!]!;
+      depth[made] = depth[at]! + 1;
+      parent[made] = at;
+      start[made] = end;
+      at = made;
+    }
+    self[at]! += ns[i]!;
+    end += ns[i]!;
+  }
+  total.set(self.subarray(0, count));
+  const next = new Uint32Array(count);
+  const kind = new Uint8Array(count);
+  for (let i = 0; i < count; i++) next[i] = i + 1;
+  for (let i = count - 1; i >= 0; i--) {
+    kind[i] = nodes.kind[from[i]!]!;
+    const above = parent[i]!;
+    if (above < 0) continue;
+    total[above]! += total[i]!;
+    next[above] = Math.max(next[above]!, next[i]!);
+  }
+  return {
+    count,
+    fn: fn.slice(0, count),
+    kind,
+    depth: depth.slice(0, count),
+    parent: parent.slice(0, count),
+    next,
+    start: start.slice(0, count),
+    total: total.slice(0, count),
+    self: self.slice(0, count),
+    ...rowsOf(depth, count),
+    whole: weights.whole,
+  };
+}
