@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test lint unit e2e page-lint page-unit page-e2e bench screenshots clean
+.PHONY: help setup setup-test build page demo test lint unit e2e page-lint page-unit page-e2e page-bench bench screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -60,6 +60,9 @@ page-unit: $(PAGE_MODULES)
 
 page-e2e: build
 	$(NPM) run --silent e2e
+
+page-bench: setup-test build ## how soon the page of a large recording is seen
+	@node page/tools/bench.mjs
 
 screenshots: setup-test build ## take the README's screenshots anew
 	@$(NPM) run --silent screenshots

@@ -84,8 +84,7 @@ export function App({ recordings }: { recordings: Recording[] }) {
   const views = VIEWS.filter(([view]) => two || view !== "compare");
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
-      const typing =
-        event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+      const typing = event.target instanceof HTMLElement && event.target.matches("#search, select");
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "/") {
         event.preventDefault();

@@ -266,6 +266,9 @@ pub struct Compare {
     /// Write the comparison as Markdown to this file
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+    /// Write both recordings, side by side, and the verdict as a page to this file (see `slowpath view`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_why", "self_check"])]
+    pub html: Option<PathBuf>,
     /// Compare the one command given with itself: tells what difference could be seen here in the time given
     #[arg(long, conflicts_with_all = ["recordings", "fail_if_slower_than", "expect_faster_than"])]
     pub self_check: bool,

@@ -121,7 +121,7 @@ pub fn explain(
 ) -> Result<(), (String, u8)> {
     let findings = named(recording, held);
     if let Some(path) = &show.html {
-        let page = crate::view::page(&[(&*recording, &findings)], false)?;
+        let page = crate::view::page(&[(&*recording, &findings)], false, None)?;
         write_file(path, &page)
             .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
     }

@@ -2,6 +2,7 @@
 
 use crate::args::View;
 use crate::run::{Done, failed, named, say, write_file};
+use slowpath_compare::values::Comparison;
 use slowpath_diagnose::findings::Findings;
 use slowpath_page::serve::Server;
 use slowpath_page::{Options, Side};
@@ -32,7 +33,7 @@ pub fn view(view: &View) -> Done {
         sides.iter().map(|(recording, findings)| (recording, findings)).collect();
     // What is served stays on this machine, where the sources are anyway.
     let with_source = view.with_source || view.output.is_none();
-    let page = page(&sides, with_source)?;
+    let page = page(&sides, with_source, None)?;
     match &view.output {
         Some(path) => {
             write_file(path, &page)
@@ -43,13 +44,17 @@ pub fn view(view: &View) -> Done {
     }
 }
 
-/// The page of one recording or of two.
-pub fn page(sides: &[(&Recording, &Findings)], with_source: bool) -> Result<String, (String, u8)> {
+/// The page of one recording, or of two and what the timed comparison of them said.
+pub fn page(
+    sides: &[(&Recording, &Findings)],
+    with_source: bool,
+    comparison: Option<&Comparison>,
+) -> Result<String, (String, u8)> {
     let sides: Vec<Side<'_>> = sides
         .iter()
         .map(|(recording, findings)| Side { name: &recording.about.id, recording, findings })
         .collect();
-    let page = slowpath_page::html(&sides, &Options { with_source, comparison: None });
+    let page = slowpath_page::html(&sides, &Options { with_source, comparison });
     page.map_err(|error| failed(format!("cannot make the page: {error}")))
 }
 

@@ -19,6 +19,7 @@ const VERSION: u32 = 1;
 /// Bits of a function's flags.
 const RUNTIME: u8 = 1;
 const SYSTEM_CALL: u8 = 2;
+const KERNEL: u8 = 4;
 /// Finest unit of time in the columns, ns.
 const UNIT_NS: u64 = 1_000;
 
@@ -186,6 +187,7 @@ impl<'a> Builder<'a> {
         let tables = &self.recording.tables;
         self.function_of = vec![None; tables.functions.len()];
         let mut functions = Vec::new();
+        let mut in_kernel = Vec::new();
         let (mut count, mut function, mut file, mut line, mut kind) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for location in locations {
@@ -196,6 +198,7 @@ impl<'a> Builder<'a> {
                 let number = *self.function_of[frame.function as usize].get_or_insert(next);
                 if number == next {
                     functions.push(frame.function);
+                    in_kernel.push(frame.kind == "kernel");
                 }
                 function.push(number);
                 file.push(self.texts.or_none(frame.file.as_deref()));
@@ -215,20 +218,21 @@ impl<'a> Builder<'a> {
         self.columns.u32("frame.file", &file);
         self.columns.u32("frame.line", &line);
         self.columns.u8("frame.kind", &kind);
-        self.functions(&functions);
+        self.functions(&functions, &in_kernel);
     }
 
-    fn functions(&mut self, functions: &[u32]) {
+    fn functions(&mut self, functions: &[u32], in_kernel: &[bool]) {
         let tables = &self.recording.tables;
         let (mut name, mut module, mut file, mut line, mut flags) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for function in functions {
+        for (function, kernel) in functions.iter().zip(in_kernel) {
             let row = &tables.functions[*function as usize];
             name.push(self.texts.number(&row.name));
             module.push(row.module.map_or(0, |module| module + 1));
             file.push(self.texts.or_none(row.file.as_deref()));
             line.push(row.line.unwrap_or(0));
-            flags.push(if is_runtime(&self.evidence.frame(*function)) { RUNTIME } else { 0 });
+            let runtime = if is_runtime(&self.evidence.frame(*function)) { RUNTIME } else { 0 };
+            flags.push(runtime | if *kernel { KERNEL } else { 0 });
         }
         for call in self.calls.clone() {
             name.push(self.texts.number(&call_name(call)));

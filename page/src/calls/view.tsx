@@ -37,7 +37,7 @@ export function CallsView() {
         self: costs.self[fn]!,
         calls: known?.calls ?? -1,
         covered: known?.covered ?? 0,
-        each: known ? known.inclusive_ns / known.calls : -1,
+        each: known && known.inclusive_ns > 0 ? known.inclusive_ns / known.calls : -1,
         module: recording.moduleName(fn),
         place: recording.place(fn),
       });
@@ -74,7 +74,14 @@ export function CallsView() {
       value: (row) => row.each,
       text: (row) => (row.each < 0 ? "" : time(row.each)),
     },
-    { name: "function", words: true, code: true, value: (row) => row.name, text: (row) => row.name },
+    {
+      name: "function",
+      wide: 2.2,
+      words: true,
+      code: true,
+      value: (row) => row.name,
+      text: (row) => row.name,
+    },
     { name: "where", words: true, value: (row) => row.place, text: (row) => row.place },
     { name: "module", words: true, value: (row) => row.module, text: (row) => row.module },
   ];

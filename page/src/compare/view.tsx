@@ -298,7 +298,7 @@ function Functions({ selections, of }: { selections: Both; of: ReturnType<typeof
       value: (row) => row.inclusive[1],
       text: (row) => (row.inclusive[1] > 0 ? time(row.inclusive[1]) : "—"),
     },
-    { name: "function", words: true, code: true, value: (row) => row.name, text: (row) => row.name },
+    { name: "function", wide: 3, words: true, code: true, value: (row) => row.name, text: (row) => row.name },
     { name: "module", words: true, value: (row) => row.module, text: (row) => row.module },
   ];
   return <Grid label="Changes" rows={rows} columns={columns} sort="change, self" id={(row) => row.fn} />;

@@ -2,7 +2,7 @@
 
 /** Where a column is and what it holds. */
 export interface Place {
-  /** Bytes a value: 1, 4 or 8. */
+  /** Planes that are stored, 1 to 8: those above hold nothing. */
   width: number;
   /** Values. */
   length: number;
@@ -21,29 +21,33 @@ export function bytes(data: Uint8Array, place: Place): Uint8Array {
 
 /** A column of whole numbers below 2³². */
 export function integers(data: Uint8Array, place: Place): Uint32Array {
-  const { length, offset } = place;
+  const { length, width, offset } = place;
   const values = new Uint32Array(length);
-  for (let i = 0; i < length; i++) {
-    values[i] =
-      data[offset + i]! |
-      (data[offset + length + i]! << 8) |
-      (data[offset + 2 * length + i]! << 16) |
-      (data[offset + 3 * length + i]! << 24);
+  for (let plane = 0; plane < Math.min(width, 4); plane++) {
+    const at = offset + plane * length;
+    const shift = 8 * plane;
+    for (let i = 0; i < length; i++) values[i]! |= data[at + i]! << shift;
   }
   if (place.delta) for (let i = 1; i < length; i++) values[i]! += values[i - 1]!;
   return values;
 }
 
-/** A column of 8-byte numbers. Whole ones above 2⁵³ are rounded. */
+/** A column of numbers that may need more than 32 bits. Whole ones above 2⁵³ are rounded. */
 export function numbers(data: Uint8Array, place: Place): Float64Array {
-  const { length, offset } = place;
+  const { length, width, offset } = place;
   const values = new Float64Array(length);
+  if (!place.float) {
+    for (let plane = 0; plane < width; plane++) {
+      const at = offset + plane * length;
+      const times = 2 ** (8 * plane);
+      for (let i = 0; i < length; i++) values[i]! += data[at + i]! * times;
+    }
+    return values;
+  }
   const view = new DataView(new ArrayBuffer(8));
   for (let i = 0; i < length; i++) {
     for (let plane = 0; plane < 8; plane++) view.setUint8(plane, data[offset + plane * length + i]!);
-    values[i] = place.float
-      ? view.getFloat64(0, true)
-      : view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
+    values[i] = view.getFloat64(0, true);
   }
   return values;
 }

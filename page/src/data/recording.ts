@@ -17,6 +17,7 @@ export const INLINED = 2;
 
 const RUNTIME = 1;
 const SYSTEM_CALL = 2;
+const IN_KERNEL = 4;
 
 export interface Samples {
   /** In the recording's unit of time, rising. */
@@ -159,6 +160,11 @@ export class Recording {
     };
   }
 
+  /** Whether a number is a function's, and not one that stands for something else. */
+  isFunction(fn: number): boolean {
+    return fn >= 0 && fn < this.functions;
+  }
+
   /** A function's name as people read it. */
   name(fn: number): string {
     if (fn === ALL) return "all";
@@ -167,29 +173,30 @@ export class Recording {
   }
 
   module(fn: number): Module | undefined {
-    if (fn >= this.functions) return undefined;
+    if (!this.isFunction(fn)) return undefined;
     return this.head.modules[this.functionModule[fn]! - 1];
   }
 
-  /** The module's name; what stands for a system call says so. */
+  /** The module's name; the kernel, and what stands for a system call, say so. */
   moduleName(fn: number): string {
-    return this.isSystemCall(fn) ? "system call" : (this.module(fn)?.name ?? "");
+    if (this.isSystemCall(fn)) return "system call";
+    return this.module(fn)?.name ?? (this.isKernel(fn) ? "kernel" : "");
   }
 
   /** Where the function begins, `file:line`, as far as it is known. */
   place(fn: number): string {
-    if (fn >= this.functions) return "";
+    if (!this.isFunction(fn)) return "";
     return place(this.file(fn), this.functionLine[fn]!);
   }
 
   /** The function's source file, empty if it is not known. */
   file(fn: number): string {
-    if (fn >= this.functions) return "";
+    if (!this.isFunction(fn)) return "";
     return this.text(this.functionFile[fn]!);
   }
 
   line(fn: number): number {
-    return fn >= this.functions ? 0 : this.functionLine[fn]!;
+    return this.isFunction(fn) ? this.functionLine[fn]! : 0;
   }
 
   /** A text counted from 1; 0 is the empty one. */
@@ -199,6 +206,10 @@ export class Recording {
 
   isRuntime(fn: number): boolean {
     return fn < this.functions && (this.functionFlags[fn]! & RUNTIME) !== 0;
+  }
+
+  isKernel(fn: number): boolean {
+    return fn < this.functions && (this.functionFlags[fn]! & IN_KERNEL) !== 0;
   }
 
   isSystemCall(fn: number): boolean {

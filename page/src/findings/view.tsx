@@ -5,6 +5,7 @@ import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { place } from "../data/recording";
 import { quantity, share, time } from "../shared/units";
+import { Evidence } from "./evidence";
 import { Plot } from "./plot";
 import { When } from "./when";
 
@@ -95,6 +96,7 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
           {finding.series.map((series) => (
             <Plot key={series.name} series={series} />
           ))}
+          <Evidence finding={finding} />
           <When finding={finding} />
         </div>
       </div>

@@ -3,7 +3,7 @@
 // Hues are those of Paul Tol's schemes (https://personal.sros.nl/~pault/), paler on light ground and darker on dark. Text has a contrast
 // of 4.5 and more on every colour, which a test holds.
 
-import { INLINED, KERNEL, NO_STACK, type Recording } from "../data/recording";
+import { NO_STACK, type Recording } from "../data/recording";
 
 export type Theme = "light" | "dark";
 
@@ -73,7 +73,7 @@ export class Colours {
     const ground = GROUND[theme];
     for (let fn = 0; fn < recording.functions; fn++) {
       const module = recording.module(fn);
-      const system = recording.isSystemCall(fn);
+      const system = recording.isSystemCall(fn) || recording.isKernel(fn);
       const base = moduleColour(system ? "kernel" : (module?.role ?? "library"), module?.name ?? "", theme);
       const shade = SHADES[hash(recording.name(fn)) % SHADES.length]!;
       const colour = between(base, ground, shade);
@@ -82,18 +82,12 @@ export class Colours {
     }
   }
 
-  of(fn: number, kind: number, faded: boolean): string {
+  of(fn: number, faded: boolean): string {
     const known = (faded ? this.faded : this.full)[fn];
-    if (known && kind !== KERNEL) return known;
     if (known) return known;
     const rest = between(SYSTEM[this.theme], GROUND[this.theme], fn === NO_STACK ? 0.2 : 0.45);
     return faded ? between(rest, GROUND[this.theme], 0.6) : rest;
   }
-}
-
-/** Whether a frame is outlined because its function was inlined there. */
-export function isInlined(kind: number): boolean {
-  return kind === INLINED;
 }
 
 /** Where a difference goes: 0 is as before, 1 is only after, -1 only before. Blue and orange are told apart by everyone. */

@@ -1,6 +1,6 @@
 // One flame graph as a component: the canvas with its tooltip. Which tree, and what a click means, is its user's.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLooking } from "../context";
 import type { Tree } from "../tree/tree";
 import { Chart, type Handlers } from "./chart";
@@ -58,7 +58,7 @@ export function Graph(props: GraphProps) {
     }),
     [theme, lit, colour, name, hatched],
   );
-  useEffect(() => {
+  useLayoutEffect(() => {
     const handlers: Handlers = {
       select: (node) => current.current.onSelect(node),
       zoom: (node) => current.current.onZoom(node),
@@ -69,7 +69,7 @@ export function Graph(props: GraphProps) {
     chart.current = made;
     return () => made.close();
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     chart.current?.show(tree, look, props.upward, props.zoomed);
   }, [tree, look, props.upward, props.zoomed]);
   return (

@@ -82,6 +82,15 @@ export function paint(canvas: CanvasRenderingContext2D, tree: Tree, window: Wind
   canvas.textBaseline = "middle";
   const scale = window.width / (window.to - window.from);
   let drawn = 0;
+  let style = look.ground;
+  const fill = (colour: string, x: number, y: number, wide: number) => {
+    if (colour !== style) {
+      canvas.fillStyle = colour;
+      style = colour;
+    }
+    canvas.fillRect(x, y, wide, ROW - 1);
+    drawn++;
+  };
   const outlined: [number, number, number, number][] = [];
   for (let row = 0; row < tree.rows; row++) {
     const y = top(window, row);
@@ -111,19 +120,16 @@ export function paint(canvas: CanvasRenderingContext2D, tree: Tree, window: Wind
             shown = other;
           }
         }
-        canvas.fillStyle = look.colour(shown, look.lit !== null && !any);
-        canvas.fillRect(pixel, y, 1, ROW - 1);
-        drawn++;
+        fill(look.colour(shown, look.lit !== null && !any), pixel, y, 1);
         index = next;
         continue;
       }
-      const x = Math.max(0, left);
-      const wide = Math.min(window.width, right) - x;
+      // Whole pixels: sharper, and quicker to draw.
+      const x = Math.round(Math.max(0, left));
+      const wide = Math.max(1, Math.round(Math.min(window.width, right)) - x);
       // A gap between neighbours, as soon as there is room for one.
       const gap = wide >= 3 ? 1 : 0;
-      canvas.fillStyle = look.colour(node, faded);
-      canvas.fillRect(x, y, wide - gap, ROW - 1);
-      drawn++;
+      fill(look.colour(node, faded), x, y, wide - gap);
       if (look.hatched?.(node) && wide > 4) hatch(canvas, x, y, wide - gap, look.text);
       if (tree.kind[node] === INLINED && wide > 5) {
         canvas.strokeStyle = look.text;
@@ -138,6 +144,7 @@ export function paint(canvas: CanvasRenderingContext2D, tree: Tree, window: Wind
       if (letters >= 3) {
         const name = look.name(node);
         canvas.fillStyle = look.text;
+        style = look.text;
         const shown = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
         canvas.fillText(shown, x + 4, y + (ROW - 1) / 2 + 0.5, wide - 6);
       }

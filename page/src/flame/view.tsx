@@ -17,7 +17,13 @@ export function FlameView() {
   const mode: Mode = state.mode === "difference" ? "merged" : state.mode;
   const tree = mode === "time" ? selection.ordered : selection.merged;
   const colours = useMemo(() => new Colours(recording, theme), [recording, theme]);
-  const fn = state.fn < recording.functions ? state.fn : -1;
+  // Where none is chosen: what the first finding is about, else where most time goes.
+  const guilty = recording.head.findings.findings[0]?.lit.guilty[0];
+  const fn = recording.isFunction(state.fn)
+    ? state.fn
+    : mode === "sandwich"
+      ? (guilty ?? hottest(selection.costs.self))
+      : -1;
   const sandwich = useMemo(
     () =>
       mode === "sandwich" && fn >= 0
@@ -155,7 +161,8 @@ export function FlameView() {
           </div>
         ) : (
           <p class="empty">
-            Choose a function: click one in the merged graph or in the table of calls, then come back here.
+            This function was not seen in this selection: choose another in the merged graph or in the table
+            of calls.
           </p>
         )
       ) : empty ? (
@@ -220,7 +227,7 @@ function useDrawn(recording: Recording, tree: Tree, colours: Colours): Drawn {
   return useMemo(
     () => ({
       name: (node) => recording.name(tree.fn[node]!),
-      colour: (node, faded) => colours.of(tree.fn[node]!, tree.kind[node]!, faded),
+      colour: (node, faded) => colours.of(tree.fn[node]!, faded),
     }),
     [recording, tree, colours],
   );
@@ -229,6 +236,14 @@ function useDrawn(recording: Recording, tree: Tree, colours: Colours): Drawn {
 /** How often a function was called, as far as it was counted. */
 export function callsText(calls: number, covered: number): string {
   return covered >= 0.99 ? counted(calls, "call") : `≥ ${counted(calls, "call")}`;
+}
+
+function hottest(self: Float64Array): number {
+  let most = -1;
+  self.forEach((ns, fn) => {
+    if (ns > (self[most] ?? 0)) most = fn;
+  });
+  return most;
 }
 
 function realFunction(fn: number, otherwise: number): number {

@@ -12,6 +12,8 @@ export interface Column<R> {
   bar?(row: R): number;
   /** To the left, and sorted upwards first. */
   words?: boolean;
+  /** How much of the width that numbers leave it takes, beside other words: 1 if not said. */
+  wide?: number;
   code?: boolean;
 }
 
@@ -75,6 +77,7 @@ export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose 
     event.preventDefault();
     choose(sorted[Math.min(sorted.length - 1, Math.max(0, at + step))]!);
   };
+  const all = columns.reduce((sum, column) => sum + (column.words ? (column.wide ?? 1) : 0), 0);
   const [first, last] = [Math.min(seen[0], sorted.length), Math.min(seen[1], sorted.length)];
   return (
     <div
@@ -93,6 +96,7 @@ export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose 
               <th
                 key={column.name}
                 class={column.words ? "" : "number"}
+                style={column.words ? { width: `${((column.wide ?? 1) / all) * 100}%` } : {}}
                 aria-sort={by.name === column.name ? (by.up ? "ascending" : "descending") : "none"}
               >
                 <button

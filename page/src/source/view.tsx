@@ -9,6 +9,7 @@ export function SourceView() {
   const { recording, selection, state, go } = useLooking();
   const costs = useMemo(() => lineCosts(recording, selection.weights), [recording, selection]);
   const sources = recording.head.sources ?? [];
+  const has = useMemo(() => new Set(recording.head.sources?.map((source) => source.path)), [recording]);
   const whole = Math.max(1, selection.weights.whole);
   const files = useMemo(() => {
     const sum = (lines: Map<number, number>) => [...lines.values()].reduce((a, b) => a + b, 0);
@@ -17,15 +18,19 @@ export function SourceView() {
       self: sum(cost.self),
       most: Math.max(0, ...cost.inclusive.values()),
     }));
-    return rows.sort((a, b) => b.self - a.self || b.most - a.most);
-  }, [costs]);
-  const has = new Set(sources.map((source) => source.path));
-  const first = files.find((file) => has.has(file.path))?.path ?? files[0]?.path ?? "";
+    const readable = (path: string) => (has.has(path) ? 1 : 0);
+    return rows.sort((a, b) => readable(b.path) - readable(a.path) || b.most - a.most || b.self - a.self);
+  }, [costs, has]);
+  // The file of what is selected or guilty, else the first of the list.
+  const guilty = recording.head.findings.findings[0]?.lit.guilty[0] ?? -1;
+  const wanted = [state.fn, guilty].filter((fn) => fn >= 0).map((fn) => recording.file(fn));
+  const first = wanted.find((file) => costs.has(file)) ?? files[0]?.path ?? "";
   const path = state.file || first;
   const source = sources.find((one) => one.path === path);
   const cost = costs.get(path);
   const table = useRef<HTMLDivElement>(null);
-  const line = recording.file(state.fn) === path ? recording.line(state.fn) : 0;
+  const focus = [state.fn, guilty].find((fn) => recording.file(fn) === path) ?? -1;
+  const line = focus >= 0 ? recording.line(focus) : 0;
   // another file is scrolled to its own line
   useEffect(() => {
     table.current?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: "start" });
@@ -42,7 +47,7 @@ export function SourceView() {
             title={file.path}
             onClick={() => go({ file: file.path }, true)}
           >
-            <span class="number">{share(file.self / whole)}</span>
+            <span class="number">{share(file.most / whole)}</span>
             <code class={has.has(file.path) ? "" : "faint"}>
               {file.path.slice(file.path.lastIndexOf("/") + 1)}
             </code>

@@ -31,7 +31,7 @@ export function SyscallsView() {
       : by === "place"
         ? [
             { name: "call", words: true, code: true, value: name, text: name },
-            { name: "place", words: true, code: true, value: place, text: place },
+            { name: "place", wide: 4, words: true, code: true, value: place, text: place },
           ]
         : [
             {

@@ -17,7 +17,7 @@ export interface Union {
 /** What a module is called on both sides: the program may have another name on each, and a library another version. */
 export function commonModule(recording: Recording, fn: number): string {
   const module = recording.module(fn);
-  if (!module) return recording.isSystemCall(fn) ? "system call" : "";
+  if (!module) return recording.moduleName(fn);
   return module.role === "program" ? "program" : unversioned(module.name);
 }
 
