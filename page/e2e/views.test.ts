@@ -282,3 +282,22 @@ test("two recordings: what is gone, frames on one side only, functions that chan
   assert.deepEqual(troubles, []);
   await close();
 });
+
+test("time that passed for one process is lit in that process alone, and shares never exceed the whole", async () => {
+  const { page, close } = await open("gpg.html");
+  const [finding] = reports.gpg!.findings;
+  await page.locator(".card footer .link").first().click();
+  await page.waitForSelector(".flame-host[data-painted]");
+  assert.match(page.url(), /who=p0/);
+  const lit = Number.parseFloat(await text(page, ".chip b"));
+  assert.ok(Math.abs(lit - finding!.share * 100) < 12, `${lit} of ${finding!.share}`);
+  await page.evaluate(() => {
+    location.hash = "view=flame";
+  });
+  // Processes that are too short to be sampled leave a little of it out; daemons that nobody waits for are in it.
+  await until("nearly the whole", async () => {
+    const whole = /total .*· >?(\d+) %/.exec(await text(page, ".details-figures span"));
+    return whole !== null && Number(whole[1]) > 85 && Number(whole[1]) <= 100;
+  });
+  await close();
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { litStacks, search } from "../src/data/lit";
+import { litStacks, processOf, search } from "../src/data/lit";
 import { lowerBound, weigh, within } from "../src/data/scope";
 import { busy, spread } from "../src/timeline/bins";
 import { make, numberOf } from "./make";
@@ -95,4 +95,22 @@ test("time is spread over the bins that it lies in", () => {
 test("bins hold all the time of a run", () => {
   const sum = busy(recording, 7, 0, recording.span).reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(sum - 23) < 1e-9);
+});
+
+test("what is lit is most in the process where most of its time passed", () => {
+  const only = (name: string) => {
+    const functions = new Uint8Array(recording.functions);
+    functions[numberOf(recording, name)] = 1;
+    return processOf(recording, { functions, path: new Set(), files: new Set() });
+  };
+  assert.equal(only("main"), 0);
+  assert.equal(only("child"), 1);
+  assert.equal(
+    processOf(recording, {
+      functions: new Uint8Array(recording.functions),
+      path: new Set(),
+      files: new Set(),
+    }),
+    -1,
+  );
 });

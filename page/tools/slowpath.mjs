@@ -16,10 +16,11 @@ export function folder(name) {
   return dir;
 }
 
-/** Records a command in a folder, with rights where they can be had; returns the findings as JSON. */
-export function record(dir, command) {
-  const args = ["record", "--json", "--output", `${dir}/findings.json`, "--", ...command];
-  const run = spawnSync(`${root}/scripts/as-root`, [slowpath, ...args], { cwd: dir, encoding: "utf8" });
+/** Records a command into a folder, with rights where they can be had; returns the findings as JSON. It runs there too, or in `cwd`. */
+export function record(dir, command, cwd = dir) {
+  const kept = ["--dir", `${dir}/.slowpath`, "--output", `${dir}/findings.json`];
+  const args = ["record", "--json", ...kept, "--", ...command];
+  const run = spawnSync(`${root}/scripts/as-root`, [slowpath, ...args], { cwd, encoding: "utf8" });
   if (run.status !== 0)
     throw new Error(`recording ${command.join(" ")} ended with ${run.status}: ${run.stderr}`);
   return JSON.parse(execFileSync("cat", [`${dir}/findings.json`], { encoding: "utf8" }));

@@ -357,7 +357,7 @@ impl<'a> Builder<'a> {
             "about": about,
             "run": {
                 "facts": facts, "coverage": said.coverage, "unseen": said.unseen, "nothing": said.nothing,
-                "cut_short": said.cut_short, "cpu_ns": said.cpu_ns,
+                "cut_short": said.cut_short, "cpu_ns": self.evidence.cpu_ns,
             },
             "unit_ns": self.unit_ns,
             "span_ns": self.span_ns,

@@ -46,8 +46,6 @@ pub struct RunSaid {
     pub nothing: Vec<String>,
     /// The recording ends before the program: said first.
     pub cut_short: Option<&'static str>,
-    /// CPU time that shares are of, ns.
-    pub cpu_ns: u64,
 }
 
 /// The sentences about a run.
@@ -60,6 +58,5 @@ pub fn run_said(findings: &Findings) -> RunSaid {
         unseen: phrases::unseen(recording),
         nothing: if findings.findings.is_empty() { nothing.collect() } else { Vec::new() },
         cut_short: recording.cut_short.then_some(phrases::CUT_SHORT),
-        cpu_ns: phrases::cpu_ns(recording),
     }
 }

@@ -161,7 +161,7 @@ export interface Head {
     unseen: string[];
     nothing: string[];
     cut_short: string | null;
-    /** CPU time that shares are of, ns. */
+    /** CPU time that shares are of, ns: of everything that was sampled, daemons that nobody waited for included. */
     cpu_ns: number;
   };
   findings: { findings: Finding[]; hot: Hot[]; notes: string[] };

@@ -85,3 +85,21 @@ export function litStacks(recording: Recording, lit: Lit): Uint8Array {
   }
   return stacks;
 }
+
+/** The process in which most time passed under what is lit, on and off the CPU; -1 if it is in none. */
+export function processOf(recording: Recording, lit: Lit): number {
+  const stacks = litStacks(recording, lit);
+  const { samples, syscalls, head } = recording;
+  const ns = new Float64Array(head.processes.length);
+  for (let i = 0; i < samples.time.length; i++) {
+    const stack = samples.stack[i]!;
+    if (stack >= 0 && stacks[stack] === 1)
+      ns[head.threads[samples.thread[i]!]!.process]! += samples.weight[i]!;
+  }
+  for (let i = 0; i < syscalls.time.length; i++) {
+    if (stacks[syscalls.stack[i]!] === 1)
+      ns[head.threads[syscalls.thread[i]!]!.process]! += syscalls.blocked[i]!;
+  }
+  const most = ns.indexOf(Math.max(...ns));
+  return most >= 0 && ns[most]! > 0 ? most : -1;
+}

@@ -89,7 +89,11 @@ export function Plot({ series }: { series: Series }) {
   return (
     <figure class="plot" aria-label={`${series.name}: ${series.y_label} against ${series.x_label}, ${ends}`}>
       <figcaption>
-        {series.name} <span class="faint">{series.y_label}</span>
+        {series.name}
+        {/* Most say the same twice. */}
+        {series.y_label.slice(0, 6) !== series.name.slice(0, 6) && (
+          <span class="faint"> {series.y_label}</span>
+        )}
       </figcaption>
       <div ref={host} />
       <div class="axis-label" ref={said}>

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLooking } from "../context";
 import type { Finding } from "../data/head";
+import { ofFinding, processOf } from "../data/lit";
 import { place } from "../data/recording";
 import { quantity, share, time } from "../shared/units";
 import { Evidence } from "./evidence";
@@ -38,16 +39,19 @@ export function FindingsView() {
 }
 
 function Card({ finding, number }: { finding: Finding; number: number }) {
-  const { state, go } = useLooking();
+  const { recording, state, go } = useLooking();
   const { said } = finding;
   const on = state.finding === number;
   const light = (view: typeof state.view) => {
-    const metric = finding.basis === "wall" ? "wall" : "cpu";
+    // Elapsed time is one process's: that of the others passed at the same time.
+    const process = finding.basis === "wall" ? processOf(recording, ofFinding(recording, finding)) : -1;
+    const alone = process >= 0 && (view === "flame" || view === "calls");
     go({
       view,
       finding: number,
       search: "",
-      metric,
+      metric: finding.basis,
+      who: alone ? `p${process}` : "",
       mode: "merged",
       zoom: [],
       fn: finding.lit.guilty[0] ?? -1,

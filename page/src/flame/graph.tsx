@@ -5,7 +5,7 @@ import { useLooking } from "../context";
 import type { Tree } from "../tree/tree";
 import { Chart, type Handlers } from "./chart";
 import { GROUND, TEXT } from "./colours";
-import type { Look } from "./paint";
+import { type Look, ROW } from "./paint";
 import { type Tip, Tooltip } from "./tooltip";
 
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
@@ -25,6 +25,8 @@ export interface GraphProps {
   tree: Tree;
   upward: boolean;
   zoomed: number;
+  /** No taller than its rows. */
+  fit?: boolean;
   label: string;
   name(node: number): string;
   colour(node: number, faded: boolean): string;
@@ -74,7 +76,14 @@ export function Graph(props: GraphProps) {
   }, [tree, look, props.upward, props.zoomed]);
   return (
     <>
-      <div class="flame-host" ref={host} tabIndex={0} role="application" aria-label={props.label} />
+      <div
+        class="flame-host"
+        style={props.fit ? { maxHeight: `${tree.rows * ROW}px` } : {}}
+        ref={host}
+        tabIndex={0}
+        role="application"
+        aria-label={props.label}
+      />
       <Tooltip tip={tip} />
     </>
   );

@@ -141,6 +141,7 @@ export function FlameView() {
             <Graph
               {...up}
               upward
+              fit
               zoomed={0}
               label={`Callers of ${recording.name(fn)}`}
               onSelect={() => {}}

@@ -87,7 +87,7 @@ export function Brush({ label, from, to, children, class: name, indent = 0, onCl
       onKeyDown={key}
     >
       {children}
-      {shown && (
+      {shown && (shown[0] > from || shown[1] < to) && (
         <div class="brush-frame" style={{ left: `${indent}px` }}>
           <div class="brush-shade" style={{ left: 0, width: `${percent(shown[0])}%` }} />
           <div class="brush-shade" style={{ left: `${percent(shown[1])}%`, right: 0 }} />

@@ -23,10 +23,7 @@ export class Lanes {
   private readonly syscalls;
   private readonly kinds: Kind[];
 
-  constructor(
-    private readonly recording: Recording,
-    readonly lanes: Lane[],
-  ) {
+  constructor(private readonly recording: Recording) {
     const threads = recording.head.threads.length;
     this.samples = byThread(recording.samples.thread, threads);
     this.syscalls = byThread(recording.syscalls.thread, threads);
@@ -36,6 +33,7 @@ export class Lanes {
   /** Draws lanes from pixel `scroll` on; `from` and `to` in the recording's unit. */
   paint(
     canvas: CanvasRenderingContext2D,
+    lanes: readonly Lane[],
     width: number,
     height: number,
     scroll: number,
@@ -49,10 +47,10 @@ export class Lanes {
     canvas.textBaseline = "middle";
     canvas.font = "12px system-ui, sans-serif";
     const first = Math.max(0, Math.floor(scroll / LANE));
-    const last = Math.min(this.lanes.length, Math.ceil((scroll + height) / LANE));
+    const last = Math.min(lanes.length, Math.ceil((scroll + height) / LANE));
     for (let i = first; i < last; i++) {
       const y = i * LANE - scroll;
-      this.lane(canvas, this.lanes[i]!, y, width, from, to, colours, who, lit);
+      this.lane(canvas, lanes[i]!, y, width, from, to, colours, who, lit);
     }
   }
 

@@ -14,8 +14,14 @@ import { type Colours, LABELS, LANE, Lanes } from "./paint";
 
 export function TimelineView() {
   const { recording, state, go, lit, theme } = useLooking();
-  const all = useMemo(() => new Lanes(recording, lanes(recording)), [recording]);
   const [[from, to], setWindow] = useState<[number, number]>([0, recording.span]);
+  const every = useMemo(() => new Lanes(recording), [recording]);
+  // Only who lived in what is seen.
+  const all = useMemo(() => {
+    const unit = recording.head.unit_ns;
+    const seen = lanes(recording).filter((lane) => lane.end >= from * unit && lane.start <= to * unit);
+    return { lanes: seen, paint: every };
+  }, [recording, every, from, to]);
   const stacks = useMemo(() => (lit ? litStacks(recording, lit) : null), [recording, lit]);
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -44,7 +50,7 @@ export function TimelineView() {
     element.style.width = `${width}px`;
     element.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    all.paint(context, width, height, box.scrollTop, from, to, colours, state.who, stacks);
+    all.paint.paint(context, all.lanes, width, height, box.scrollTop, from, to, colours, state.who, stacks);
   }, [all, from, to, colours, state.who, stacks]);
   useEffect(() => {
     draw();
@@ -73,7 +79,7 @@ export function TimelineView() {
     if (x > 0) {
       const per = (to - from) / (width - LABELS);
       const at = from + x * per;
-      const did = all.at(lane, at, Math.max(per * 2, 1500));
+      const did = all.paint.at(lane, at, Math.max(per * 2, 1500));
       rows.push(["at", moment(at * recording.head.unit_ns, recording.head.span_ns)]);
       const own = did.stack >= 0 ? recording.ownFunctions()[did.stack]! : -1;
       if (own >= 0) rows.push(["on the CPU", recording.name(own)]);
