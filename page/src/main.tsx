@@ -1,7 +1,19 @@
 // Begins: reads the recordings out of the document and shows them.
 
 import "uplot/dist/uPlot.min.css";
+// In this order: later ones refine earlier ones.
 import "./style.css";
+import "./head.css";
+import "./scope-bar.css";
+import "./shared/grid.css";
+import "./findings/findings.css";
+import "./flame/flame.css";
+import "./calls/calls.css";
+import "./timeline/timeline.css";
+import "./source/source.css";
+import "./compare/compare.css";
+import "./about/about.css";
+import "./narrow.css";
 import { render } from "preact";
 import { App } from "./app";
 import { loadAll } from "./data/load";

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { between, changeColour, GROUND, hash, moduleColour, rgb, TEXT } from "../src/flame/colours";
+import { between, changeColour, GROUND, hash, moduleColour, TEXT } from "../src/flame/colours";
 import { csv } from "../src/shared/copy";
 import { bytes, count, quantity, share, time } from "../src/shared/units";
 import { fromFragment, START, type State, toFragment } from "../src/state";
 import { kindOf } from "../src/timeline/kinds";
+import { contrast } from "./contrast";
 
 test("a state comes back from its fragment", () => {
   const state: State = {
@@ -77,19 +78,6 @@ test("numbers are written as the reports write them", () => {
   assert.equal(quantity(118.2, "ratio"), "118×");
   assert.equal(time(-5e6), "−5 ms");
 });
-
-/** Contrast of WCAG 2. */
-function contrast(a: string, b: string): number {
-  const light = (colour: string) => {
-    const [r, g, blue] = rgb(colour).map((part) => {
-      const value = part / 255;
-      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-    }) as [number, number, number];
-    return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
-  };
-  const [high, low] = [light(a), light(b)].sort((x, y) => y - x) as [number, number];
-  return (high + 0.05) / (low + 0.05);
-}
 
 test("text can be read on every colour of a frame", () => {
   for (const theme of ["light", "dark"] as const) {

@@ -1,6 +1,6 @@
 // Makes pages of real recordings, then runs e2e/*.test.ts on them in headless Chromium.
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { built, folder, page, record, root, slowpath, view } from "./slowpath.mjs";
 
@@ -22,6 +22,21 @@ view(dir, [id("gnutls")], "source.html", "--with-source");
 view(dir, [id("gpg")], "gpg.html");
 view(dir, [id("hostile")], "hostile.html", "--with-source");
 view(dir, [id("gnutls"), id("fixed")], "compare.html");
+// What is not as usual: next to nothing recorded, a recording that lost a part, a stack as deep as few are.
+findings.nothing = record(dir, ["/bin/true"]);
+view(dir, [id("nothing")], "nothing.html");
+cpSync(`${dir}/.slowpath/${id("gnutls")}`, `${dir}/.slowpath/cut`, { recursive: true });
+rmSync(`${dir}/.slowpath/cut/stacks`, { recursive: true });
+view(dir, ["cut"], "cut.html");
+execFileSync("gcc", ["-O1", "-g", "-o", `${dir}/deep`, `${page}/e2e/deep.c`]);
+findings.deep = record(dir, [`${dir}/deep`]);
+view(dir, [id("deep")], "deep.html");
+const sides = ["slow", "fixed"].map((side) => `${built("small-io", side)} ${dir}/table.${side}`);
+const compare = ["compare", "--max-pairs", "5", "--html", "verdict.html", "--", ...sides];
+execFileSync(`${root}/scripts/as-root`, [slowpath, ...compare], {
+  cwd: dir,
+  stdio: ["ignore", "ignore", "inherit"],
+});
 writeFileSync(`${dir}/findings.json`, JSON.stringify(findings));
 
 const tests = readdirSync(`${page}/e2e`).filter((name) => name.endsWith(".test.ts"));

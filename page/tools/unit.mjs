@@ -21,5 +21,8 @@ await build({
   logLevel: "warning",
 });
 const files = tests.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
-const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { stdio: "inherit" });
+const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], {
+  stdio: "inherit",
+  cwd: root,
+});
 process.exit(run.status ?? 1);

@@ -100,6 +100,9 @@ export function processOf(recording: Recording, lit: Lit): number {
     if (stacks[syscalls.stack[i]!] === 1)
       ns[head.threads[syscalls.thread[i]!]!.process]! += syscalls.blocked[i]!;
   }
-  const most = ns.indexOf(Math.max(...ns));
-  return most >= 0 && ns[most]! > 0 ? most : -1;
+  let most = -1;
+  ns.forEach((time, process) => {
+    if (time > (ns[most] ?? 0)) most = process;
+  });
+  return most;
 }

@@ -2,41 +2,48 @@
 
 import type { Recording } from "../data/recording";
 import { type Scope, sampleRange, type Weights, within } from "../data/scope";
+import { byThread } from "../timeline/lanes";
 import { skeleton } from "./skeleton";
 import { rowsOf, type Tree } from "./tree";
 
 /** What happened when: node of the merged tree and time of each moment, thread by thread. */
 function moments(recording: Recording, scope: Scope): { node: Int32Array; ns: Float64Array } {
-  const nodes = skeleton(recording);
+  const { ofStack } = skeleton(recording);
   const { samples, syscalls } = recording;
-  const found: { thread: number; time: number; node: number; ns: number }[] = [];
-  if (scope.metric !== "off") {
-    const [from, to] = sampleRange(recording, scope.range);
-    for (let i = from; i < to; i++) {
-      const thread = samples.thread[i]!;
-      if (scope.threads && !scope.threads.has(thread)) continue;
-      const stack = samples.stack[i]!;
-      found.push({
-        thread,
-        time: samples.time[i]!,
-        node: stack < 0 ? 1 : nodes.ofStack[stack]!,
-        ns: samples.weight[i]!,
-      });
-    }
-  }
-  if (scope.metric !== "cpu") {
-    for (let i = 0; i < syscalls.time.length; i++) {
-      const thread = syscalls.thread[i]!;
-      const ns = syscalls.blocked[i]! * within(scope.range, syscalls.time[i]!, syscalls.span[i]!);
-      if (ns === 0 || (scope.threads && !scope.threads.has(thread))) continue;
-      found.push({ thread, time: syscalls.time[i]!, node: nodes.ofStack[syscalls.stack[i]!]!, ns });
-    }
-  }
-  found.sort((a, b) => a.thread - b.thread || a.time - b.time);
-  return {
-    node: Int32Array.from(found, (one) => one.node),
-    ns: Float64Array.from(found, (one) => one.ns),
+  const threads = recording.head.threads.length;
+  const on = byThread(samples.thread, threads);
+  const off = byThread(syscalls.thread, threads);
+  const [from, to] = sampleRange(recording, scope.range);
+  const node = new Int32Array(samples.time.length + syscalls.time.length);
+  const ns = new Float64Array(node.length);
+  let count = 0;
+  const add = (of: number, time: number) => {
+    node[count] = of;
+    ns[count++] = time;
   };
+  for (let thread = 0; thread < threads; thread++) {
+    if (scope.threads && !scope.threads.has(thread)) continue;
+    let i = on.start[thread]!;
+    let j = off.start[thread]!;
+    const ends = [on.start[thread + 1]!, off.start[thread + 1]!] as const;
+    while (i < ends[0] || j < ends[1]) {
+      const sample = i < ends[0] ? on.rows[i]! : -1;
+      const call = j < ends[1] ? off.rows[j]! : -1;
+      if (call < 0 || (sample >= 0 && samples.time[sample]! <= syscalls.time[call]!)) {
+        i++;
+        if (scope.metric === "off" || sample < from || sample >= to) continue;
+        const stack = samples.stack[sample]!;
+        add(stack < 0 ? 1 : ofStack[stack]!, samples.weight[sample]!);
+      } else {
+        j++;
+        if (scope.metric === "cpu") continue;
+        const asleep =
+          syscalls.blocked[call]! * within(scope.range, syscalls.time[call]!, syscalls.span[call]!);
+        if (asleep > 0) add(ofStack[syscalls.stack[call]!]!, asleep);
+      }
+    }
+  }
+  return { node: node.subarray(0, count), ns: ns.subarray(0, count) };
 }
 
 /** The tree in time order, one thread's moments behind another's. */
