@@ -30,7 +30,7 @@ $(PAGE): $(PAGE_SOURCES) $(PAGE_MODULES)
 	@$(NPM) run --silent build
 
 $(PAGE_MODULES): page/package-lock.json
-	@$(NPM) ci --silent
+	@$(NPM) ci >/dev/null
 	@touch $@
 
 demo: build ## find out why a real program is slow, and look at it mended
