@@ -8,7 +8,7 @@ import { ordered } from "./tree/order";
 import { merged, type Tree } from "./tree/tree";
 
 export class Selection {
-  private known: { weights?: Weights; merged?: Tree; ordered?: Tree; costs?: Costs } = {};
+  private known: { weights?: Weights; merged?: Tree; ordered?: Tree & { each: number }; costs?: Costs } = {};
 
   constructor(
     readonly recording: Recording,
@@ -25,7 +25,7 @@ export class Selection {
     return this.known.merged;
   }
 
-  get ordered(): Tree {
+  get ordered(): Tree & { each: number } {
     this.known.ordered ??= ordered(this.recording, this.scope, this.weights);
     return this.known.ordered;
   }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { weigh } from "../src/data/scope";
 import { costs, edges } from "../src/tree/calls";
-import { ordered } from "../src/tree/order";
+import { joined, ordered } from "../src/tree/order";
 import { callees, callers } from "../src/tree/sandwich";
 import { litTotal, merged, nodeAt, pathOf } from "../src/tree/tree";
 import { drawn, make, numberOf } from "./make";
@@ -160,4 +160,12 @@ test("a stack of 2,000 frames is laid out", () => {
   const tree = merged(recording, weigh(recording, ALL));
   assert.equal(tree.rows, tree.count);
   assert.equal(tree.rows, 2001);
+});
+
+test("too many moments are joined, and keep their time", () => {
+  const node = Int32Array.of(5, 6, 6, 7, 8);
+  const ns = Float64Array.of(3, 2, 2, 1, 1);
+  assert.deepEqual(joined(node, ns, 5), { node, ns, each: 1 });
+  const fewer = joined(node, ns, 2);
+  assert.deepEqual([[...fewer.node], [...fewer.ns], fewer.each], [[6, 7], [7, 2], 3]);
 });

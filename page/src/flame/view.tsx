@@ -5,7 +5,7 @@ import { useLooking } from "../context";
 import { ALL, INLINED, NO_STACK, type Recording } from "../data/recording";
 import { copy } from "../shared/copy";
 import { Segments } from "../shared/segments";
-import { counted, share, time } from "../shared/units";
+import { count, counted, share, time } from "../shared/units";
 import type { Mode } from "../state";
 import { callees, callers } from "../tree/sandwich";
 import { nodeAt, pathOf, type Tree } from "../tree/tree";
@@ -127,9 +127,11 @@ export function FlameView() {
           </button>
         )}
         <span class="hint">
-          {mode === "sandwich"
-            ? ""
-            : "click zooms · Esc goes out · arrows walk · c copies the stack · s shows callers & callees"}
+          {mode === "time" && selection.ordered.each > 1
+            ? `${count(selection.ordered.each)} samples are drawn as one: select a shorter stretch of time to see each`
+            : mode === "sandwich"
+              ? ""
+              : "click zooms · Esc goes out · arrows walk · c copies the stack · s shows callers & callees"}
         </span>
       </div>
       {mode === "sandwich" ? (

@@ -46,10 +46,39 @@ function moments(recording: Recording, scope: Scope): { node: Int32Array; ns: Fl
   return { node: node.subarray(0, count), ns: ns.subarray(0, count) };
 }
 
-/** The tree in time order, one thread's moments behind another's. */
-export function ordered(recording: Recording, scope: Scope, weights: Weights): Tree {
+/** So many moments are drawn at most: more than any screen has pixels. */
+const MOST = 50_000;
+
+/** Joins neighbours so that there are at most `most`: the stack with the most time among them stands for all. */
+export function joined(
+  node: Int32Array,
+  ns: Float64Array,
+  most: number,
+): { node: Int32Array; ns: Float64Array; each: number } {
+  const each = Math.max(1, Math.ceil(node.length / most));
+  if (each === 1) return { node, ns, each };
+  const count = Math.ceil(node.length / each);
+  const out = { node: new Int32Array(count), ns: new Float64Array(count), each };
+  const times = new Map<number, number>();
+  for (let group = 0; group < count; group++) {
+    times.clear();
+    let heaviest = -1;
+    for (let i = group * each; i < Math.min(node.length, (group + 1) * each); i++) {
+      const sum = (times.get(node[i]!) ?? 0) + ns[i]!;
+      times.set(node[i]!, sum);
+      out.ns[group]! += ns[i]!;
+      if (heaviest < 0 || sum > times.get(heaviest)!) heaviest = node[i]!;
+    }
+    out.node[group] = heaviest;
+  }
+  return out;
+}
+
+/** The tree in time order, one thread's moments behind another's; `each` of them are drawn as one where there are too many. */
+export function ordered(recording: Recording, scope: Scope, weights: Weights): Tree & { each: number } {
   const nodes = skeleton(recording);
-  const { node: of, ns } = moments(recording, scope);
+  const all = moments(recording, scope);
+  const { node: of, ns, each } = joined(all.node, all.ns, MOST);
   // Depth of each node of the merged tree, so that paths can be compared from the outside in.
   const depthOf = new Uint32Array(nodes.count);
   for (let i = 1; i < nodes.count; i++) depthOf[i] = depthOf[nodes.parent[i]!]! + 1;
@@ -132,5 +161,6 @@ export function ordered(recording: Recording, scope: Scope, weights: Weights): T
     self: self.slice(0, count),
     ...rowsOf(depth, count),
     whole: weights.whole,
+    each,
   };
 }
