@@ -8,7 +8,14 @@ import { share } from "../src/shared/units";
 export const dir = process.env.SLOWPATH_E2E!;
 
 interface Findings {
-  recording: { id: string; user_ns: number; sys_ns: number; tracing_ns: number; samples: number };
+  recording: {
+    id: string;
+    wall_ns: number;
+    user_ns: number;
+    sys_ns: number;
+    tracing_ns: number;
+    samples: number;
+  };
   findings: { cause: string; function: string; share: number; title: string }[];
   hot: { function: string; module: string; self_ns: number; total_ns: number }[];
 }

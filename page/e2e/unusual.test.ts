@@ -49,10 +49,11 @@ test("a stack 30,000 calls deep is drawn on a canvas of the window's size", asyn
 
 test("the verdict of timed runs stands above both recordings", async () => {
   const { page, troubles, requests, close } = await open("verdict.html");
-  assert.match(await text(page, ".verdict h2"), /^(B is faster than A|It cannot be told)/);
+  // On a machine that is busy meanwhile pairs are set aside, at worst all of them.
+  const verdict = await text(page, ".verdict");
   assert.match(
-    await text(page, ".verdict"),
-    /A takes [\d.]+× as long as B, [\d.]+× to [\d.]+×, from 5 pairs/,
+    verdict,
+    /^B is faster than A.*A takes [\d.]+× as long as B, [\d.]+× to [\d.]+×, from \d pairs|^It cannot be told/,
   );
   assert.match(await text(page, ".fates"), /gone/);
   assert.deepEqual(troubles, []);

@@ -177,12 +177,11 @@ test("a range that is dragged out holds in every view", async () => {
   await page.mouse.up();
   await until("a range", async () => page.url().includes("range="));
   await until("less time", async () => (await text(page, ".grid-box tbody tr td:nth-child(3)")) !== all);
-  const seconds = Number.parseFloat(await text(page, ".grid-box tbody tr td:nth-child(3)"));
-  const whole = Number.parseFloat(all);
-  assert.ok(
-    Math.abs((seconds > 20 ? seconds / 1000 : seconds) / whole - 0.25) < 0.08,
-    `${seconds} of ${all}`,
-  );
+  // A quarter of the run holds at most a quarter of its elapsed time; how much of that was on the CPU is the machine's.
+  const cell = await text(page, ".grid-box tbody tr td:nth-child(3)");
+  const seconds = Number.parseFloat(cell) / (cell.endsWith("ms") ? 1000 : 1);
+  const most = (reports.gnutls!.recording.wall_ns / 1e9) * 0.26;
+  assert.ok(seconds > 0.02 && seconds <= most, `${cell}, at most ${most} s`);
   await page.keyboard.press("2");
   await page.waitForSelector(".flame-host[data-painted]");
   assert.match(await text(page, ".scope-time .link"), /selected/);
