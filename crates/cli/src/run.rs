@@ -120,11 +120,6 @@ pub fn explain(
     after_run: bool,
 ) -> Result<(), (String, u8)> {
     let findings = named(recording, held);
-    if let Some(path) = &show.html {
-        let page = crate::view::page(&[(&*recording, &findings)], false, None)?;
-        write_file(path, &page)
-            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
-    }
     let text = if show.json {
         slowpath_report::json(&findings)
     } else if show.markdown {
@@ -143,13 +138,20 @@ pub fn explain(
     };
     match written {
         // Whoever reads has closed the pipe: they have what they wanted.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         Err(error) => {
             let to = show.output.as_deref().unwrap_or(Path::new("the output")).display().to_string();
-            Err(failed(format!("cannot write {to}: {error}")))
+            return Err(failed(format!("cannot write {to}: {error}")));
         }
-        Ok(()) => Ok(()),
+        Ok(()) => {}
     }
+    // The report is out: a page that cannot be written takes nothing away.
+    if let Some(path) = &show.html {
+        let page = crate::view::page(&[(&*recording, &findings)], false, None)?;
+        write_file(path, &page)
+            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// Names what the recording holds, keeps the names in it, and diagnoses it.
