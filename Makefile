@@ -2,10 +2,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint unit e2e bench clean
+.PHONY: help setup setup-test build page demo test lint unit e2e page-lint page-unit page-e2e page-bench bench screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
+NPM := npm --prefix page --no-audit --no-fund --no-update-notifier --loglevel=error
+PAGE := page/dist/page.js
+PAGE_SOURCES := $(shell find page/src -type f) page/tools/build.mjs page/package.json page/tsconfig.json
+PAGE_MODULES := page/node_modules/.package-lock.json
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -13,32 +17,60 @@ help: ## what can be made
 setup: ## install what is missing (Debian packages, by apt), and say why
 	@scripts/setup
 
-build: setup ## build target/release/slowpath
+setup-test:
+	@scripts/setup test
+
+build: setup page ## build target/release/slowpath
 	@$(CARGO) build --release --quiet -p slowpath
+
+page: $(PAGE)
+
+# The Rust crate `page` puts this into the files that it writes.
+$(PAGE): $(PAGE_SOURCES) $(PAGE_MODULES)
+	@$(NPM) run --silent build
+
+$(PAGE_MODULES): page/package-lock.json
+	@$(NPM) ci >/dev/null
+	@touch $@
 
 demo: build ## find out why a real program is slow, and look at it mended
 	@scripts/demo
 
-test: setup lint unit e2e ## every test and lint
+test: setup-test lint unit e2e page-e2e ## every test and lint
 
-lint:
+lint: page page-lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --workspace --all-targets --quiet -- -D warnings
 	cases/common/test-countof.sh
 
-unit:
+unit: page page-unit
 	$(CARGO) test --release --workspace --exclude slowpath
 
-e2e:
+e2e: page
 	$(MAKE) -s -C tests/programs
 	$(CARGO) test --release -p slowpath
 	$(CARGO) build --release --quiet -p slowpath
 	scripts/as-root tests/foreign/run
 	scripts/as-root $(SLOWPATH) cases run all
 
+page-lint: $(PAGE_MODULES)
+	$(NPM) run --silent lint
+
+page-unit: $(PAGE_MODULES)
+	$(NPM) run --silent unit
+
+page-e2e: build
+	$(NPM) run --silent e2e
+
+page-bench: setup-test build ## how soon the page of a large recording is seen
+	@node page/tools/bench.mjs
+
+screenshots: setup-test build ## take the README's screenshots anew
+	@$(NPM) run --silent screenshots
+
 bench: build ## overhead and speed against peers, as a table
 	@benches/run
 
 clean: ## remove everything that was built
 	$(CARGO) clean
-	rm -rf cases/*/build tests/programs/build
+	rm -rf cases/*/build tests/programs/build page/dist page/build page/node_modules

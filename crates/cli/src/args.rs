@@ -42,6 +42,8 @@ pub enum Command {
     Compare(Box<Compare>),
     /// Run a command at several sizes of its input: how its time rises, and which function's does
     Scale(Scale),
+    /// Look at a recording, or compare two, as a page in the browser or in a file
+    View(View),
     /// Tell again what a recording says
     Explain(Explain),
     /// List the recordings
@@ -82,6 +84,9 @@ pub struct Show {
     /// Write the JSON or Markdown (or plain text) to this file and not to stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the page to this file too: one HTML file that needs nothing else (see `slowpath view`)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// How to record.
@@ -139,6 +144,28 @@ pub struct Attach {
     pub at: At,
     #[command(flatten)]
     pub show: Show,
+}
+
+/// `view`.
+#[derive(ClapArgs)]
+pub struct View {
+    /// A recording's id or folder, the newest if none is named; or two, to compare the second with the first
+    #[arg(num_args = 0..=2)]
+    pub recordings: Vec<String>,
+    /// Compare with this one
+    #[arg(long, value_name = "RECORDING")]
+    pub compare: Option<String>,
+    /// Write the page to this file: one HTML file that needs nothing else. Without, it is served on 127.0.0.1
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Put the text of the program's source files into the file; whoever gets the file can read them
+    #[arg(long)]
+    pub with_source: bool,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
+    #[command(flatten)]
+    pub at: At,
 }
 
 /// `explain`.
@@ -239,6 +266,9 @@ pub struct Compare {
     /// Write the comparison as Markdown to this file
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
+    /// Write both recordings, side by side, and the verdict as a page to this file (see `slowpath view`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_why", "self_check"])]
+    pub html: Option<PathBuf>,
     /// Compare the one command given with itself: tells what difference could be seen here in the time given
     #[arg(long, conflicts_with_all = ["recordings", "fail_if_slower_than", "expect_faster_than"])]
     pub self_check: bool,

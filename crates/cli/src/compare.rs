@@ -4,11 +4,13 @@ use crate::FAILED;
 use crate::args::Compare;
 use crate::progress::spinner;
 use crate::recorded::{opened, record_one};
-use crate::run::{Done, failed, say};
+use crate::run::{Done, failed, say, write_file};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
 use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, timed, why, words};
+use slowpath_diagnose::findings::Findings;
+use slowpath_recording::Recording;
 use slowpath_report::Style;
 use std::io::Write;
 use std::path::Path;
@@ -192,14 +194,29 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
         sides.push(opened(&compare.at.dir, &id)?);
     }
     let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };
+    if let Some(path) = &compare.html {
+        write_page(path, [(a, of_a), (b, of_b)], Some(comparison))?;
+    }
     Ok(why([a, b], [of_a, of_b]))
 }
 
 fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {
     let ((one, of_one), (other, of_other)) = (opened(&compare.at.dir, a)?, opened(&compare.at.dir, b)?);
     let why = why([&one, &other], [&of_one, &of_other]);
+    if let Some(path) = &compare.html {
+        write_page(path, [(&one, &of_one), (&other, &of_other)], None)?;
+    }
     say(&slowpath_report::difference(&why, [a, b], &Style::detect(std::io::stdout())))?;
     Ok(0)
+}
+
+fn write_page(
+    path: &Path,
+    sides: [(&Recording, &Findings); 2],
+    comparison: Option<&Comparison>,
+) -> Result<(), (String, u8)> {
+    let page = crate::view::page(&sides, false, comparison)?;
+    write_file(path, &page).map_err(|error| failed(format!("cannot write {}: {error}", path.display())))
 }
 
 /// What difference could have been seen: half of the interval that a command has with itself.

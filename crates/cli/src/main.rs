@@ -6,6 +6,7 @@
 //! - `scale` — one command at several sizes.
 //! - `recorded` — what those two record for themselves.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
+//! - `view` — recordings as a page.
 //! - `progress` — the line while recording.
 
 mod args;
@@ -15,6 +16,7 @@ mod progress;
 mod recorded;
 mod run;
 mod scale;
+mod view;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => run::attach(attach),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Scale(scale) => scale::scale(&scale),
+        Command::View(view) => view::view(&view),
         Command::Explain(explain) => manage::explain(&explain),
         Command::List(list) => manage::list(&list.at),
         Command::Rm(rm) => manage::remove(&rm),

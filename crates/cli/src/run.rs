@@ -3,6 +3,7 @@
 use crate::args::{At, Attach, How, Record, Show};
 use crate::{FAILED, progress};
 use slowpath_collect::{Error, Options, Outcome};
+use slowpath_diagnose::findings::Findings;
 use slowpath_recording::{Owner, Recording};
 use slowpath_report::Style;
 use std::collections::HashMap;
@@ -118,13 +119,7 @@ pub fn explain(
     show: &Show,
     after_run: bool,
 ) -> Result<(), (String, u8)> {
-    let unnamed = recording.tables.frames.is_empty();
-    let notes = slowpath_diagnose::resolve::resolve(recording, held);
-    if unnamed {
-        keep_names(recording);
-    }
-    let mut findings = slowpath_diagnose::diagnose(recording);
-    findings.notes.extend(notes);
+    let findings = named(recording, held);
     let text = if show.json {
         slowpath_report::json(&findings)
     } else if show.markdown {
@@ -143,16 +138,36 @@ pub fn explain(
     };
     match written {
         // Whoever reads has closed the pipe: they have what they wanted.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         Err(error) => {
             let to = show.output.as_deref().unwrap_or(Path::new("the output")).display().to_string();
-            Err(failed(format!("cannot write {to}: {error}")))
+            return Err(failed(format!("cannot write {to}: {error}")));
         }
-        Ok(()) => Ok(()),
+        Ok(()) => {}
     }
+    // The report is out: a page that cannot be written takes nothing away.
+    if let Some(path) = &show.html {
+        let page = crate::view::page(&[(&*recording, &findings)], false, None)?;
+        write_file(path, &page)
+            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
+    }
+    Ok(())
 }
 
-fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
+/// Names what the recording holds, keeps the names in it, and diagnoses it.
+pub fn named(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Findings {
+    let unnamed = recording.tables.frames.is_empty();
+    let notes = slowpath_diagnose::resolve::resolve(recording, held);
+    if unnamed {
+        keep_names(recording);
+    }
+    let mut findings = slowpath_diagnose::diagnose(recording);
+    findings.notes.extend(notes);
+    findings
+}
+
+/// Writes a file that belongs to the caller, under sudo too.
+pub fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::write(path, text)?;
     match owner() {
         Some(owner) => std::os::unix::fs::chown(path, Some(owner.uid), Some(owner.gid)),

@@ -6,6 +6,7 @@
 //! - [`syscalls`] — what the program asked of the kernel, as tables.
 //! - [`comparison`](fn@comparison), [`comparison_markdown`], [`comparison_json`], [`difference`] — the same for two commands or recordings.
 //! - [`scaling`](fn@scaling), [`scaling_json`] — how a command's time rises with the size of its input.
+//! - [`said`](fn@said), [`run_said`] — the sentences of these reports, for the page to lay out.
 //! - [`units`] — numbers as people read them, for whoever prints beside a report.
 //!
 //! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
@@ -19,6 +20,7 @@ mod layout;
 mod markdown;
 mod path;
 mod phrases;
+mod said;
 mod scaling;
 mod sparkline;
 mod style;
@@ -30,6 +32,7 @@ pub mod units;
 pub use comparison::{comparison, comparison_json, comparison_markdown, difference};
 pub use json::json;
 pub use markdown::markdown;
+pub use said::{RunSaid, Said, run_said, said};
 pub use scaling::{scaling, scaling_json};
 pub use style::Style;
 pub use syscalls::syscalls;

@@ -1,0 +1,97 @@
+// What was recorded, on which machine, and what could not be seen.
+
+import { useLooking } from "../context";
+import { count, share, time } from "../shared/units";
+
+export function AboutView() {
+  const { recording } = useLooking();
+  const { about, run } = recording.head;
+  const started = new Date(about.started_unix_ns / 1e6);
+  const facts: [string, string][] = [
+    ["command", about.command.map(word).join(" ")],
+    ["directory", about.directory],
+    ...run.facts,
+    [
+      "recorded",
+      started
+        .toISOString()
+        .replace("T", " ")
+        .replace(/\.\d+Z$/, " UTC"),
+    ],
+    ["host", about.host],
+    ["processor", `${about.cpu}, ${about.cpus} ${about.cpus === 1 ? "CPU" : "CPUs"}`],
+    ["kernel", about.kernel],
+    ["recording", about.id],
+    ["slowpath", about.slowpath],
+    ["samples", `${count(recording.samples.time.length)}, ${run.coverage.replace(/^[^,]*, /, "")}`],
+  ];
+  if (about.tracing_ns > 0) {
+    const whole = Math.max(1, about.user_ns + about.sys_ns);
+    facts.push([
+      "recording took",
+      `${time(about.tracing_ns)} of CPU time, ${share(about.tracing_ns / whole)}: no other figure counts it`,
+    ]);
+  }
+  return (
+    <section class="about" aria-label="About">
+      <h2>What was recorded</h2>
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>How</h2>
+      <dl>
+        {about.collectors.map((collector) => (
+          <div key={collector.name}>
+            <dt>{collector.name}</dt>
+            <dd>{collector.how}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>What could not be seen</h2>
+      {run.cut_short && <p class="warning">{run.cut_short}</p>}
+      {run.unseen.length === 0 && !run.cut_short ? (
+        <p>Nothing is known to be missing.</p>
+      ) : (
+        <ul>
+          {run.unseen.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      )}
+      <h2>Keys</h2>
+      <dl>
+        {KEYS.map(([keys, meaning]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const KEYS: [string, string][] = [
+  ["1 … 9", "the views, from left to right"],
+  ["/", "search"],
+  ["Escape", "in the flame graph: one frame out; in the search: clear it; on a strip of time: all of it"],
+  [
+    "arrows",
+    "in the flame graph: from frame to frame; on a strip of time: move the range, with Shift its end",
+  ],
+  ["Enter", "in the flame graph: zoom to the frame"],
+  ["Home", "the whole flame graph"],
+  ["s · c · f", "in the flame graph: callers and callees · copy the stack · turn it over"],
+];
+
+/** A word of a command line as a shell takes it. */
+export function word(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,265 @@
+// The findings, in words, ranked, each with its evidence; and links that light up what they are about everywhere else.
+
+import { useState } from "preact/hooks";
+import { useLooking } from "../context";
+import type { Finding } from "../data/head";
+import { ofFinding, processOf } from "../data/lit";
+import { place } from "../data/recording";
+import { quantity, share, time } from "../shared/units";
+import { Evidence } from "./evidence";
+import { Plot } from "./plot";
+import { When } from "./when";
+
+export function FindingsView() {
+  const { recording } = useLooking();
+  const { findings, run } = { ...recording.head, ...recording.head.findings };
+  return (
+    <section class="findings" aria-label="Findings">
+      {run.cut_short && <p class="warning">{run.cut_short}</p>}
+      {findings.map((finding, number) => (
+        <Card key={finding.fingerprint} finding={finding} number={number} />
+      ))}
+      {findings.length === 0 && (
+        <article class="card">
+          {run.nothing.map((sentence, i) =>
+            i === 0 ? <h2 key={sentence}>{sentence}</h2> : <p key={sentence}>{sentence}</p>,
+          )}
+        </article>
+      )}
+      {recording.head.findings.notes.length > 0 && (
+        <ul class="notes">
+          {recording.head.findings.notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+      <Hot />
+    </section>
+  );
+}
+
+function Card({ finding, number }: { finding: Finding; number: number }) {
+  const { recording, state, go } = useLooking();
+  const { said } = finding;
+  const on = state.finding === number;
+  const light = (view: typeof state.view) => {
+    // Elapsed time is one process's: that of the others passed at the same time.
+    const process = finding.basis === "wall" ? processOf(recording, ofFinding(recording, finding)) : -1;
+    const alone = process >= 0 && (view === "flame" || view === "calls");
+    go({
+      view,
+      finding: number,
+      search: "",
+      metric: finding.basis,
+      who: alone ? `p${process}` : "",
+      mode: "merged",
+      zoom: [],
+      fn: finding.lit.guilty[0] ?? -1,
+    });
+  };
+  const at = place(finding.file ?? "", finding.line ?? 0);
+  return (
+    <article class={on ? "card lit" : "card"} aria-label={`Finding ${number + 1}: ${said.title}`}>
+      <header>
+        <span class="rank" aria-hidden="true">
+          {number + 1}
+        </span>
+        <h2>{said.title}</h2>
+        <Meter share={finding.share} text={said.cost} />
+      </header>
+      <p class="guilty">
+        <code>{finding.function}</code>
+        <span class="where">{at || finding.module}</span>
+        {said.called && <span class="called">{said.called}</span>}
+      </p>
+      <div class="evidence">
+        <div class="words">
+          <ul class="explanation">
+            {said.explanation.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+          {said.path.length > 1 && <CallPath steps={said.path} />}
+          {finding.files.length > 0 && <Files files={finding.files} />}
+          <dl class="outcome">
+            {said.gain && (
+              <>
+                <dt>Gain</dt>
+                <dd class="gain">{said.gain}</dd>
+              </>
+            )}
+            {finding.advice && (
+              <>
+                <dt>Do</dt>
+                <dd>{finding.advice}</dd>
+              </>
+            )}
+          </dl>
+        </div>
+        <div class="plots">
+          {finding.series.map((series) => (
+            <Plot key={series.name} series={series} />
+          ))}
+          <Evidence finding={finding} />
+          <When finding={finding} />
+        </div>
+      </div>
+      <footer>
+        <span class="show-in">Light it up in</span>
+        <button type="button" class="link" onClick={() => light("flame")}>
+          flame graph
+        </button>
+        <button type="button" class="link" onClick={() => light("calls")}>
+          calls
+        </button>
+        <button type="button" class="link" onClick={() => light("timeline")}>
+          timeline
+        </button>
+        <button type="button" class="link" onClick={() => light("syscalls")}>
+          system calls
+        </button>
+        <button type="button" class="link" onClick={() => light("processes")}>
+          processes
+        </button>
+        <Facts finding={finding} />
+      </footer>
+    </article>
+  );
+}
+
+/** The cost as a bar and in words. */
+function Meter({ share: part, text }: { share: number; text: string }) {
+  return (
+    <div class="meter">
+      <span>{text}</span>
+      <div class="track" aria-hidden="true">
+        <div class="fill" style={{ width: `${Math.max(1, Math.min(100, part * 100))}%` }} />
+      </div>
+    </div>
+  );
+}
+
+function CallPath({ steps }: { steps: Finding["said"]["path"] }) {
+  return (
+    <p class="path">
+      <span class="label">Path</span>
+      {steps.map(({ frame, times }, i) => (
+        <span key={i}>
+          {i > 0 && <span class="arrow"> → </span>}
+          <code title={[frame.module, place(frame.file ?? "", frame.line ?? 0)].filter(Boolean).join(" · ")}>
+            {frame.function}
+          </code>
+          {times > 1 && <span class="times"> ×{times}</span>}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+const FILES = 5;
+
+function Files({ files }: { files: string[] }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? files : files.slice(0, FILES);
+  return (
+    <p class="path">
+      <span class="label">{files.length === 1 ? "File" : "Files"}</span>
+      {shown.map((file, i) => (
+        <span key={file}>
+          {i > 0 && ", "}
+          <code>{file}</code>
+        </span>
+      ))}
+      {files.length > FILES && !all && (
+        <button type="button" class="link" onClick={() => setAll(true)}>
+          and {files.length - FILES} more
+        </button>
+      )}
+    </p>
+  );
+}
+
+const SURE = { exact: "counted", sampled: "from samples", fitted: "fitted" };
+
+function Facts({ finding }: { finding: Finding }) {
+  if (finding.facts.length === 0) return null;
+  return (
+    <details class="facts">
+      <summary>All numbers</summary>
+      <table>
+        <tbody>
+          {finding.facts.map((fact) => (
+            <tr key={fact.name}>
+              <th scope="row">{fact.name}</th>
+              <td class="number">{quantity(fact.value, fact.unit)}</td>
+              <td class="faint">
+                {SURE[fact.sure]}, {fact.source}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+const HOT = 8;
+
+/** Where the CPU time goes: the functions with the most time in themselves. */
+function Hot() {
+  const { recording, go } = useLooking();
+  const hot = recording.head.findings.hot.slice(0, HOT);
+  const whole = Math.max(1, recording.head.run.cpu_ns);
+  if (hot.length === 0) return null;
+  return (
+    <article class="hot">
+      <h2>The CPU time goes here</h2>
+      <table class="grid">
+        <thead>
+          <tr>
+            <th class="number">self</th>
+            <th class="number">share</th>
+            <th class="number">total</th>
+            <th>function</th>
+            <th>where</th>
+            <th>module</th>
+          </tr>
+        </thead>
+        <tbody>
+          {hot.map((row) => (
+            <tr key={`${row.module} ${row.function} ${row.line}`}>
+              <td class="number">{time(row.self_ns)}</td>
+              <td class="number">{share(row.self_ns / whole)}</td>
+              <td class="number">{time(row.total_ns)}</td>
+              <td>
+                <button
+                  type="button"
+                  class="link code"
+                  onClick={() =>
+                    go({
+                      view: "flame",
+                      mode: "merged",
+                      metric: "cpu",
+                      search: exactly(row.function),
+                      finding: -1,
+                      zoom: [],
+                    })
+                  }
+                >
+                  {row.function}
+                </button>
+              </td>
+              <td class="faint">{place(row.file ?? "", row.line ?? 0)}</td>
+              <td class="faint">{row.module}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </article>
+  );
+}
+
+/** A search for this very name. */
+export function exactly(name: string): string {
+  return `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/`;
+}

@@ -1,0 +1,45 @@
+// What each line of a source file cost: in itself, and with all that is called from it.
+
+import type { Recording } from "../data/recording";
+import type { Weights } from "../data/scope";
+
+export interface LineCosts {
+  self: Map<number, number>;
+  inclusive: Map<number, number>;
+}
+
+/** ns by file and line. Of a line that is on a stack several times each moment counts once. */
+export function lineCosts(recording: Recording, weights: Weights): Map<string, LineCosts> {
+  const { stackParent, stackLocation, locationStart, frameFile, frameLine } = recording;
+  const files = new Map<number, LineCosts>();
+  const of = (file: number) => {
+    let costs = files.get(file);
+    if (!costs) {
+      costs = { self: new Map(), inclusive: new Map() };
+      files.set(file, costs);
+    }
+    return costs;
+  };
+  const add = (to: Map<number, number>, line: number, ns: number) => to.set(line, (to.get(line) ?? 0) + ns);
+  const seen = new Set<number>();
+  for (let stack = 0; stack < weights.byStack.length; stack++) {
+    const ns = weights.byStack[stack]!;
+    if (ns === 0) continue;
+    seen.clear();
+    let innermost = true;
+    for (let at = stack; at >= 0; at = stackParent[at]!) {
+      const location = stackLocation[at]!;
+      for (let f = locationStart[location + 1]! - 1; f >= locationStart[location]!; f--) {
+        const [file, line] = [frameFile[f]!, frameLine[f]!];
+        if (file > 0 && line > 0) {
+          const key = file * 2 ** 24 + line;
+          if (innermost) add(of(file).self, line, ns);
+          if (!seen.has(key)) add(of(file).inclusive, line, ns);
+          seen.add(key);
+        }
+        innermost = false;
+      }
+    }
+  }
+  return new Map([...files].map(([file, costs]) => [recording.text(file), costs]));
+}
