@@ -3,6 +3,7 @@
 //! - [`timed`] — runs both commands bare in interleaved pairs until it knows, and says what it knows.
 //! - [`why`] — what two recordings say of the difference: findings gone, new and kept, functions and system calls.
 //! - [`scale`] — one command at several sizes: how its time rises, and which function's does.
+//! - [`overhead`] — what each call costs beside its bytes, from the same sizes: the cause `call-overhead`.
 //! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
 //!
 //! Inside: `run` runs one command, `probe` asks how much of the machine we get, `evidence` turns pairs into an estimate,
@@ -11,6 +12,7 @@
 mod decide;
 mod evidence;
 mod machine;
+pub mod overhead;
 mod probe;
 mod run;
 pub mod scale;

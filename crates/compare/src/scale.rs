@@ -1,9 +1,11 @@
 //! One command at several sizes of its input: how its time rises, and which function's does most.
 
 use crate::Error;
+use crate::overhead::Overhead;
 use crate::run::{Ended, Runner, Shell, Stop};
 use serde::Serialize;
 use slowpath_diagnose::Evidence;
+use slowpath_diagnose::findings::Finding;
 use slowpath_recording::Recording;
 use slowpath_stats::{PowerLaw, median, power_law, quadratic};
 use std::collections::{BTreeMap, HashSet};
@@ -84,6 +86,10 @@ pub struct Scaling {
     pub rising: Vec<Rising>,
     /// CPU time at `at`, ns, by the parts or else the law.
     pub extrapolated: Option<(f64, f64)>,
+    /// What each call costs beside its bytes; none if it was not asked for, or could not be told.
+    pub overhead: Option<Overhead>,
+    /// Causes that the sizes show: `call-overhead`.
+    pub findings: Vec<Finding>,
 }
 
 /// Runs a command bare, `runs` times, and returns its point. An error if it fails or takes longer than the limit.
@@ -132,12 +138,26 @@ pub fn scaling(command: &str, points: Vec<Point>, recordings: &[Recording], at: 
         rising: if recordings.len() == points.len() { rising(recordings, &sizes) } else { Vec::new() },
         points,
         extrapolated,
+        overhead: None,
+        findings: Vec::new(),
     }
 }
 
-/// Functions whose time surely rises faster than the size, those that no other of them calls for most of it first.
-fn rising(recordings: &[Recording], sizes: &[f64]) -> Vec<Rising> {
-    type Name = (String, String);
+/// Name and module of a function.
+pub(crate) type Name = (String, String);
+
+/// The program's own functions over recordings of several sizes.
+pub(crate) struct Functions {
+    /// CPU time in each and what it calls, a run, at each size, ns.
+    pub times: BTreeMap<Name, Vec<f64>>,
+    /// File, line, and the least number of frames further in.
+    pub places: BTreeMap<Name, (Option<String>, Option<u32>, usize)>,
+    /// CPU time of a run at the largest size, ns.
+    pub total: f64,
+}
+
+/// What each function took at each size, from one recording of each.
+pub(crate) fn functions(recordings: &[Recording]) -> Functions {
     let mut times: BTreeMap<Name, Vec<f64>> = BTreeMap::new();
     let mut places: BTreeMap<Name, (Option<String>, Option<u32>, usize)> = BTreeMap::new();
     let mut total = 0.0;
@@ -159,12 +179,18 @@ fn rising(recordings: &[Recording], sizes: &[f64]) -> Vec<Rising> {
                     continue; // it does what it is asked to
                 }
                 let name = (frame.function, frame.module);
-                times.entry(name.clone()).or_insert_with(|| vec![0.0; sizes.len()])[at] += weight / runs;
+                times.entry(name.clone()).or_insert_with(|| vec![0.0; recordings.len()])[at] += weight / runs;
                 let place = places.entry(name).or_insert((frame.file, frame.line, usize::MAX));
                 place.2 = place.2.min(depth);
             }
         }
     }
+    Functions { times, places, total }
+}
+
+/// Functions whose time surely rises faster than the size, those that no other of them calls for most of it first.
+fn rising(recordings: &[Recording], sizes: &[f64]) -> Vec<Rising> {
+    let Functions { mut places, times, total } = functions(recordings);
     let mut rising: Vec<(usize, Rising)> = times
         .into_iter()
         .filter(|(_, ns)| ns.last().is_some_and(|largest| *largest >= SHARE * total))

@@ -29,4 +29,4 @@ pub use paired::{bootstrap_median, signed_rank_p, spent, student_interval};
 pub use rank::spearman;
 pub use rates::rate_ratio_interval;
 pub use robust::{mean, median, quantile};
-pub use sizes::{PowerLaw, power_law, quadratic};
+pub use sizes::{Affine, PowerLaw, affine, power_law, quadratic};

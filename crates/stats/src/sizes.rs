@@ -118,6 +118,54 @@ fn least_squares(rows: &[[f64; 3]], terms: &[usize]) -> Option<Vec<f64>> {
     Some((0..n).map(|at| matrix[at][n] / matrix[at][at]).collect())
 }
 
+/// cost = fixed + per_unit · size, fitted to relative errors: a cost of 1 µs counts as much as one of 1 s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Affine {
+    /// Cost at size 0.
+    pub fixed: f64,
+    /// 95 % interval of `fixed`.
+    pub fixed_low: f64,
+    /// See `fixed_low`.
+    pub fixed_high: f64,
+    /// Further cost of each unit of size.
+    pub per_unit: f64,
+    /// Share of the variance that it explains, weighted as the fit.
+    pub r2: f64,
+}
+
+impl Affine {
+    /// The cost at a size.
+    pub fn at(&self, size: f64) -> f64 {
+        self.fixed + self.per_unit * size
+    }
+}
+
+/// Fits fixed + per_unit · size by weighted least squares, weights 1/cost². None for fewer than three sizes, all of one size,
+/// or values that are not above zero.
+pub fn affine(sizes: &[f64], costs: &[f64]) -> Option<Affine> {
+    let usable = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value > 0.0);
+    if sizes.len() != costs.len() || sizes.len() < 3 || !usable(sizes) || !usable(costs) {
+        return None;
+    }
+    let weights: Vec<f64> = costs.iter().map(|cost| 1.0 / (cost * cost)).collect();
+    let sum = |of: &dyn Fn(usize) -> f64| (0..sizes.len()).map(|at| weights[at] * of(at)).sum::<f64>();
+    let whole = sum(&|_| 1.0);
+    let (mean_size, mean_cost) = (sum(&|at| sizes[at]) / whole, sum(&|at| costs[at]) / whole);
+    let spread = sum(&|at| (sizes[at] - mean_size).powi(2));
+    if spread <= 0.0 {
+        return None;
+    }
+    let per_unit = sum(&|at| (sizes[at] - mean_size) * (costs[at] - mean_cost)) / spread;
+    let fixed = mean_cost - per_unit * mean_size;
+    let left = sum(&|at| (costs[at] - fixed - per_unit * sizes[at]).powi(2));
+    let all = sum(&|at| (costs[at] - mean_cost).powi(2));
+    let free = sizes.len() as f64 - 2.0;
+    let error = (left / free * (1.0 / whole + mean_size * mean_size / spread)).sqrt();
+    let reach = StudentsT::new(0.0, 1.0, free).ok()?.inverse_cdf(0.975) * error;
+    let r2 = if all > 0.0 { 1.0 - left / all } else { 1.0 };
+    Some(Affine { fixed, fixed_low: fixed - reach, fixed_high: fixed + reach, per_unit, r2 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,5 +209,27 @@ mod tests {
         let [_, b, c] = quadratic(&SIZES, &SIZES.map(|size| 7.0 * size)).expect("parts");
         assert!((b / 7.0 - 1.0).abs() < 1e-6 && c.abs() < 1e-9);
         assert_eq!(quadratic(&SIZES[..2], &[1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn a_fixed_part_and_a_part_of_each_unit_are_told_apart() {
+        let sizes = [64.0, 256.0, 1440.0, 16384.0];
+        let costs: Vec<f64> = sizes.iter().map(|size| 500.0 + 0.5 * size).collect();
+        let fit = affine(&sizes, &costs).expect("a fit");
+        assert!((fit.fixed - 500.0).abs() < 1e-6 && (fit.per_unit - 0.5).abs() < 1e-9, "{fit:?}");
+        assert!(fit.r2 > 0.999_999 && fit.fixed_low > 499.0 && fit.fixed_high < 501.0);
+        // An error of 1 % in each leaves the fixed part between bounds that hold it.
+        let noisy: Vec<f64> =
+            costs.iter().zip([1.01, 0.99, 1.01, 0.99]).map(|(cost, error)| cost * error).collect();
+        let fit = affine(&sizes, &noisy).expect("a fit");
+        assert!(fit.fixed_low < 500.0 && 500.0 < fit.fixed_high && fit.fixed_low > 400.0, "{fit:?}");
+        assert!((fit.at(1440.0) / 1220.0 - 1.0).abs() < 0.03);
+    }
+
+    #[test]
+    fn two_sizes_or_one_tell_no_fixed_part() {
+        assert_eq!(affine(&[1.0, 2.0], &[1.0, 2.0]), None);
+        assert_eq!(affine(&[5.0, 5.0, 5.0], &[1.0, 2.0, 3.0]), None);
+        assert_eq!(affine(&[1.0, 2.0, 3.0], &[1.0, 0.0, 3.0]), None);
     }
 }
