@@ -1,0 +1,214 @@
+//! Several messages sealed under one key, each one's end stitched into the next one's beginning.
+//!
+//! A message alone ends with nothing for the AES unit to do: the last blocks are hashed, the sum reduced, and header
+//! protection's block goes its ten rounds. Here all of that fills the gaps of the next message's first group ([`Unfinished`]).
+
+use super::exact;
+use super::ghash::{Hasher, Sum, lengths};
+use super::group::{Counter, Gap, HashSome, Mask, apply, apply_one, apply_partial, lanes};
+use super::isa::{Block, Isa, V};
+use super::schedule::Schedule;
+use super::single::{LEAD, ONE_GROUP, middle};
+use crate::Packet;
+
+/// Seals each; samples must lie within the texts.
+#[inline(always)]
+pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets: &mut [Packet<'_>]) {
+    let (mut no_tag, mut no_mask) = ([0; 16], [0; 16]);
+    let mut unfinished = Unfinished {
+        sum: Sum::zero(isa),
+        blocks: &[],
+        partial: None,
+        powers: &key.powers,
+        ends: isa.zero(),
+        reduced: None,
+        tag_pad: isa.zero(),
+        mask: None,
+        tag_to: &mut no_tag,
+        mask_to: &mut no_mask,
+    };
+    for packet in packets {
+        let count = packet.text.len().div_ceil(16);
+        let one = One {
+            isa,
+            key,
+            counter: Counter::new(isa, key, &packet.nonce),
+            hasher: Hasher::new(isa, &key.powers, packet.aad, count, LEAD),
+            packet,
+        };
+        unfinished = if count <= ONE_GROUP {
+            exact!(count, 0 1 2 3 4 5 6 7, |N| one.in_one_group::<ROUNDS, { N + 1 }, N>(unfinished))
+        } else {
+            one.in_groups::<ROUNDS>(unfinished, count)
+        };
+    }
+    unfinished.finish::<I, ROUNDS>(isa);
+}
+
+/// A packet of which all blocks are encrypted; its last ones are not hashed.
+struct Unfinished<'p> {
+    sum: Sum,
+    /// Whole blocks to be hashed, up to eight.
+    blocks: &'p [Block],
+    /// What the text ends with, if that is no whole block: padded with zeros, its bytes reversed.
+    partial: Option<V>,
+    powers: &'p [V],
+    /// The block of lengths.
+    ends: V,
+    reduced: Option<V>,
+    tag_pad: V,
+    mask: Option<Mask<'p>>,
+    tag_to: &'p mut Block,
+    mask_to: &'p mut Block,
+}
+
+impl Unfinished<'_> {
+    #[inline(always)]
+    fn hash_end<I: Isa>(&mut self, isa: I) {
+        let mut powers = &self.powers[self.blocks.len()..];
+        if let (Some(partial), Some((power, rest))) = (self.partial, powers.split_first()) {
+            self.sum.add(isa, partial, *power);
+            powers = rest;
+        }
+        self.sum.add(isa, self.ends, powers[0]);
+    }
+
+    /// What did not fit into the gaps, and writes tag and mask.
+    #[inline(always)]
+    fn finish_after_gaps<I: Isa, const ROUNDS: usize>(mut self, isa: I, pieces: usize) {
+        if self.blocks.len() >= pieces {
+            self.hash_end(isa);
+        }
+        let reduced = self.reduced.unwrap_or_else(|| self.sum.reduce(isa));
+        isa.store(self.tag_to, isa.xor(self.tag_pad, isa.reverse(reduced)));
+        if let Some(mask) = self.mask {
+            isa.store(self.mask_to, mask.finish::<I, ROUNDS>(isa));
+        }
+    }
+
+    /// All of it, with no group to hide in.
+    #[inline(always)]
+    fn finish<I: Isa, const ROUNDS: usize>(mut self, isa: I) {
+        for piece in 0..ROUNDS - 2 {
+            self.fill(isa, piece);
+        }
+        self.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
+    }
+}
+
+impl<I: Isa> Gap<I> for Unfinished<'_> {
+    #[inline(always)]
+    fn fill(&mut self, isa: I, piece: usize) {
+        let blocks = self.blocks.len();
+        if piece < blocks {
+            self.sum.add_pinned(isa, &self.blocks[piece], self.powers[piece]);
+        } else if piece == blocks {
+            self.hash_end(isa);
+        } else if piece == blocks + 1 {
+            self.reduced = Some(self.sum.reduce(isa));
+        }
+        if let Some(mask) = &mut self.mask {
+            mask.fill(isa, piece);
+        }
+    }
+}
+
+/// A packet to be sealed.
+struct One<'k, 'p, 't, I> {
+    isa: I,
+    key: &'k Schedule,
+    counter: Counter,
+    hasher: Hasher<'k>,
+    packet: &'p mut Packet<'t>,
+}
+
+impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
+    /// A packet of `N` blocks, with `L` lanes.
+    #[inline(always)]
+    fn in_one_group<const ROUNDS: usize, const L: usize, const N: usize>(
+        mut self,
+        mut before: Unfinished<'_>,
+    ) -> Unfinished<'p> {
+        let isa = self.isa;
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &mut self.counter, &mut before);
+        before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
+        let tag_pad = isa.last_round(states[0], self.key.rounds[ROUNDS]);
+        self.end::<ROUNDS, L, N>(&states, tag_pad, 0)
+    }
+
+    /// A packet of more blocks than fit into one.
+    #[inline(always)]
+    fn in_groups<const ROUNDS: usize>(mut self, mut before: Unfinished<'_>, count: usize) -> Unfinished<'p> {
+        let Self { isa, key, .. } = self;
+        let blocks = self.packet.text.as_chunks_mut::<16>().0;
+        let states = lanes::<I, ROUNDS, 7>(isa, key, &mut self.counter, &mut before);
+        before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
+        let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
+        apply::<I, ROUNDS>(isa, key, &states[1..], &mut blocks[..LEAD]);
+        let mut done = LEAD;
+        let mut waiting = LEAD;
+        if count - done > 8 {
+            middle::<I, ROUNDS, LEAD>(isa, key, &mut self.counter, &mut self.hasher, blocks, done);
+            done += 8;
+            waiting = 8;
+            while count - done > 8 {
+                middle::<I, ROUNDS, 8>(isa, key, &mut self.counter, &mut self.hasher, blocks, done);
+                done += 8;
+            }
+        }
+        exact!(count - done, 1 2 3 4 5 6 7 8, |N| self.last_group::<ROUNDS, N>(tag_pad, done, waiting))
+    }
+
+    /// The last `N` blocks of a packet of several groups.
+    #[inline(always)]
+    fn last_group<const ROUNDS: usize, const N: usize>(
+        mut self,
+        tag_pad: V,
+        done: usize,
+        waiting: usize,
+    ) -> Unfinished<'p> {
+        let blocks = &self.packet.text.as_chunks::<16>().0[done - waiting..done];
+        let mut gap = HashSome { sum: self.hasher.sum, blocks, powers: self.hasher.rest(), mask: None };
+        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &mut self.counter, &mut gap);
+        self.hasher.sum = gap.sum;
+        self.hasher.skip(waiting);
+        self.end::<ROUNDS, N, N>(&states, tag_pad, done)
+    }
+
+    /// Applies the last `N` of the lanes to the text from block `done` on, and leaves the rest to the packet that follows.
+    #[inline(always)]
+    fn end<const ROUNDS: usize, const L: usize, const N: usize>(
+        self,
+        states: &[V; L],
+        tag_pad: V,
+        done: usize,
+    ) -> Unfinished<'p> {
+        let Self { isa, key, hasher, packet, .. } = self;
+        let Packet { aad, text, sample_at, tag, mask, .. } = packet;
+        let ends = lengths(isa, aad.len(), text.len());
+        let (whole, bytes) = text[done * 16..].as_chunks_mut::<16>();
+        let mut partial = None;
+        for lane in 0..N {
+            let state = states[L - N + lane];
+            match whole.get_mut(lane) {
+                Some(block) => {
+                    apply_one::<I, ROUNDS>(isa, key, state, block);
+                }
+                None => partial = Some(isa.reverse(apply_partial::<I, ROUNDS>(isa, key, state, bytes))),
+            }
+        }
+        let sample = sample_at.and_then(|at| text.get(at..)?.first_chunk());
+        Unfinished {
+            sum: hasher.sum,
+            blocks: text[done * 16..].as_chunks().0,
+            partial,
+            powers: hasher.rest(),
+            ends,
+            reduced: None,
+            tag_pad,
+            mask: sample.map(|sample| Mask::new(isa, &key.header_rounds, sample)),
+            tag_to: tag,
+            mask_to: mask,
+        }
+    }
+}
