@@ -1,7 +1,7 @@
 //! AES-GCM (NIST SP 800-38D) with everything stitched into the gaps of AES, so that packets go as fast as long records.
 //!
 //! - [`Key`]: seals and opens in place, one message or several at once, with QUIC's header protection on the way
-
+//! - [`quic`]: packets of QUIC (RFC 9001), where a caller cannot use a nonce twice
 //! - [`Implementation`]: what a key runs on; chosen by what the processor has
 //!
 //! ```
@@ -35,6 +35,7 @@ mod error;
 mod kernel;
 mod key;
 mod portable;
+pub mod quic;
 
 pub use error::Error;
 pub use key::{Implementation, Key, KeyBytes, Packet};

@@ -8,7 +8,7 @@ use super::ghash::{Hasher, Sum, lengths};
 use super::group::{Counter, Gap, HashSome, Mask, apply, apply_one, apply_partial, lanes};
 use super::isa::{Block, Isa, V};
 use super::schedule::Schedule;
-use super::single::{LEAD, ONE_GROUP, middle};
+use super::single::{LEAD, ONE_GROUP, body, full_groups, seal_groups};
 use crate::Packet;
 
 /// Seals each; samples must lie within the texts.
@@ -130,7 +130,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         mut before: Unfinished<'_>,
     ) -> Unfinished<'p> {
         let isa = self.isa;
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &mut self.counter, &mut before);
+        let columns = self.counter.first(self.key);
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], self.key.rounds[ROUNDS]);
         self.end::<ROUNDS, L, N>(&states, tag_pad, 0)
@@ -140,22 +141,16 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
     #[inline(always)]
     fn in_groups<const ROUNDS: usize>(mut self, mut before: Unfinished<'_>, count: usize) -> Unfinished<'p> {
         let Self { isa, key, .. } = self;
-        let blocks = self.packet.text.as_chunks_mut::<16>().0;
-        let states = lanes::<I, ROUNDS, 7>(isa, key, &mut self.counter, &mut before);
+        let full = full_groups(count);
+        let (lead, groups) = body(self.packet.text, full);
+        let columns = self.counter.first(key);
+        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, columns, &mut before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
-        apply::<I, ROUNDS>(isa, key, &states[1..], &mut blocks[..LEAD]);
-        let mut done = LEAD;
-        let mut waiting = LEAD;
-        if count - done > 8 {
-            middle::<I, ROUNDS, LEAD>(isa, key, &mut self.counter, &mut self.hasher, blocks, done);
-            done += 8;
-            waiting = 8;
-            while count - done > 8 {
-                middle::<I, ROUNDS, 8>(isa, key, &mut self.counter, &mut self.hasher, blocks, done);
-                done += 8;
-            }
-        }
+        apply::<I, ROUNDS>(isa, key, &states[1..], lead);
+        seal_groups::<I, ROUNDS>(isa, key, &mut self.counter, &mut self.hasher, lead, groups);
+        let done = LEAD + 8 * full;
+        let waiting = if full == 0 { LEAD } else { 8 };
         exact!(count - done, 1 2 3 4 5 6 7 8, |N| self.last_group::<ROUNDS, N>(tag_pad, done, waiting))
     }
 
@@ -169,7 +164,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
     ) -> Unfinished<'p> {
         let blocks = &self.packet.text.as_chunks::<16>().0[done - waiting..done];
         let mut gap = HashSome { sum: self.hasher.sum, blocks, powers: self.hasher.rest(), mask: None };
-        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &mut self.counter, &mut gap);
+        let columns = self.counter.last(self.isa, self.key);
+        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &self.counter, columns, &mut gap);
         self.hasher.sum = gap.sum;
         self.hasher.skip(waiting);
         self.end::<ROUNDS, N, N>(&states, tag_pad, done)

@@ -148,10 +148,23 @@ impl<'k> Hasher<'k> {
         self.powers = after;
     }
 
-    /// Powers for a group of `N` blocks, in the middle of a message: begins a new segment where one has ended, which changes
-    /// the sum.
+    /// Powers for the first group.
     #[inline(always)]
-    pub(crate) fn take<I: Isa, const N: usize>(&mut self, isa: I) -> &'k [V; N] {
+    pub(crate) fn first<const N: usize>(&mut self) -> &'k [V; N] {
+        self.left -= N;
+        match self.powers.split_first_chunk() {
+            Some((taken, rest)) => {
+                self.powers = rest;
+                taken
+            }
+            None => unreachable!("the first segment begins with the first group"),
+        }
+    }
+
+    /// Powers for the next groups of eight: as many as are in one segment, up to `most`. Begins a new segment where one has
+    /// ended, which changes the sum.
+    #[inline(always)]
+    pub(crate) fn groups<I: Isa>(&mut self, isa: I, most: usize) -> &'k [[V; 8]] {
         if self.powers.is_empty() {
             let segment = match self.left {
                 left @ ..=POWERS => left,
@@ -160,19 +173,16 @@ impl<'k> Hasher<'k> {
             };
             self.continue_from(isa, segment);
         }
-        self.left -= N;
-        match self.powers.split_first_chunk() {
-            Some((taken, rest)) => {
-                self.powers = rest;
-                taken
-            }
-            None => unreachable!("segments end where groups end"),
-        }
+        let groups = self.powers.as_chunks().0;
+        let groups = &groups[..most.min(groups.len())];
+        self.skip(8 * groups.len());
+        groups
     }
 
     /// Goes on behind the next `count` blocks, which someone else hashes.
     #[inline(always)]
     pub(crate) fn skip(&mut self, count: usize) {
+        self.left -= count;
         self.powers = &self.powers[count..];
     }
 

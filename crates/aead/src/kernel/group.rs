@@ -98,8 +98,8 @@ pub(crate) struct Counter {
     nonce: V,
     /// After round 1, with the last byte of the counter 0.
     base: V,
-    /// Of the next block.
-    pub(crate) next: u32,
+    /// Of the next block: 1, and then multiples of eight.
+    next: u32,
 }
 
 impl Counter {
@@ -120,23 +120,57 @@ impl Counter {
         let block = isa.xor3(self.nonce, high, key.rounds[0]);
         self.base = isa.round(block, key.rounds[1]);
     }
+
+    /// What tells the first `L` blocks apart.
+    #[inline(always)]
+    pub(crate) fn first<'k, const L: usize>(&mut self, key: &'k Schedule) -> &'k [u32; L] {
+        self.next = 8;
+        match key.first_columns[1..].first_chunk() {
+            Some(columns) => columns,
+            None => unreachable!("a group has at most eight lanes"),
+        }
+    }
+
+    /// How many groups of eight are left of this base, or the next one if none are.
+    #[inline(always)]
+    pub(crate) fn groups_of_base(&self) -> usize {
+        (256 - (self.next as usize & 0xff)) / 8
+    }
+
+    /// What tells the blocks of the next groups of eight apart: as many groups as have one base, up to `most`.
+    #[inline(always)]
+    pub(crate) fn groups<'k, I: Isa>(&mut self, isa: I, key: &'k Schedule, most: usize) -> &'k [[u32; 8]] {
+        if self.next & 0xff == 0 {
+            self.rebase(isa, key);
+        }
+        let groups = &key.first_columns.as_chunks().0[(self.next as usize & 0xff) / 8..];
+        let groups = &groups[..most.min(groups.len())];
+        self.next = self.next.wrapping_add(8 * groups.len() as u32);
+        groups
+    }
+
+    /// What tells the last `L` blocks apart.
+    #[inline(always)]
+    pub(crate) fn last<'k, I: Isa, const L: usize>(&mut self, isa: I, key: &'k Schedule) -> &'k [u32; L] {
+        match self.groups(isa, key, 1)[0].first_chunk() {
+            Some(columns) => columns,
+            None => unreachable!("a group has at most eight lanes"),
+        }
+    }
 }
 
-/// `L` counter blocks encrypted but for the last round, of which 256-block boundaries may only be at the beginning.
+/// `L` counter blocks encrypted but for the last round.
 #[inline(always)]
 pub(crate) fn lanes<I: Isa, const ROUNDS: usize, const L: usize>(
     isa: I,
     key: &Schedule,
-    counter: &mut Counter,
+    counter: &Counter,
+    columns: &[u32; L],
     gap: &mut impl Gap<I>,
 ) -> [V; L] {
-    if counter.next & 0xff == 0 {
-        counter.rebase(isa, key);
-    }
-    let first = counter.next as usize;
     let mut states = [isa.zero(); L];
-    for (lane, state) in states.iter_mut().enumerate() {
-        *state = isa.xor(counter.base, isa.word(key.first_columns[(first + lane) & 0xff]));
+    for (state, column) in states.iter_mut().zip(columns) {
+        *state = isa.xor(counter.base, isa.word(*column));
     }
     // Written out, since LLVM leaves some as loops otherwise.
     macro_rules! rounds {
@@ -150,7 +184,6 @@ pub(crate) fn lanes<I: Isa, const ROUNDS: usize, const L: usize>(
         )+};
     }
     rounds!(2 3 4 5 6 7 8 9 10 11 12 13);
-    counter.next = counter.next.wrapping_add(L as u32);
     states
 }
 

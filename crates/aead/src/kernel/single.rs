@@ -31,23 +31,67 @@ pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message:
         let end = End { isa, key, counter, hasher, ends, tag_pad: None, done: 0, waiting: 0, sample_at };
         return exact!(count, 0 1 2 3 4 5 6 7, |N| end.seal::<ROUNDS, { N + 1 }, N>(text));
     }
-    let blocks = text.as_chunks_mut::<16>().0;
-    let states = lanes::<I, ROUNDS, 7>(isa, key, &mut counter, &mut Idle);
+    let full = full_groups(count);
+    let (lead, groups) = body(text, full);
+    let columns = counter.first(key);
+    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, columns, &mut Idle);
     let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
-    apply::<I, ROUNDS>(isa, key, &states[1..], &mut blocks[..LEAD]);
-    let mut done = LEAD;
-    let mut waiting = LEAD;
-    if count - done > 8 {
-        middle::<I, ROUNDS, LEAD>(isa, key, &mut counter, &mut hasher, blocks, done);
-        done += 8;
-        waiting = 8;
-        while count - done > 8 {
-            middle::<I, ROUNDS, 8>(isa, key, &mut counter, &mut hasher, blocks, done);
-            done += 8;
-        }
-    }
+    apply::<I, ROUNDS>(isa, key, &states[1..], lead);
+    seal_groups::<I, ROUNDS>(isa, key, &mut counter, &mut hasher, lead, groups);
+    let done = LEAD + 8 * full;
+    let waiting = if full == 0 { LEAD } else { 8 };
     let end = End { isa, key, counter, hasher, ends, tag_pad: Some(tag_pad), done, waiting, sample_at };
     exact!(count - done, 1 2 3 4 5 6 7 8, |N| end.seal::<ROUNDS, N, N>(text))
+}
+
+/// How many groups of eight lie between the first group and the last, if there is more than one group.
+#[inline(always)]
+pub(crate) fn full_groups(count: usize) -> usize {
+    (count - LEAD - 1) / 8
+}
+
+/// The blocks of the first group, and those of `full` groups of eight behind it.
+#[inline(always)]
+pub(crate) fn body(text: &mut [u8], full: usize) -> (&mut [Block; LEAD], &mut [[Block; 8]]) {
+    match text.as_chunks_mut().0.split_first_chunk_mut() {
+        Some((lead, rest)) => (lead, &mut rest.as_chunks_mut().0[..full]),
+        None => unreachable!("there are more than seven blocks"),
+    }
+}
+
+/// The groups in the middle: encrypts each and hashes the one before.
+#[inline(always)]
+pub(crate) fn seal_groups<I: Isa, const ROUNDS: usize>(
+    isa: I,
+    key: &Schedule,
+    counter: &mut Counter,
+    hasher: &mut Hasher<'_>,
+    lead: &[Block; LEAD],
+    groups: &mut [[Block; 8]],
+) {
+    let Some((group, mut groups)) = groups.split_first_mut() else { return };
+    let mut gap = Hash { sum: hasher.sum, blocks: lead, powers: hasher.first() };
+    let columns = &counter.groups(isa, key, 1)[0];
+    let states = lanes::<I, ROUNDS, 8>(isa, key, counter, columns, &mut gap);
+    hasher.sum = gap.sum;
+    apply::<I, ROUNDS>(isa, key, &states, group);
+    let mut waiting = &*group;
+    // A run of groups needs neither a new base nor a new segment.
+    while !groups.is_empty() {
+        let powers = hasher.groups(isa, groups.len().min(counter.groups_of_base()));
+        let columns = counter.groups(isa, key, powers.len());
+        let (run, rest) = groups.split_at_mut(powers.len());
+        let mut sum = hasher.sum;
+        for ((group, columns), powers) in run.iter_mut().zip(columns).zip(powers) {
+            let mut gap = Hash { sum, blocks: waiting, powers };
+            let states = lanes::<I, ROUNDS, 8>(isa, key, counter, columns, &mut gap);
+            sum = gap.sum;
+            apply::<I, ROUNDS>(isa, key, &states, group);
+            waiting = group;
+        }
+        hasher.sum = sum;
+        groups = rest;
+    }
 }
 
 /// Decrypts; whether `tag` is the message's.
@@ -74,53 +118,32 @@ fn decrypt<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message: Message
             End { isa, key, counter, hasher, ends, tag_pad: None, done: 0, waiting: 0, sample_at: None };
         return exact!(count, 0 1 2 3 4 5 6 7, |N| end.open::<ROUNDS, { N + 1 }, N>(text));
     }
-    let blocks = text.as_chunks_mut::<16>().0;
-    let Some((lead, mut blocks)) = blocks.split_first_chunk_mut::<LEAD>() else {
-        unreachable!("there are more than seven blocks")
-    };
-    let powers = hasher.take(isa);
-    let mut gap = Hash { sum: hasher.sum, blocks: lead, powers };
-    let states = lanes::<I, ROUNDS, 7>(isa, key, &mut counter, &mut gap);
+    let full = full_groups(count);
+    let (lead, mut groups) = body(text, full);
+    let mut gap = Hash { sum: hasher.sum, blocks: lead, powers: hasher.first() };
+    let columns = counter.first(key);
+    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, columns, &mut gap);
     hasher.sum = gap.sum;
     let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
     apply::<I, ROUNDS>(isa, key, &states[1..], lead);
-    let mut done = LEAD;
-    while count - done > 8 {
-        let Some((group, rest)) = blocks.split_first_chunk_mut::<8>() else {
-            unreachable!("there are more than eight blocks to come")
-        };
-        let powers = hasher.take(isa);
-        let mut gap = Hash { sum: hasher.sum, blocks: group, powers };
-        let states = lanes::<I, ROUNDS, 8>(isa, key, &mut counter, &mut gap);
-        hasher.sum = gap.sum;
-        apply::<I, ROUNDS>(isa, key, &states, group);
-        blocks = rest;
-        done += 8;
+    while !groups.is_empty() {
+        let powers = hasher.groups(isa, groups.len().min(counter.groups_of_base()));
+        let columns = counter.groups(isa, key, powers.len());
+        let (run, rest) = groups.split_at_mut(powers.len());
+        let mut sum = hasher.sum;
+        for ((group, columns), powers) in run.iter_mut().zip(columns).zip(powers) {
+            let mut gap = Hash { sum, blocks: group, powers };
+            let states = lanes::<I, ROUNDS, 8>(isa, key, &counter, columns, &mut gap);
+            sum = gap.sum;
+            apply::<I, ROUNDS>(isa, key, &states, group);
+        }
+        hasher.sum = sum;
+        groups = rest;
     }
+    let done = LEAD + 8 * full;
     let end =
         End { isa, key, counter, hasher, ends, tag_pad: Some(tag_pad), done, waiting: 0, sample_at: None };
     exact!(count - done, 1 2 3 4 5 6 7 8, |N| end.open::<ROUNDS, N, N>(text))
-}
-
-/// A group of eight in the middle: encrypts the blocks from `done` on and hashes the `WAITING` before them.
-#[inline(always)]
-pub(crate) fn middle<I: Isa, const ROUNDS: usize, const WAITING: usize>(
-    isa: I,
-    key: &Schedule,
-    counter: &mut Counter,
-    hasher: &mut Hasher<'_>,
-    blocks: &mut [Block],
-    done: usize,
-) {
-    let (before, after) = blocks.split_at_mut(done);
-    let (Some(waiting), Some(group)) = (before.last_chunk::<WAITING>(), after.first_chunk_mut::<8>()) else {
-        unreachable!("there are more than eight blocks to come")
-    };
-    let powers = hasher.take(isa);
-    let mut gap = Hash { sum: hasher.sum, blocks: waiting, powers };
-    let states = lanes::<I, ROUNDS, 8>(isa, key, counter, &mut gap);
-    hasher.sum = gap.sum;
-    apply::<I, ROUNDS>(isa, key, &states, group);
 }
 
 /// The last group of a message, and its tag.
@@ -153,7 +176,8 @@ impl<'k, I: Isa> End<'k, I> {
             powers,
             mask: self.mask(before),
         };
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &mut self.counter, &mut gap);
+        let columns = self.columns();
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let (whole, partial) = last.as_chunks_mut::<16>();
         let mut sum = gap.sum;
@@ -181,7 +205,8 @@ impl<'k, I: Isa> End<'k, I> {
         let (whole, partial) = text[self.done * 16..].as_chunks_mut::<16>();
         let powers = self.hasher.rest();
         let mut gap = HashSome { sum: self.hasher.sum, blocks: whole, powers, mask: None };
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &mut self.counter, &mut gap);
+        let columns = self.columns();
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let mut sum = gap.sum;
         for lane in 0..N {
@@ -197,6 +222,11 @@ impl<'k, I: Isa> End<'k, I> {
             }
         }
         self.tag(sum, powers[N], tag_pad)
+    }
+
+    #[inline(always)]
+    fn columns<const L: usize>(&mut self) -> &'k [u32; L] {
+        if self.done == 0 { self.counter.first(self.key) } else { self.counter.last(self.isa, self.key) }
     }
 
     /// The sample's AES block, if there is a sample and all of it is in `text`.
