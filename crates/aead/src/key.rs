@@ -179,8 +179,7 @@ impl Key {
         text: &mut [u8],
         sample_at: usize,
     ) -> Result<(Tag, Mask), Error> {
-        check_lengths(aad, text)?;
-        self.check_sample(text, sample_at)?;
+        self.check(aad, text, Some(sample_at))?;
         self.seal_checked(nonce, aad, text, Some(sample_at))
     }
 
@@ -190,10 +189,7 @@ impl Key {
     /// Those of [`Key::seal_with_mask`], for any of the packets. Then none was sealed.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         for packet in &*packets {
-            check_lengths(packet.aad, packet.text)?;
-            if let Some(at) = packet.sample_at {
-                self.check_sample(packet.text, at)?;
-            }
+            self.check(packet.aad, packet.text, packet.sample_at)?;
         }
         match &self.engine {
             #[cfg(target_arch = "x86_64")]
@@ -282,13 +278,13 @@ impl Key {
         Ok((tag, mask))
     }
 
-    fn check_sample(&self, text: &[u8], sample_at: usize) -> Result<(), Error> {
-        if !self.protects_headers {
-            Err(Error::NoHeaderProtectionKey)
-        } else if sample_at > text.len() {
-            Err(Error::NoSample)
-        } else {
-            Ok(())
+    /// What sealing refuses.
+    pub(crate) fn check(&self, aad: &[u8], text: &[u8], sample_at: Option<usize>) -> Result<(), Error> {
+        check_lengths(aad, text)?;
+        match sample_at {
+            Some(_) if !self.protects_headers => Err(Error::NoHeaderProtectionKey),
+            Some(at) if at > text.len() => Err(Error::NoSample),
+            _ => Ok(()),
         }
     }
 }

@@ -31,6 +31,8 @@ extern crate std;
 #[cfg(target_arch = "x86_64")]
 mod cpu;
 mod error;
+#[cfg(feature = "ffi")]
+pub mod ffi;
 #[cfg(target_arch = "x86_64")]
 mod kernel;
 mod key;
