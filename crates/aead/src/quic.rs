@@ -307,11 +307,12 @@ fn number_length(first: u8) -> usize {
 
 /// The number nearest to `expected` that ends in the `length` bytes `truncated` (RFC 9000, appendix A.3).
 fn nearest(expected: u64, truncated: u64, length: usize) -> u64 {
+    let expected = expected.min(MAX_NUMBER);
     let window = 1_u64 << (8 * length);
     let candidate = (expected & !(window - 1)) | truncated;
     if candidate + window / 2 <= expected && candidate + window <= MAX_NUMBER {
         candidate + window
-    } else if candidate > expected.saturating_add(window / 2) && candidate >= window {
+    } else if candidate > expected + window / 2 && candidate >= window {
         candidate - window
     } else {
         candidate

@@ -47,11 +47,16 @@ fn check(ours: &Key, theirs: &Key, nonce: [u8; 12], aad: &[u8], text: &[u8], sam
     assert!(expected.iter().all(|byte| *byte == 0), "nothing unauthenticated is left of {what}");
 }
 
+/// An interpreter is slow: it sees a sample of all cases.
+const fn one_in(cases: usize) -> usize {
+    if cfg!(miri) { cases } else { 1 }
+}
+
 #[test]
 fn every_length_of_packets() {
     let text = bytes(5, 4200);
     for (ours, theirs) in pairs() {
-        for length in 0..=text.len() {
+        for length in (0..=text.len()).step_by(one_in(29)) {
             let aad = bytes(length as u64, length % 65);
             let sample = (length % 3 == 0).then_some(length % 5).filter(|at| *at <= length);
             check(&ours, &theirs, array(length as u64), &aad, &text[..length], sample);
@@ -64,6 +69,9 @@ fn every_length_of_associated_data() {
     let text = bytes(6, 300);
     for (ours, theirs) in pairs() {
         for length in (0..=200).chain([255, 256, 1000, 2031, 2032, 2033, 2047, 2048, 2049, 5000, 70_001]) {
+            if cfg!(miri) && (length > 200 || length % 37 > 1) {
+                continue;
+            }
             for text in [&text[..0], &text[..1], &text[..16], &text[..100], &text] {
                 check(&ours, &theirs, array(7), &bytes(8, length), text, None);
             }
@@ -73,6 +81,9 @@ fn every_length_of_associated_data() {
 
 #[test]
 fn long_texts_around_every_kind_of_boundary() {
+    if cfg!(miri) {
+        return;
+    }
     let text = bytes(9, (1 << 20) + 64);
     let mut lengths = vec![1 << 16, 100_000, 1 << 20, (1 << 20) + 1, text.len()];
     // Boundaries of 256 blocks, where the counter's last byte wraps, and of 128, where the powers of the hash key end.
@@ -90,7 +101,7 @@ fn long_texts_around_every_kind_of_boundary() {
 fn samples_anywhere_in_text_and_tag() {
     for (ours, theirs) in pairs() {
         for length in [0, 3, 16, 20, 111, 112, 113, 300] {
-            for at in 0..=length {
+            for at in (0..=length).step_by(one_in(23)) {
                 check(&ours, &theirs, array(12), b"header", &bytes(13, length), Some(at));
             }
         }
@@ -101,7 +112,7 @@ fn samples_anywhere_in_text_and_tag() {
 fn batches_of_mixed_sizes() {
     let mut random = fastrand::Rng::with_seed(14);
     for (ours, theirs) in pairs() {
-        for round in 0..400 {
+        for round in (0..400).step_by(one_in(133)) {
             let equal = random.usize(..2000);
             let texts: Vec<Vec<u8>> = (0..random.u64(..12))
                 .map(|at| {
@@ -155,22 +166,22 @@ fn what_was_changed_anywhere_is_refused() {
             let refused = |nonce, aad: &[u8], sealed: &[u8], tag| {
                 ours.open(&nonce, aad, &mut sealed.to_vec(), &tag) == Err(Error::Unauthentic)
             };
-            for bit in 0..length * 8 {
+            for bit in (0..length * 8).step_by(one_in(41)) {
                 let mut changed = sealed.clone();
                 changed[bit / 8] ^= 1 << (bit % 8);
                 assert!(refused(nonce, &aad, &changed, tag), "bit {bit} of {length} bytes");
             }
-            for bit in 0..128 {
+            for bit in (0..128).step_by(one_in(41)) {
                 let mut changed = tag;
                 changed[bit / 8] ^= 1 << (bit % 8);
                 assert!(refused(nonce, &aad, &sealed, changed), "bit {bit} of the tag");
             }
-            for bit in 0..160 {
+            for bit in (0..160).step_by(one_in(41)) {
                 let mut changed = aad.clone();
                 changed[bit / 8] ^= 1 << (bit % 8);
                 assert!(refused(nonce, &changed, &sealed, tag), "bit {bit} of the associated data");
             }
-            for bit in 0..96 {
+            for bit in (0..96).step_by(one_in(41)) {
                 let mut changed: [u8; 12] = nonce;
                 changed[bit / 8] ^= 1 << (bit % 8);
                 assert!(refused(changed, &aad, &sealed, tag), "bit {bit} of the nonce");

@@ -5,7 +5,7 @@
 
 use super::exact;
 use super::ghash::{Hasher, Sum, lengths};
-use super::group::{Counter, Gap, HashSome, Mask, apply, apply_one, apply_partial, lanes};
+use super::group::{Counter, Gap, HashSome, Mask, apply, apply_last, lanes, split_last};
 use super::isa::{Block, Isa, V};
 use super::schedule::Schedule;
 use super::single::{LEAD, ONE_GROUP, body, full_groups, seal_groups};
@@ -36,16 +36,19 @@ pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets:
             hasher: Hasher::new(isa, &key.powers, packet.aad, count, LEAD),
             packet,
         };
-        unfinished = if count <= ONE_GROUP {
-            exact!(count, 0 1 2 3 4 5 6 7, |N| one.in_one_group::<ROUNDS, { N + 1 }, N>(unfinished))
+        let before = &mut unfinished;
+        if count <= ONE_GROUP {
+            exact!(count, 0 1 2 3 4 5 6 7, |N| one.in_one_group::<ROUNDS, { N + 1 }, N>(before));
         } else {
-            one.in_groups::<ROUNDS>(unfinished, count)
-        };
+            one.in_groups::<ROUNDS>(before, count);
+        }
     }
     unfinished.finish::<I, ROUNDS>(isa);
 }
 
 /// A packet of which all blocks are encrypted; its last ones are not hashed.
+///
+/// Changed in place and never moved: a copy would read in other widths what was just written, and wait for it.
 struct Unfinished<'p> {
     sum: Sum,
     /// Whole blocks to be hashed, up to eight.
@@ -75,13 +78,13 @@ impl Unfinished<'_> {
 
     /// What did not fit into the gaps, and writes tag and mask.
     #[inline(always)]
-    fn finish_after_gaps<I: Isa, const ROUNDS: usize>(mut self, isa: I, pieces: usize) {
+    fn finish_after_gaps<I: Isa, const ROUNDS: usize>(&mut self, isa: I, pieces: usize) {
         if self.blocks.len() >= pieces {
             self.hash_end(isa);
         }
         let reduced = self.reduced.unwrap_or_else(|| self.sum.reduce(isa));
         isa.store(self.tag_to, isa.xor(self.tag_pad, isa.reverse(reduced)));
-        if let Some(mask) = self.mask {
+        if let Some(mask) = &self.mask {
             isa.store(self.mask_to, mask.finish::<I, ROUNDS>(isa));
         }
     }
@@ -127,31 +130,31 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
     #[inline(always)]
     fn in_one_group<const ROUNDS: usize, const L: usize, const N: usize>(
         mut self,
-        mut before: Unfinished<'_>,
-    ) -> Unfinished<'p> {
+        before: &mut Unfinished<'p>,
+    ) {
         let isa = self.isa;
         let columns = self.counter.first(self.key);
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut before);
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], self.key.rounds[ROUNDS]);
-        self.end::<ROUNDS, L, N>(&states, tag_pad, 0)
+        self.end::<ROUNDS, L, N>(&states, tag_pad, 0, before);
     }
 
     /// A packet of more blocks than fit into one.
     #[inline(always)]
-    fn in_groups<const ROUNDS: usize>(mut self, mut before: Unfinished<'_>, count: usize) -> Unfinished<'p> {
+    fn in_groups<const ROUNDS: usize>(mut self, before: &mut Unfinished<'p>, count: usize) {
         let Self { isa, key, .. } = self;
         let full = full_groups(count);
         let (lead, groups) = body(self.packet.text, full);
         let columns = self.counter.first(key);
-        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, columns, &mut before);
+        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, columns, before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
         apply::<I, ROUNDS>(isa, key, &states[1..], lead);
         seal_groups::<I, ROUNDS>(isa, key, &mut self.counter, &mut self.hasher, lead, groups);
         let done = LEAD + 8 * full;
         let waiting = if full == 0 { LEAD } else { 8 };
-        exact!(count - done, 1 2 3 4 5 6 7 8, |N| self.last_group::<ROUNDS, N>(tag_pad, done, waiting))
+        exact!(count - done, 1 2 3 4 5 6 7 8, |N| self.last_group::<ROUNDS, N>(tag_pad, done, waiting, before));
     }
 
     /// The last `N` blocks of a packet of several groups.
@@ -161,14 +164,15 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         tag_pad: V,
         done: usize,
         waiting: usize,
-    ) -> Unfinished<'p> {
+        before: &mut Unfinished<'p>,
+    ) {
         let blocks = &self.packet.text.as_chunks::<16>().0[done - waiting..done];
         let mut gap = HashSome { sum: self.hasher.sum, blocks, powers: self.hasher.rest(), mask: None };
         let columns = self.counter.last(self.isa, self.key);
         let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &self.counter, columns, &mut gap);
         self.hasher.sum = gap.sum;
         self.hasher.skip(waiting);
-        self.end::<ROUNDS, N, N>(&states, tag_pad, done)
+        self.end::<ROUNDS, N, N>(&states, tag_pad, done, before);
     }
 
     /// Applies the last `N` of the lanes to the text from block `done` on, and leaves the rest to the packet that follows.
@@ -178,33 +182,31 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         states: &[V; L],
         tag_pad: V,
         done: usize,
-    ) -> Unfinished<'p> {
+        unfinished: &mut Unfinished<'p>,
+    ) {
         let Self { isa, key, hasher, packet, .. } = self;
         let Packet { aad, text, sample_at, tag, mask, .. } = packet;
         let ends = lengths(isa, aad.len(), text.len());
-        let (whole, bytes) = text[done * 16..].as_chunks_mut::<16>();
+        let (whole, last) = split_last::<N>(&mut text[done * 16..]);
+        let states = &states[L - N..];
+        apply::<I, ROUNDS>(isa, key, states, whole);
         let mut partial = None;
-        for lane in 0..N {
-            let state = states[L - N + lane];
-            match whole.get_mut(lane) {
-                Some(block) => {
-                    apply_one::<I, ROUNDS>(isa, key, state, block);
-                }
-                None => partial = Some(isa.reverse(apply_partial::<I, ROUNDS>(isa, key, state, bytes))),
+        if let Some(state) = states.last() {
+            let cipher = apply_last::<I, ROUNDS>(isa, key, *state, last);
+            if last.len() < 16 {
+                partial = Some(isa.reverse(cipher));
             }
         }
         let sample = sample_at.and_then(|at| text.get(at..)?.first_chunk());
-        Unfinished {
-            sum: hasher.sum,
-            blocks: text[done * 16..].as_chunks().0,
-            partial,
-            powers: hasher.rest(),
-            ends,
-            reduced: None,
-            tag_pad,
-            mask: sample.map(|sample| Mask::new(isa, &key.header_rounds, sample)),
-            tag_to: tag,
-            mask_to: mask,
-        }
+        unfinished.sum = hasher.sum;
+        unfinished.blocks = text[done * 16..].as_chunks().0;
+        unfinished.partial = partial;
+        unfinished.powers = hasher.rest();
+        unfinished.ends = ends;
+        unfinished.reduced = None;
+        unfinished.tag_pad = tag_pad;
+        unfinished.mask = sample.map(|sample| Mask::new(isa, &key.header_rounds, sample));
+        unfinished.tag_to = tag;
+        unfinished.mask_to = mask;
     }
 }

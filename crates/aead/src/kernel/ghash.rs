@@ -7,7 +7,7 @@
 //! reflected numbers need no shift. Schoolbook products (four multiplications) and not Karatsuba's three: the multiplier has
 //! time where AES sets the pace, and the exclusive ors and moves around it do not.
 
-use super::isa::{Block, Isa, V, pin, pin_with_reads};
+use super::isa::{Block, Isa, V, pin_together};
 
 /// Powers of the hash key held: H^128 … H^1, in this order, as the blocks of a segment meet them.
 pub(crate) const POWERS: usize = 128;
@@ -42,9 +42,7 @@ impl Sum {
     #[inline(always)]
     pub(crate) fn add_pinned<I: Isa>(&mut self, isa: I, block: &Block, power: V) {
         self.add(isa, isa.reverse(isa.load(block)), power);
-        self.low = pin(self.low);
-        self.high = pin(self.high);
-        self.middle = pin_with_reads(self.middle);
+        pin_together(&mut self.low, &mut self.high, &mut self.middle);
     }
 
     /// The sum modulo x^128 + x^127 + x^126 + x^121 + 1, by folding the low half twice.

@@ -5,7 +5,7 @@
 
 use super::aes::MAX_KEYS;
 use super::ghash::Sum;
-use super::isa::{Block, Isa, V, pin};
+use super::isa::{Block, Isa, V, pin, reread};
 use super::schedule::Schedule;
 
 /// Work to be done between the rounds of a group.
@@ -87,7 +87,7 @@ impl<'k> Mask<'k> {
 
     /// The rounds for which a group has no gap.
     #[inline(always)]
-    pub(crate) fn finish<I: Isa, const ROUNDS: usize>(self, isa: I) -> V {
+    pub(crate) fn finish<I: Isa, const ROUNDS: usize>(&self, isa: I) -> V {
         isa.last_round(isa.round(self.state, self.keys[ROUNDS - 1]), self.keys[ROUNDS])
     }
 }
@@ -168,6 +168,7 @@ pub(crate) fn lanes<I: Isa, const ROUNDS: usize, const L: usize>(
     columns: &[u32; L],
     gap: &mut impl Gap<I>,
 ) -> [V; L] {
+    let keys = reread(&key.rounds);
     let mut states = [isa.zero(); L];
     for (state, column) in states.iter_mut().zip(columns) {
         *state = isa.xor(counter.base, isa.word(*column));
@@ -177,7 +178,7 @@ pub(crate) fn lanes<I: Isa, const ROUNDS: usize, const L: usize>(
         ($($round:literal)+) => {$(
             if $round < ROUNDS {
                 for state in &mut states {
-                    *state = pin(isa.round(*state, key.rounds[$round]));
+                    *state = pin(isa.round(*state, keys[$round]));
                 }
                 gap.fill(isa, $round - 2);
             }
@@ -209,14 +210,30 @@ pub(crate) fn apply_one<I: Isa, const ROUNDS: usize>(
     out
 }
 
-/// As [`apply_one`], of one to fifteen bytes; zeros behind them in what it gives.
+/// The last `N` blocks of a text: those that are whole in any case, and the last, which may be partial.
 #[inline(always)]
-pub(crate) fn apply_partial<I: Isa, const ROUNDS: usize>(
+pub(crate) fn split_last<const N: usize>(text: &mut [u8]) -> (&mut [Block], &mut [u8]) {
+    let (whole, last) = text.split_at_mut(16 * N.saturating_sub(1));
+    (whole.as_chunks_mut().0, last)
+}
+
+/// As [`apply_one`], of one to sixteen bytes.
+#[inline(always)]
+pub(crate) fn apply_last<I: Isa, const ROUNDS: usize>(
     isa: I,
     key: &Schedule,
     state: V,
     bytes: &mut [u8],
 ) -> V {
+    match bytes.first_chunk_mut() {
+        Some(block) => apply_one::<I, ROUNDS>(isa, key, state, block),
+        None => apply_partial::<I, ROUNDS>(isa, key, state, bytes),
+    }
+}
+
+/// As [`apply_one`], of one to fifteen bytes; zeros behind them in what it gives.
+#[inline(always)]
+fn apply_partial<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, state: V, bytes: &mut [u8]) -> V {
     let out = isa.last_round(state, isa.xor(key.rounds[ROUNDS], isa.load_partial(bytes)));
     isa.store_partial(bytes, out);
     isa.keep(out, bytes.len())

@@ -32,21 +32,39 @@ pub(crate) fn pin(value: V) -> V {
     value
 }
 
-/// As [`pin`]; moreover no read from memory is moved across it, which keeps round keys from being hoisted out of a loop
-/// only to be spilled to the stack.
+/// As [`pin`], of three that belong together; moreover no read from memory is moved across.
 #[inline(always)]
-pub(crate) fn pin_with_reads(value: V) -> V {
+pub(crate) fn pin_together(a: &mut V, b: &mut V, c: &mut V) {
     #[cfg(not(miri))]
-    {
-        let mut value = value;
-        // SAFETY: an empty assembly text changes nothing.
-        unsafe {
-            core::arch::asm!("/* {0} */", inout(xmm_reg) value, options(nostack, preserves_flags));
-        }
-        value
+    // SAFETY: an empty assembly text changes nothing.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1} {2} */",
+            inout(xmm_reg) * a,
+            inout(xmm_reg) * b,
+            inout(xmm_reg) * c,
+            options(nostack, preserves_flags)
+        );
     }
     #[cfg(miri)]
-    value
+    let _ = (a, b, c);
+}
+
+/// The same reference, of which LLVM does not know that it is the same: what is read through it is not read ahead of a loop,
+/// only to be spilled to the stack.
+#[inline(always)]
+pub(crate) fn reread<T>(from: &T) -> &T {
+    #[cfg(not(miri))]
+    {
+        let mut from: *const T = from;
+        // SAFETY: an empty assembly text changes nothing, so the pointer is the reference it was.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) from, options(readonly, nostack, preserves_flags));
+            &*from
+        }
+    }
+    #[cfg(miri)]
+    from
 }
 
 /// AES, carry-less multiplication and the moves around them, on sixteen bytes.

@@ -8,7 +8,7 @@
 
 use super::exact;
 use super::ghash::{Hasher, Sum, lengths};
-use super::group::{Counter, Hash, HashSome, Idle, Mask, apply, apply_one, apply_partial, lanes};
+use super::group::{Counter, Hash, HashSome, Idle, Mask, apply, apply_last, apply_one, lanes, split_last};
 use super::isa::{Block, Isa, V};
 use super::schedule::Schedule;
 use super::{Message, Sealed};
@@ -179,15 +179,16 @@ impl<'k, I: Isa> End<'k, I> {
         let columns = self.columns();
         let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
-        let (whole, partial) = last.as_chunks_mut::<16>();
+        let (whole, last) = split_last::<N>(last);
         let mut sum = gap.sum;
-        for lane in 0..N {
-            let state = states[L - N + lane];
-            let cipher = match whole.get_mut(lane) {
-                Some(block) => apply_one::<I, ROUNDS>(isa, self.key, state, block),
-                None => apply_partial::<I, ROUNDS>(isa, self.key, state, partial),
-            };
-            sum.add(isa, isa.reverse(cipher), rest[lane]);
+        let states = &states[L - N..];
+        for ((state, block), power) in states.iter().zip(whole).zip(rest) {
+            let cipher = apply_one::<I, ROUNDS>(isa, self.key, *state, block);
+            sum.add(isa, isa.reverse(cipher), *power);
+        }
+        if let Some(state) = states.last() {
+            let cipher = apply_last::<I, ROUNDS>(isa, self.key, *state, last);
+            sum.add(isa, isa.reverse(cipher), rest[N - 1]);
         }
         let mask = gap.mask.map(|mask| mask.finish::<I, ROUNDS>(isa));
         let mask = match (mask, self.mask(text)) {
@@ -202,24 +203,21 @@ impl<'k, I: Isa> End<'k, I> {
     #[inline(always)]
     fn open<const ROUNDS: usize, const L: usize, const N: usize>(mut self, text: &mut [u8]) -> V {
         let isa = self.isa;
-        let (whole, partial) = text[self.done * 16..].as_chunks_mut::<16>();
+        let text = &mut text[self.done * 16..];
         let powers = self.hasher.rest();
-        let mut gap = HashSome { sum: self.hasher.sum, blocks: whole, powers, mask: None };
+        let mut gap = HashSome { sum: self.hasher.sum, blocks: text.as_chunks().0, powers, mask: None };
         let columns = self.columns();
         let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let mut sum = gap.sum;
-        for lane in 0..N {
-            let state = states[L - N + lane];
-            match whole.get_mut(lane) {
-                Some(block) => {
-                    apply_one::<I, ROUNDS>(isa, self.key, state, block);
-                }
-                None => {
-                    sum.add(isa, isa.reverse(isa.load_partial(partial)), powers[lane]);
-                    apply_partial::<I, ROUNDS>(isa, self.key, state, partial);
-                }
+        let states = &states[L - N..];
+        let (whole, last) = split_last::<N>(text);
+        apply::<I, ROUNDS>(isa, self.key, states, whole);
+        if let Some(state) = states.last() {
+            if last.len() < 16 {
+                sum.add(isa, isa.reverse(isa.load_partial(last)), powers[N - 1]);
             }
+            apply_last::<I, ROUNDS>(isa, self.key, *state, last);
         }
         self.tag(sum, powers[N], tag_pad)
     }
