@@ -17,6 +17,20 @@
 //! # Ok::<(), slowpath_aead::Error>(())
 //! ```
 //!
+//! Several at once, each with the mask of the 16 bytes from the third on, for QUIC's header protection:
+//!
+//! ```
+//! use slowpath_aead::{Key, Packet};
+//!
+//! let key = Key::new(&[7; 16], Some(&[8; 16]));
+//! let (mut one, mut two) = ([1; 1200], [2; 1200]);
+//! let mut packets = [Packet::new([2; 12], b"header", &mut one), Packet::new([3; 12], b"header", &mut two)]
+//!     .map(|packet| packet.with_mask(2));
+//! key.seal_batch(&mut packets)?;
+//! assert_ne!(packets[0].mask, packets[1].mask);
+//! # Ok::<(), slowpath_aead::Error>(())
+//! ```
+//!
 //! A nonce must never be used twice under one key: two messages under the same nonce give away the exclusive or of their texts
 //! and the key of the hash. [`Key`] leaves that to its caller; [`quic`] does not.
 //!
