@@ -1,0 +1,80 @@
+//! Which of the kernels' instructions the processor and its operating system have.
+//!
+//! CPUID alone is not enough: the system must save the wide registers across a switch of threads, which XCR0 tells
+//! (Intel SDM volume 1, sections 14.3 and 15.2).
+
+/// A set of instructions for which there is a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Features {
+    /// No kernel.
+    None,
+    /// AES-NI, PCLMULQDQ, AVX2.
+    AesAvx2,
+    /// Those and AVX-512F, BW, VL.
+    AesAvx512,
+}
+
+/// The best set that this machine has. Asked of the processor once.
+#[cfg(not(miri))]
+pub(crate) fn features() -> Features {
+    use core::sync::atomic::{AtomicU8, Ordering};
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    match KNOWN.load(Ordering::Relaxed) {
+        1 => Features::None,
+        2 => Features::AesAvx2,
+        3 => Features::AesAvx512,
+        _ => {
+            let features = detect();
+            KNOWN.store(features as u8 + 1, Ordering::Relaxed);
+            features
+        }
+    }
+}
+
+/// Miri has no CPUID; it interprets the instructions that it is told to.
+#[cfg(miri)]
+pub(crate) fn features() -> Features {
+    let all = cfg!(all(target_feature = "aes", target_feature = "pclmulqdq", target_feature = "avx2"));
+    if all { Features::AesAvx2 } else { Features::None }
+}
+
+#[cfg(not(miri))]
+#[allow(unused_unsafe, reason = "newer versions of the standard library declare CPUID safe")]
+fn detect() -> Features {
+    use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+    // Leaf 1, ECX.
+    const PCLMULQDQ: u32 = 1 << 1;
+    const AES: u32 = 1 << 25;
+    const OSXSAVE: u32 = 1 << 27;
+    const AVX: u32 = 1 << 28;
+    // Leaf 7, EBX.
+    const AVX2: u32 = 1 << 5;
+    const AVX512: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+    // XCR0: SSE and AVX registers; mask registers and both parts of AVX-512's.
+    const WIDE: u64 = 0b110;
+    const WIDEST: u64 = 0b1110_0110;
+
+    #[target_feature(enable = "xsave")]
+    fn xcr0() -> u64 {
+        // SAFETY: register 0 exists wherever the instruction does, which `xsave` says.
+        unsafe { _xgetbv(0) }
+    }
+
+    // SAFETY: every x86-64 processor has CPUID.
+    let (highest, first) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx) };
+    let needed = PCLMULQDQ | AES | OSXSAVE | AVX;
+    if highest < 7 || first & needed != needed {
+        return Features::None;
+    }
+    // SAFETY: the processor has leaf 7.
+    let seventh = unsafe { __cpuid_count(7, 0).ebx };
+    // SAFETY: OSXSAVE says that the system has turned the instruction on.
+    let saved = unsafe { xcr0() };
+    if seventh & AVX2 == 0 || saved & WIDE != WIDE {
+        Features::None
+    } else if seventh & AVX512 != AVX512 || saved & WIDEST != WIDEST {
+        Features::AesAvx2
+    } else {
+        Features::AesAvx512
+    }
+}
