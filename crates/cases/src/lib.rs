@@ -35,11 +35,29 @@ pub struct Case {
     pub slow: PathBuf,
     /// The mended program, likewise.
     pub fixed: PathBuf,
+    /// For a cause that only several sizes show: both programs are scaled and not recorded.
+    pub scale: Option<Scale>,
     /// What a report must say.
     pub expect: Expect,
     /// The case's folder.
     #[serde(skip)]
     pub folder: PathBuf,
+}
+
+/// How a case is run at several sizes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// Arguments; `{n}` stands for the size.
+    pub args: Vec<String>,
+    /// Sizes, bytes.
+    pub sizes: Vec<u32>,
+    /// Calls that each run makes.
+    pub calls: u32,
+    /// The size in use, bytes.
+    pub used: u32,
+    /// The machine's limit that calls are held against.
+    pub limit: String,
 }
 
 /// What a report of the slow program must say.

@@ -1,6 +1,6 @@
 //! Builds and runs cases, and the table that tells how they went.
 
-use crate::{Case, Error, all};
+use crate::{Case, Error, Scale, all};
 use comfy_table::Table;
 use serde_json::Value;
 use std::path::Path;
@@ -114,23 +114,37 @@ fn side(case: &Case, program: &Path, slowpath: &Path) -> Result<Side, Error> {
     let (before, started) = (children_cpu_s(), std::time::Instant::now());
     let bare = run_one(Command::new(&path).args(&arguments)).map_err(&failed)?;
     let (cpu_s, wall_s) = (children_cpu_s() - before, started.elapsed().as_secs_f64());
-    let recordings = case.folder.join("build/recordings");
-    let mut command = Command::new(slowpath);
-    command
-        .arg("--json")
-        .arg("--dir")
-        .arg(&recordings)
-        .arg("--output")
-        .arg(case.folder.join("build/findings.json"));
-    run_one(command.arg("--").arg(&path).args(&arguments)).map_err(&failed)?;
-    let json =
-        std::fs::read(case.folder.join("build/findings.json")).map_err(|error| failed(error.to_string()))?;
-    let mut json: Value = serde_json::from_slice(&json).map_err(|error| failed(error.to_string()))?;
+    let text = match &case.scale {
+        Some(scale) => scaled(case, scale, &path, slowpath),
+        None => recorded(case, &path, &arguments, slowpath),
+    };
+    let mut json: Value =
+        serde_json::from_slice(&text.map_err(&failed)?).map_err(|error| failed(error.to_string()))?;
     let findings = match json["findings"].take() {
         Value::Array(findings) => findings,
         _ => return Err(failed("the report has no list of findings".to_owned())),
     };
     Ok(Side { cpu_s, wall_s, stdout: bare.stdout, findings })
+}
+
+/// The JSON of a recorded run.
+fn recorded(case: &Case, program: &Path, arguments: &[String], slowpath: &Path) -> Result<Vec<u8>, String> {
+    let json = case.folder.join("build/findings.json");
+    let mut command = Command::new(slowpath);
+    command.args(["--json", "--dir"]).arg(case.folder.join("build/recordings")).arg("--output").arg(&json);
+    run_one(command.arg("--").arg(program).args(arguments))?;
+    std::fs::read(json).map_err(|error| error.to_string())
+}
+
+/// The JSON of runs at several sizes.
+fn scaled(case: &Case, scale: &Scale, program: &Path, slowpath: &Path) -> Result<Vec<u8>, String> {
+    let sizes: Vec<String> = scale.sizes.iter().map(u32::to_string).collect();
+    let mut command = Command::new(slowpath);
+    command.args(["scale", "--json", "--dir"]).arg(case.folder.join("build/recordings"));
+    command.args(["-L", &format!("n={}", sizes.join(","))]);
+    command.args(["--calls", &scale.calls.to_string(), "--used", &scale.used.to_string()]);
+    command.args(["--limit", &scale.limit, "--"]).arg(program).args(&scale.args);
+    Ok(run_one(&mut command)?.stdout)
 }
 
 fn run_one(command: &mut Command) -> Result<Output, String> {

@@ -42,6 +42,8 @@ pub enum Command {
     Compare(Box<Compare>),
     /// Run a command at several sizes of its input: how its time rises, and which function's does
     Scale(Scale),
+    /// What this machine can do: AES, memory, system calls, processes, the disk
+    Limits(LimitsArgs),
     /// Look at a recording, or compare two, as a page in the browser or in a file
     View(View),
     /// Tell again what a recording says
@@ -297,6 +299,15 @@ pub struct Scale {
     /// What {file} stands for, one after the other: files, whose sizes in bytes count
     #[arg(long, value_name = "FILE,…", value_delimiter = ',')]
     pub files: Vec<PathBuf>,
+    /// Each run makes so many calls of the size: tell what a call costs beside its bytes
+    #[arg(long, value_name = "N", requires = "used")]
+    pub calls: Option<f64>,
+    /// The size, in bytes, that calls have in use
+    #[arg(long, value_name = "BYTES", requires = "calls")]
+    pub used: Option<f64>,
+    /// Hold calls against this limit of the machine (see `slowpath limits`): aes, copy or read
+    #[arg(long, value_name = "NAME", requires = "calls")]
+    pub limit: Option<String>,
     /// Bare runs of each size
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub runs: u32,
@@ -314,6 +325,17 @@ pub struct Scale {
     pub json: bool,
     #[command(flatten)]
     pub kept: At,
+}
+
+/// `limits`.
+#[derive(ClapArgs)]
+pub struct LimitsArgs {
+    /// Measure anew, whatever was kept
+    #[arg(long)]
+    pub again: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `list`.

@@ -4,6 +4,7 @@
 //! - `run` — record, attach: run a target and tell what was found.
 //! - `compare` — two commands, or two recordings.
 //! - `scale` — one command at several sizes.
+//! - `limits` — what this machine can do.
 //! - `recorded` — what those two record for themselves.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `view` — recordings as a page.
@@ -11,6 +12,7 @@
 
 mod args;
 mod compare;
+mod limits;
 mod manage;
 mod progress;
 mod recorded;
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => run::attach(attach),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Scale(scale) => scale::scale(&scale),
+        Command::Limits(args) => limits::limits(&args),
         Command::View(view) => view::view(&view),
         Command::Explain(explain) => manage::explain(&explain),
         Command::List(list) => manage::list(&list.at),

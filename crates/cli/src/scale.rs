@@ -2,9 +2,11 @@
 
 use crate::args::Scale;
 use crate::compare::stopped_by_signals;
+use crate::limits::machine;
 use crate::progress::spinner;
 use crate::recorded::{opened, record_one};
 use crate::run::{Done, failed, say};
+use slowpath_compare::overhead;
 use slowpath_compare::scale::{measure, scaling};
 use slowpath_compare::{Shell, words};
 use slowpath_report::Style;
@@ -46,13 +48,30 @@ pub fn scale(scale: &Scale) -> Done {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let scaling = scaling(&template, points, &recordings, scale.at);
+    let mut scaling = scaling(&template, points, &recordings, scale.at);
+    if let (Some(calls), Some(at)) = (scale.calls, scale.used) {
+        let limit = scale.limit.as_deref().map(of_machine).transpose()?;
+        overhead::add(&mut scaling, &recordings, &overhead::Asked { calls, at, limit });
+    }
     say(&if scale.json {
         slowpath_report::scaling_json(&scaling)
     } else {
         slowpath_report::scaling(&scaling, &Style::detect(std::io::stdout()))
     })?;
     Ok(0)
+}
+
+/// A limit that has a rate: its name, what it is, and ns for a byte.
+fn of_machine(name: &str) -> Result<(String, String, f64), (String, u8)> {
+    let limits = machine(false)?;
+    let named = limits
+        .named(name)
+        .ok_or_else(|| failed(format!("there is no limit {name}: `slowpath limits` names them")))?;
+    let byte_ns = named.ns_for(1.0).ok_or_else(|| match &named.obstacle {
+        Some(why) => failed(format!("the limit {name} could not be measured: {why}")),
+        None => failed(format!("the limit {name} is none of bytes")),
+    })?;
+    Ok((named.name.clone(), named.what.clone(), byte_ns))
 }
 
 /// A word as a shell takes it, its braces left as they are.

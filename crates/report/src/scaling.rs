@@ -61,6 +61,42 @@ pub fn scaling(scaling: &Scaling, style: &Style) -> String {
         let text = ink.sentence(&text);
         ink.item(2, &text);
     }
+    if let Some(overhead) = &scaling.overhead {
+        ink.line("");
+        let text = format!(
+            "a call: {} and {} a byte: at {} bytes {} of it are fixed, half of the speed is reached at {} bytes",
+            fine(overhead.fixed_ns),
+            fine(overhead.byte_ns),
+            units::number(overhead.at),
+            units::share(overhead.share),
+            units::number(overhead.half_size.round())
+        );
+        ink.prose(0, &text, STRONG);
+        if let Some(reached) = &overhead.reached {
+            let fractions = reached.fractions.iter().zip(points);
+            let told: Vec<String> = fractions
+                .map(|(fraction, point)| {
+                    format!("{} at {}", units::share(*fraction), units::number(point.size))
+                })
+                .collect();
+            let text = format!("of this machine's limit, {}: {}", reached.what, told.join(", "));
+            let text = ink.sentence(&text);
+            ink.item(2, &text);
+        }
+    }
+    for finding in &scaling.findings {
+        ink.line("");
+        let place = phrases::place(finding.file.as_deref().map(phrases::base_name), finding.line);
+        let place = place.map_or(String::new(), |place| format!(" ({place})"));
+        let head = ink.sentence(&format!("{}: {}{place}", finding.title, finding.function));
+        ink.prose(0, &head, STRONG);
+        for sentence in &finding.explanation {
+            let sentence = ink.sentence(sentence);
+            ink.item(2, &sentence);
+        }
+        let advice = ink.sentence(&format!("do: {}", finding.advice));
+        ink.item(2, &advice);
+    }
     ink.out
 }
 

@@ -47,4 +47,5 @@ pub const PAGES: &[(&str, &str)] = &[
     ("failed-lookups", include_str!("../../../../docs/causes/failed-lookups.md")),
     ("sync-per-operation", include_str!("../../../../docs/causes/sync-per-operation.md")),
     ("waiting", include_str!("../../../../docs/causes/waiting.md")),
+    ("call-overhead", include_str!("../../../../docs/causes/call-overhead.md")),
 ];

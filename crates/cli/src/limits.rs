@@ -1,0 +1,52 @@
+//! `limits`: what this machine can do, measured once and kept.
+
+use crate::args::LimitsArgs;
+use crate::run::{Done, failed, say};
+use slowpath_limits::{Limit, Limits, measure, place};
+use std::path::Path;
+
+/// `slowpath limits`.
+pub fn limits(args: &LimitsArgs) -> Done {
+    let limits = machine(args.again)?;
+    if args.json {
+        say(&limits.json())?;
+        return Ok(0);
+    }
+    say(&format!("{}\n", limits.cpu))?;
+    for limit in &limits.limits {
+        say(&format!("  {:8} {:>10}  {}\n", limit.name, figure(limit), limit.what))?;
+    }
+    if let Some(place) = place() {
+        say(&format!("kept in {} (--again measures anew)\n", place.display()))?;
+    }
+    Ok(0)
+}
+
+/// What was kept for this machine; else, or `again`, what is measured now.
+pub fn machine(again: bool) -> Result<Limits, (String, u8)> {
+    let place = place();
+    if let (Some(place), false) = (&place, again)
+        && let Some(kept) = Limits::kept(place).map_err(failed)?
+    {
+        return Ok(kept);
+    }
+    let limits = measure(Path::new("."));
+    if let Some(place) = place
+        && let Err(error) = limits.keep(&place)
+    {
+        eprintln!("slowpath: {error}: they are measured again the next time");
+    }
+    Ok(limits)
+}
+
+fn figure(limit: &Limit) -> String {
+    let Some(ns) = limit.ns else {
+        return format!("none: {}", limit.obstacle.as_deref().unwrap_or("not measured"));
+    };
+    match limit.bytes_per_s() {
+        Some(rate) => format!("{:.1} GB/s", rate / 1e9),
+        None if ns < 100.0 => format!("{ns:.2} ns"),
+        None if ns < 1e5 => format!("{:.2} µs", ns / 1e3),
+        None => format!("{:.2} ms", ns / 1e6),
+    }
+}
