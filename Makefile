@@ -45,6 +45,8 @@ lint: page page-lint
 
 unit: page page-unit
 	$(CARGO) test --release --workspace --exclude slowpath
+	crates/aead/test-c
+	crates/aead/test-leaks
 
 e2e: page
 	$(MAKE) -s -C tests/programs
