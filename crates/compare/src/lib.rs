@@ -6,9 +6,10 @@
 //! - [`overhead`] — what each call costs beside its bytes, from the same sizes: the cause `call-overhead`.
 //! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
 //!
-//! Inside: `run` runs one command, `probe` asks how much of the machine we get, `evidence` turns pairs into an estimate,
+//! Inside: `run` runs one command, `cgroup` counts what daemons take that it starts, `probe` asks how much of the machine we get, `evidence` turns pairs into an estimate,
 //! `decide` says when it is enough.
 
+mod cgroup;
 mod decide;
 mod evidence;
 mod machine;

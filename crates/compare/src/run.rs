@@ -1,6 +1,7 @@
 //! Runs one command bare: started, waited for with its usage, ended with its whole process group if it takes too long.
 
 use crate::Error;
+use crate::cgroup::Groups;
 use crate::values::Run;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -8,6 +9,7 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -67,6 +69,7 @@ pub(crate) struct Runner {
     input: Option<PathBuf>,
     hash: bool,
     stop: Stop,
+    groups: Option<Rc<Groups>>,
 }
 
 /// How a run ended.
@@ -87,7 +90,12 @@ impl Runner {
         stop: &Stop,
     ) -> Result<Runner, Error> {
         let words = words(command, shell)?;
-        Ok(Runner { command: command.to_owned(), words, input, hash, stop: stop.clone() })
+        Ok(Runner { command: command.to_owned(), words, input, hash, stop: stop.clone(), groups: None })
+    }
+
+    /// Counts the CPU time of all that it starts by control groups, where there are some.
+    pub(crate) fn counted_by(self, groups: Option<Rc<Groups>>) -> Runner {
+        Runner { groups, ..self }
     }
 
     /// Runs it once. Its stdout goes nowhere, or is hashed; its stderr stays where ours goes if `loud`.
@@ -104,6 +112,10 @@ impl Runner {
         command.args(&self.words[1..]).stdin(input).process_group(0);
         command.stdout(if self.hash { Stdio::piped() } else { Stdio::null() });
         command.stderr(if loud { Stdio::inherit() } else { Stdio::null() });
+        let group = self.groups.as_ref().map(|groups| groups.run()).transpose().map_err(failed)?;
+        if let Some(group) = &group {
+            group.begin(&mut command);
+        }
         let started = Instant::now();
         let mut child = command.spawn().map_err(failed)?;
         let hashed = child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
@@ -116,11 +128,12 @@ impl Runner {
         // What the command left behind in its group must not run on beside the next run.
         end_group(&child);
         let output = hashed.and_then(|hashed| hashed.join().ok());
+        let counted = group.as_ref().map(|group| group.cpu_ns()).transpose().map_err(failed)?;
         let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
         Ok(Ended::Done(Run {
             wall_ns: wall.as_nanos() as u64,
-            user_ns: ns(usage.ru_utime),
-            sys_ns: ns(usage.ru_stime),
+            user_ns: counted.map_or(ns(usage.ru_utime), |(user, _)| user),
+            sys_ns: counted.map_or(ns(usage.ru_stime), |(_, system)| system),
             peak_memory_bytes: beyond_ours(usage.ru_maxrss),
             exit: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
             output,

@@ -1,6 +1,7 @@
 //! Times two commands: warm-up, then pairs in random order, with probes of the machine beside them, until it knows.
 
 use crate::Error;
+use crate::cgroup::Groups;
 use crate::decide::{self, Expectation, Outcome, alpha_left, alpha_of, looks};
 use crate::evidence::{Metric, estimate, log_ratios};
 use crate::machine;
@@ -9,6 +10,7 @@ use crate::run::{Ended, Runner, Shell, Stop};
 use crate::values::{Comparison, Estimate, Machine, Pair, Run, SCHEMA, Side, Verdict};
 use slowpath_stats::median;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// How to compare.
@@ -83,9 +85,12 @@ pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<C
             "there must be at least 2 pairs, and no fewer at most than at least".to_owned(),
         ));
     }
+    let groups = Groups::new().map(Rc::new);
     let runner = |side: usize| {
         let command = &options.commands[side];
-        Runner::new(command, &options.shell, options.input.clone(), options.same_output, &options.stop)
+        let runner =
+            Runner::new(command, &options.shell, options.input.clone(), options.same_output, &options.stop);
+        runner.map(|runner| runner.counted_by(groups.clone()))
     };
     let mut timing = Timing {
         options,

@@ -1,0 +1,221 @@
+//! When each probe stands: opened in its turn, looked at, let stay or closed, and what its window tells.
+
+use super::*;
+
+impl Counter {
+    fn affordable(&self) -> bool {
+        let elapsed = clock::now_ns().saturating_sub(self.started_ns) as f64;
+        (self.spent_ns as f64) < BUDGET * elapsed + 10e6
+    }
+
+    /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up; and a hot one
+    /// without a caller that is counted only by itself, since all that it tells is how quickly its hits follow each other.
+    pub(super) fn open_next(&mut self) {
+        let now = clock::now_ns();
+        let busy: Vec<usize> = (0..self.probes.len())
+            .filter(|i| self.probes[*i].standing.as_ref().is_some_and(|s| s.trial || s.windowed))
+            .collect();
+        let alone =
+            |counter: &Counter, index: usize| counter.probes[index].hot && counter.caller_of(index).is_none();
+        if busy.iter().any(|index| alone(self, *index)) {
+            return;
+        }
+        let mut room = 2usize.saturating_sub(busy.len());
+        let mut order: Vec<usize> =
+            (0..self.probes.len()).filter(|i| self.probes[*i].standing.is_none()).collect();
+        order.sort_by_key(|index| self.probes[*index].again_ns);
+        let mut shares: Vec<f64> = self
+            .probes
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| alone(self, *index))
+            .map(|(_, probe)| probe.candidate.share)
+            .collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        let least = shares.get(ALONE - 1).copied().unwrap_or(0.0);
+        for index in order {
+            if room == 0 || self.probes[index].again_ns > now || !self.affordable() {
+                break;
+            }
+            let probe = &self.probes[index];
+            if alone(self, index) {
+                if probe.candidate.share < least {
+                    self.probes[index].again_ns = now + PAUSE_NS;
+                    continue;
+                }
+                // Due, but not while others stand: these are let finish, and none is opened meanwhile.
+                if room == 2 {
+                    self.open(index);
+                }
+                break;
+            }
+            if self.open(index) {
+                room -= 1;
+            }
+        }
+    }
+
+    fn open(&mut self, index: usize) -> bool {
+        let caller = self.caller_of(index);
+        let (caller_hits, has_caller) = (caller.map_or(0, |caller| self.hits(caller)), caller.is_some());
+        let probe = &mut self.probes[index];
+        probe.generation += 1;
+        probe.mode = MODE_COUNT;
+        let (slot, pid) = (probe.slot, probe.candidate.pid);
+        let Some(offset) = probe.candidate.image.offset_of_svma(probe.candidate.start) else { return false };
+        let (file, offset) = (probe.candidate.file.clone(), offset + probe.placement.offset);
+        let windowed = probe.hot;
+        let stop_at = match (windowed, has_caller) {
+            (false, _) => TRIAL_HITS,
+            (true, true) => WINDOW_HITS,
+            (true, false) => WINDOW_HITS_ALONE,
+        };
+        let total = self.tables.totals.get(slot);
+        total.count.store(0, Ordering::Relaxed);
+        total.stopped_ns.store(0, Ordering::Relaxed);
+        total.first_ns.store(0, Ordering::Relaxed);
+
+        let (generation, number) = (probe.generation, probe.number);
+        let blank = Slot { mode: MODE_COUNT, generation, probe: number, stop_at, ..Slot::default() };
+        let cookie = u64::from(generation) << 16 | slot as u64;
+        let set = self.tables.set(slot, blank);
+        let opened = clock::now_ns();
+        match (set, Uprobe::open(&self.tables, pid, &file, offset, cookie)) {
+            (Ok(()), Ok(uprobe)) => {
+                self.probes[index].standing = Some(Standing {
+                    uprobe,
+                    opened_ns: clock::now_ns(),
+                    stop_at,
+                    seen: 0,
+                    seen_ns: opened,
+                    trial: !windowed,
+                    windowed,
+                    caller_hits,
+                });
+                self.relate();
+                true
+            }
+            (set, uprobe) => {
+                let why = uprobe.err().map(|e| e.to_string()).or(set.err().map(|e| e.to_string()));
+                let why = why.unwrap_or_default();
+                let benign = BENIGN.iter().any(|code| why.contains(&format!("(os error {code})")));
+                if self.probes[index].generation == 1 && !benign {
+                    self.tell(Told::Refused(why));
+                }
+                self.probes[index].again_ns = opened + 10 * PAUSE_NS;
+                false
+            }
+        }
+    }
+
+    /// Looks at a standing probe and decides whether it stays, and how.
+    pub(super) fn look(&mut self, index: usize) {
+        let Some(standing) = &self.probes[index].standing else { return };
+        let now = clock::now_ns();
+        let (hits, stopped) = (self.hits(index), self.stopped(index));
+        let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
+        if standing.windowed {
+            let turned = self
+                .caller_of(index)
+                .is_some_and(|caller| self.hits(caller) >= standing.caller_hits + WINDOW_TURNS);
+            if stopped.is_some() || age >= WINDOW_NS || turned {
+                self.close(index, "planned");
+            }
+        } else if standing.trial {
+            if stopped.is_some() {
+                self.close(index, "hot");
+            } else if age >= TRIAL_NS {
+                let mode = if rate(hits, age) <= RECORD_PER_S { MODE_RECORD } else { MODE_COUNT };
+                self.stay(index, hits, now, mode, true);
+                self.look_at_loops(&self.probes[index].candidate.clone());
+            }
+        } else if stopped.is_some() {
+            self.close(index, "hot");
+        } else if since >= READ_NS {
+            let new = hits - standing.seen;
+            let (probe, cost) = (&self.probes[index], self.probes[index].cost_ns());
+            let (number, mode, now_rate) = (probe.number, probe.mode, rate(new, since));
+            self.spent_ns += new * cost;
+            if now_rate > HOT_PER_S || (new * cost) as f64 > 0.015 * since as f64 {
+                self.close(index, "hot");
+            } else if (new * cost) as f64 > CHEAP * since as f64 && !self.affordable() {
+                self.close(index, "budget");
+            } else {
+                if new > 0 && mode == MODE_COUNT {
+                    self.tell(Told::Call(Call {
+                        time_ns: now,
+                        thread: None,
+                        probe: number,
+                        count: hits,
+                        under: None,
+                        cpu_ns: 0,
+                    }));
+                }
+                let wanted = match mode {
+                    MODE_RECORD if now_rate > 2.0 * RECORD_PER_S => MODE_COUNT,
+                    MODE_COUNT if now_rate < RECORD_PER_S / 2.0 => MODE_RECORD,
+                    same => same,
+                };
+                self.stay(index, hits, now, wanted, wanted != mode);
+            }
+        }
+    }
+
+    /// Lets a standing probe go on until the next look.
+    fn stay(&mut self, index: usize, hits: u64, now: u64, mode: u32, changed: bool) {
+        let probe = &mut self.probes[index];
+        let Some(standing) = &mut probe.standing else { return };
+        (standing.trial, standing.seen, standing.seen_ns) = (false, hits, now);
+        probe.mode = mode;
+        let short = standing.stop_at < hits + BURST_HITS;
+        if short {
+            standing.stop_at = hits + 4 * BURST_HITS;
+        }
+        if changed || short {
+            self.relate();
+        }
+    }
+
+    /// When a probe took itself out, if it did.
+    fn stopped(&self, index: usize) -> Option<u64> {
+        let at = self.tables.totals.get(self.probes[index].slot).stopped_ns.load(Ordering::Relaxed);
+        Some(at).filter(|at| *at > 0)
+    }
+
+    pub(super) fn close(&mut self, index: usize, reason: &str) {
+        let Some(standing) = self.probes[index].standing.take() else { return };
+        let hits = self.hits(index);
+        let stopped = self.stopped(index);
+        let total = self.tables.totals.get(self.probes[index].slot);
+        let delay = total.delay_ns.load(Ordering::Relaxed);
+        let burst = stopped.is_some() && hits > 1 && (standing.trial || standing.windowed);
+        let first =
+            Some(total.first_ns.load(Ordering::Relaxed)).filter(|first| burst && *first > standing.opened_ns);
+        let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
+        // The kernel takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
+        // must not keep the other probes from being looked at in time.
+        std::thread::spawn(move || drop(standing.uprobe));
+        let (age, cost) = (end - standing.opened_ns, self.probes[index].cost_ns());
+        let (alone, started) = (self.caller_of(index).is_none(), self.started_ns);
+        self.spent_ns += (hits - standing.seen.min(hits)) * cost;
+        let probe = &mut self.probes[index];
+        probe.rate = rate(hits, age);
+        // A window shows whether a probe has become slow enough to stay.
+        let dear = (probe.rate * cost as f64) > 0.01e9 || reason == "budget";
+        probe.hot = probe.rate > HOT_PER_S / 2.0 || dear;
+        let pause = match reason {
+            _ if alone => ALONE_PAUSE_NS.max((end - started) / ALONE_PAUSE),
+            _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
+        };
+        probe.again_ns = end + pause;
+        // Making the breakpoint holds the program up, and so do others: a burst of hits is measured from its first to its
+        // last, for as long as it really ran.
+        let (start, hits) = match first {
+            Some(first) => ((first + delay).min(end - 1), hits - 1),
+            _ => (standing.opened_ns, hits),
+        };
+        let (number, reason) = (probe.number, reason.to_owned());
+        self.tell(Told::Window(Window { probe: number, start_ns: start, end_ns: end, hits, reason }));
+        self.relate();
+    }
+}
