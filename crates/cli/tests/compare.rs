@@ -24,11 +24,11 @@ fn twice_as_long_is_slower_and_the_other_way_faster() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let output =
-        compare(dir.path(), &["--no-why", "-n", "short", "-n", "long"], &["sleep 0.02", "sleep 0.04"]);
+        compare(dir.path(), &["--no-why", "-n", "short", "-n", "long"], &["sleep 0.08", "sleep 0.16"]);
     assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
     assert!(everything(&output).starts_with("long is 1.9"), "{}", everything(&output));
     assert!(everything(&output).contains("slower than short"));
-    let output = compare(dir.path(), &["--no-why"], &["sleep 0.04", "sleep 0.02"]);
+    let output = compare(dir.path(), &["--no-why"], &["sleep 0.16", "sleep 0.08"]);
     assert!(everything(&output).contains("faster than A"), "{}", everything(&output));
 }
 

@@ -2,7 +2,7 @@
 //! tree are counted as well, and ended with it. Where there is no such tree, or no right to it, `wait4` alone counts.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ pub(crate) struct Groups {
 pub(crate) struct Group {
     folder: PathBuf,
     members: File,
+    /// Tells when the command begins.
+    begun: (PipeReader, PipeWriter),
 }
 
 impl Groups {
@@ -39,7 +41,7 @@ impl Groups {
         let folder = self.folder.join("run");
         fs::create_dir(&folder)?;
         let members = OpenOptions::new().write(true).open(folder.join("cgroup.procs"))?;
-        Ok(Group { folder, members })
+        Ok(Group { folder, members, begun: io::pipe()? })
     }
 }
 
@@ -50,18 +52,32 @@ impl Drop for Groups {
 }
 
 impl Group {
-    /// Has the command begin in this group.
+    /// Has the command begin in this group. When it did, by [`now_ns`], is told by [`Group::begun_ns`] once it was started: a
+    /// change of groups takes the kernel some ms, which are none of the command's.
     pub(crate) fn begin(&self, command: &mut Command) {
-        let members = self.members.as_raw_fd();
+        let (members, clock) = (self.members.as_raw_fd(), self.begun.1.as_raw_fd());
         let enter = move || {
             // SAFETY: write takes a descriptor that is open until the run has ended, and two bytes; it is async-signal-safe.
             match unsafe { libc::write(members, b"0\n".as_ptr().cast(), 2) } {
-                2 => Ok(()),
+                2 => {}
+                _ => return Err(io::Error::last_os_error()),
+            }
+            let now = now_ns().to_ne_bytes();
+            // SAFETY: as above.
+            match unsafe { libc::write(clock, now.as_ptr().cast(), now.len()) } {
+                8 => Ok(()),
                 _ => Err(io::Error::last_os_error()),
             }
         };
-        // SAFETY: between fork and exec only that write is made.
+        // SAFETY: between fork and exec only those writes are made and a clock is read.
         unsafe { command.pre_exec(enter) };
+    }
+
+    /// When the command began, ns.
+    pub(crate) fn begun_ns(&self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        (&self.begun.0).read_exact(&mut bytes)?;
+        Ok(u64::from_ne_bytes(bytes))
     }
 
     /// User and system time of all that was in it so far, ns.
@@ -92,6 +108,14 @@ impl Drop for Group {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// The monotonic clock, ns.
+pub(crate) fn now_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills one timespec; async-signal-safe. It cannot fail for this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Where our own group is, from `/proc/self/mountinfo` and `/proc/self/cgroup`.

@@ -1,7 +1,7 @@
 //! Runs one command bare: started, waited for with its usage, ended with its whole process group if it takes too long.
 
 use crate::Error;
-use crate::cgroup::Groups;
+use crate::cgroup::{Groups, now_ns};
 use crate::values::Run;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a command line becomes a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,8 +116,12 @@ impl Runner {
         if let Some(group) = &group {
             group.begin(&mut command);
         }
-        let started = Instant::now();
+        let before = now_ns();
         let mut child = command.spawn().map_err(failed)?;
+        let started = match &group {
+            Some(group) => group.begun_ns().map_err(failed)?,
+            None => before,
+        };
         let hashed = child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
         let Some((status, usage, wall)) = wait(&child, started, limit, &self.stop).map_err(failed)? else {
             if let Some(hashed) = hashed {
@@ -156,7 +160,7 @@ fn beyond_ours(peak_kib: libc::c_long) -> u64 {
 /// was ended.
 fn wait(
     child: &Child,
-    started: Instant,
+    started: u64,
     limit: Duration,
     stop: &Stop,
 ) -> std::io::Result<Option<(ExitStatus, libc::rusage, Duration)>> {
@@ -168,7 +172,7 @@ fn wait(
         return Err(std::io::Error::last_os_error());
     }
     loop {
-        let left = limit.saturating_sub(started.elapsed());
+        let left = limit.saturating_sub(since(started));
         let mut poll = libc::pollfd { fd: pidfd, events: libc::POLLIN, revents: 0 };
         let timeout = left.min(LOOK).as_millis().max(1) as libc::c_int;
         // SAFETY: one valid pollfd.
@@ -186,12 +190,16 @@ fn wait(
         let mut usage: libc::rusage = std::mem::zeroed();
         let mut status = 0;
         let got = libc::wait4(pid, &mut status, 0, &mut usage);
-        let wall = started.elapsed();
+        let wall = since(started);
         if got < 0 {
             return Err(std::io::Error::last_os_error());
         }
         Ok((!ended).then(|| (ExitStatus::from_raw(status), usage, wall)))
     }
+}
+
+fn since(started: u64) -> Duration {
+    Duration::from_nanos(now_ns().saturating_sub(started))
 }
 
 /// Kills what is left of the child's process group.
@@ -215,6 +223,7 @@ fn hash(mut output: impl Read) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     fn run(command: &str, hash: bool) -> Run {
         let runner = Runner::new(command, &Shell::Auto, None, hash, &Stop::default()).expect("a command");
