@@ -143,7 +143,7 @@ fn on_github_the_summary_and_a_warning_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let summary = dir.path().join("summary.md");
     let mut run = Command::new(SLOWPATH);
-    run.args(["compare", "--no-why", "--fail-if-slower-than", "10", "--", "sleep 0.02", "sleep 0.04"]);
+    run.args(["compare", "--no-why", "--fail-if-slower-than", "10", "--", "sleep 0.08", "sleep 0.16"]);
     let output = run.env("GITHUB_STEP_SUMMARY", &summary).current_dir(dir.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(everything(&output).contains("::warning title=slowpath::B is 1.9"), "{}", everything(&output));
