@@ -23,6 +23,8 @@ const AT_MEMMOVE: u32 = 3;
 const AT_PARSE: u32 = 4;
 const MEMMOVE: u32 = 5;
 const PARSE: u32 = 6;
+const FAULT: u32 = 7;
+const FREE: u32 = 8;
 
 /// What round k (from 1) of 200 does, ns.
 struct Model {
@@ -32,6 +34,10 @@ struct Model {
     memmove_ns: fn(f64) -> f64,
     own_ns: fn(f64) -> f64,
     parse_ns: fn(f64) -> f64,
+    /// Of `memmove_ns` the share that the kernel takes to hand out memory.
+    touched: f64,
+    /// Giving memory back.
+    free_ns: fn(f64) -> f64,
 }
 
 fn none(_: f64) -> f64 {
@@ -44,7 +50,15 @@ fn rising(k: f64) -> f64 {
 
 impl Default for Model {
     fn default() -> Model {
-        Model { work: "walks", inner_ns: none, memmove_ns: none, own_ns: none, parse_ns: none }
+        Model {
+            work: "walks",
+            inner_ns: none,
+            memmove_ns: none,
+            own_ns: none,
+            parse_ns: none,
+            touched: 0.0,
+            free_ns: none,
+        }
     }
 }
 
@@ -55,9 +69,12 @@ fn module(module: u32, path: &str) -> Module {
 fn recording(model: &Model) -> Recording {
     let mut tables = Tables::default();
     tables.modules.extend([module(0, "/bin/program"), module(1, "/lib/libc.so.6")]);
-    for (number, name, module, address) in
-        [(0, "main", 0, 0x1000), (1, "__memmove_avx_unaligned_erms", 1, 0x500), (2, "parse", 0, 0x2000)]
-    {
+    for (number, name, module, address) in [
+        (0, "main", 0, 0x1000),
+        (1, "__memmove_avx_unaligned_erms", 1, 0x500),
+        (2, "parse", 0, 0x2000),
+        (3, "free", 1, 0x700),
+    ] {
         let (name, file) = (String::from(name), Some("program.c".to_owned()));
         tables.functions.push(Function {
             function: number,
@@ -76,18 +93,23 @@ fn recording(model: &Model) -> Recording {
         (AT_PARSE, 0, 0, 0x1070, 17),
         (MEMMOVE, 1, 1, 0x500, 1),
         (PARSE, 2, 0, 0x2000, 30),
+        (FREE, 3, 1, 0x700, 1),
     ];
     for (location, function, module, address, line) in places {
         tables.locations.push(Location { location, module: Some(module), address, kind: "native".into() });
         let (file, kind) = (Some("program.c".to_owned()), "native".to_owned());
         tables.frames.push(Frame { location, depth: 0, function, file, line: Some(line), kind });
     }
+    let kernel = Location { location: FAULT, module: None, address: 0x9000, kind: "kernel".into() };
+    tables.locations.insert(FAULT as usize, kernel);
     // Stack n ends at location n.
     for location in [MAIN, INNER, OWN, AT_MEMMOVE, AT_PARSE] {
         tables.stacks.push(Stack { stack: location, parent: None, location });
     }
     tables.stacks.push(Stack { stack: MEMMOVE, parent: Some(AT_MEMMOVE), location: MEMMOVE });
     tables.stacks.push(Stack { stack: PARSE, parent: Some(AT_PARSE), location: PARSE });
+    tables.stacks.push(Stack { stack: FAULT, parent: Some(MEMMOVE), location: FAULT });
+    tables.stacks.push(Stack { stack: FREE, parent: Some(AT_PARSE), location: FREE });
     let outer = Loop {
         loop_number: 0,
         location: MAIN,
@@ -110,7 +132,9 @@ fn recording(model: &Model) -> Recording {
         run.call(0, u64::from(round as u32), None);
         run.spend((model.parse_ns)(k), PARSE);
         run.spend((model.own_ns)(k), OWN);
-        run.spend((model.memmove_ns)(k), MEMMOVE);
+        run.spend((model.memmove_ns)(k) * (1.0 - model.touched), MEMMOVE);
+        run.spend((model.memmove_ns)(k) * model.touched, FAULT);
+        run.spend((model.free_ns)(k), FREE);
         run.spend((model.inner_ns)(k), INNER);
     }
     let end_ns = run.now as u64;
@@ -155,14 +179,22 @@ fn moving_ever_more_by_the_runtime_is_likely_and_the_runtime_is_named() {
 }
 
 #[test]
+fn copies_into_memory_that_was_never_touched_are_results_unless_memory_is_given_back() {
+    silent(Model { memmove_ns: rising, touched: 0.5, ..Model::default() });
+    only(Model { memmove_ns: rising, touched: 0.1, ..Model::default() });
+    only(Model { memmove_ns: rising, touched: 0.5, free_ns: |k| 0.01 * MS * k, ..Model::default() });
+}
+
+#[test]
 fn what_is_left_gets_less_and_is_told_as_such() {
     let finding = only(Model { memmove_ns: |k| 0.1 * MS * (201.0 - k), ..Model::default() });
     assert_eq!(finding.title, "each round works through all that is left");
 }
 
 #[test]
-fn a_loop_that_moves_counts_as_well_and_one_that_calculates_does_not() {
-    only(Model { inner_ns: rising, work: "moves", ..Model::default() });
+fn a_loop_that_stores_or_calculates_makes_results_unless_the_rest_shows_that_the_input_stays_the_same() {
+    silent(Model { inner_ns: rising, work: "moves", ..Model::default() });
+    only(Model { inner_ns: rising, work: "moves", parse_ns: |_| 1.0 * MS, ..Model::default() });
     silent(Model { inner_ns: rising, work: "calculates", ..Model::default() });
 }
 

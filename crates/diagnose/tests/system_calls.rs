@@ -285,8 +285,8 @@ fn a_sync_for_every_record_is_told_in_elapsed_time() {
 fn syncs_count_from_twenty_on_below_64_kib_and_from_a_tenth_of_the_time() {
     silent(&syncing(19, 200, 3 * MS, 0));
     only(&syncing(20, 200, 3 * MS, 0), Cause::SyncPerOperation);
-    silent(&syncing(100, 65_537, 3 * MS, 0));
-    only(&syncing(100, 65_536, 3 * MS, 0), Cause::SyncPerOperation);
+    silent(&syncing(100, 16_385, 3 * MS, 0));
+    only(&syncing(100, 16_384, 3 * MS, 0), Cause::SyncPerOperation);
     silent(&syncing(100, 200, 3 * MS, 2_800));
     only(&syncing(100, 200, 3 * MS, 2_500), Cause::SyncPerOperation);
 }

@@ -47,6 +47,7 @@ pub(crate) fn is_name(frame: &Frame) -> bool {
         || NAMES.iter().any(|start| frame.function.starts_with(start))
         || frame.function.ends_with(STUB)
         || is_blanket(&frame.function)
+        || is_of_the_library(&frame.function)
 }
 
 /// How the name of a jump to another library's function ends.
@@ -67,6 +68,44 @@ const BYTES: [&str; 9] = [
     "internal/bytealg.",
     "core::slice::memchr",
 ];
+
+/// Whether a runtime's function that handles bytes copies them.
+pub(crate) fn copies_bytes(frame: &Frame) -> bool {
+    let name = frame.function.trim_start_matches('_');
+    const COPY: [&str; 12] = [
+        "memcpy",
+        "memmove",
+        "mempcpy",
+        "strcpy",
+        "stpcpy",
+        "strcat",
+        "strncpy",
+        "strncat",
+        "stpncpy",
+        "bcopy",
+        "wmemcpy",
+        "runtime.memmove",
+    ];
+    COPY.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a function takes memory back.
+pub(crate) fn frees(frame: &Frame) -> bool {
+    const NAMES: [&str; 8] = [
+        "free",
+        "cfree",
+        "_int_free",
+        "systrim",
+        "realloc",
+        "__rust_dealloc",
+        "__rust_realloc",
+        "_int_realloc",
+    ];
+    const STARTS: [&str; 5] = ["operator delete", "_Zdl", "runtime.gcBgMark", "munmap", "free@"];
+    NAMES.contains(&frame.function.as_str())
+        || STARTS.iter().any(|start| frame.function.starts_with(start))
+        || frame.function.starts_with("__libc_") && NAMES.contains(&&frame.function["__libc_".len()..])
+}
 
 /// Whether a function hands out memory or takes it back.
 pub(crate) fn allocates(frame: &Frame) -> bool {
@@ -107,6 +146,23 @@ pub(crate) fn handles_bytes(frame: &Frame) -> bool {
         || BYTES.iter().any(|start| frame.function.starts_with(start))
 }
 
+/// Rust's standard library implementing a trait of its own for a type of its own or of the language:
+/// `<u64 as core::fmt::Display>::fmt`.
+fn is_of_the_library(function: &str) -> bool {
+    const LIBRARY: [&str; 3] = ["std::", "core::", "alloc::"];
+    const TYPES: [&str; 17] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char", "str",
+    ];
+    let Some((of, rest)) = function.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) else {
+        return false;
+    };
+    let of =
+        of.trim_start_matches('&').trim_start_matches("mut ").trim_start_matches('[').trim_end_matches(']');
+    let own = TYPES.contains(&of) || LIBRARY.iter().any(|start| of.starts_with(start));
+    own && LIBRARY.iter().any(|start| rest.starts_with(start))
+}
+
 /// Rust's standard library implementing a trait of its own for any type: `<R as std::io::SpecReadByte>::spec_read_byte`.
 fn is_blanket(function: &str) -> bool {
     let Some((of, rest)) = function.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) else {
@@ -129,6 +185,8 @@ mod tests {
             "std::vector<int>::push_back(int&&)",
             "<R as std::io::SpecReadByte>::spec_read_byte",
             "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
+            "<u64 as core::fmt::Display>::fmt",
+            "<[u8] as core::slice::cmp::SlicePartialEq<u8>>::equal",
             "syscall.RawSyscall6",
             "runtime.mallocgc",
         ] {
@@ -138,6 +196,7 @@ mod tests {
             "load_config",
             "main.(*Journal).Append",
             "<prog::Lines as core::iter::Iterator>::next",
+            "<u64 as prog::Encode>::encode",
             "stdlib_init",
         ] {
             assert!(!is(function, "prog"), "{function}");

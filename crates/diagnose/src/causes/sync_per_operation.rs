@@ -13,7 +13,7 @@ const SYNCS: [u32; 6] = [74, 75, 26, 162, 306, 277];
 const WRITES: [u32; 5] = [1, 20, 18, 296, 328];
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
 const SYNCED: u64 = 20;
-const BYTES: f64 = 65_536.0;
+const BYTES: f64 = 16_384.0;
 /// The gain is at least this share of the elapsed time, and this long, ns.
 const SHARE: f64 = 0.10;
 const LEAST_NS: f64 = 30e6;

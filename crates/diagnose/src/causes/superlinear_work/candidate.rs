@@ -54,6 +54,8 @@ pub(super) struct Round {
     pub loop_number: u32,
     /// For each stack whether it is of what the loop does besides.
     pub rest: Vec<bool>,
+    /// For each stack whether it is in the loop at all.
+    pub whole: Vec<bool>,
 }
 
 impl Candidate {

@@ -21,9 +21,16 @@ pub(super) struct Shares {
     pub calculates: f64,
 }
 
+/// Copying that spends more than this share on first touches of memory makes results, unless the loop spends so much of its
+/// time on giving memory back.
+const TOUCHED: f64 = 0.15;
+const FREED: f64 = 0.01;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     Walks,
+    /// The runtime copies bytes.
+    Copies,
     Moves,
     Calculates,
     Other,
@@ -82,8 +89,15 @@ impl<'a> Loops<'a> {
             let between = frames.filter_map(|location| evidence.function_at(location));
             let mut called = between.take_while(|function| *function != self.function);
             let asked = called.all(|function| runtime::is_name(&evidence.frame(function)));
-            let data = runtime::handles_bytes(&evidence.frame(leaf));
-            return if asked && data { Work::Walks } else { Work::Other };
+            let frame = evidence.frame(leaf);
+            // Where the program counts or sums up what is compared, comparing is no way to a place.
+            let inner = self.around(offset).next().filter(|one| within != Some(one.loop_number));
+            let sums = within.is_some() && inner.is_some_and(|one| one.work == "calculates");
+            return match asked && !sums && runtime::handles_bytes(&frame) {
+                true if runtime::copies_bytes(&frame) => Work::Copies,
+                true => Work::Walks,
+                false => Work::Other,
+            };
         }
         let Some(innermost) = self.around(offset).next() else { return Work::Other };
         match innermost.work.as_str() {
@@ -96,25 +110,49 @@ impl<'a> Loops<'a> {
     }
 }
 
-/// What a function that was counted does under its calls.
+/// What a function that was counted does under its calls, or in the rounds of its loop.
 pub(super) fn shares(evidence: &Evidence<'_>, candidate: &Candidate) -> Shares {
     let loops = Loops::of(evidence, candidate.function);
     let offsets = loops.offsets(evidence);
+    let within = candidate.round.as_ref().map(|round| round.loop_number);
+    let under = |stack: usize| match &candidate.round {
+        Some(round) => candidate.on[stack] || round.whole[stack],
+        None => candidate.on[stack],
+    };
+    let frees = evidence.stacks_with(|function| runtime::frees(&evidence.frame(function)));
     let mut shares = Shares::default();
-    let mut all = 0.0;
+    let (mut all, mut copied, mut touched, mut whole, mut freed) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
-        let Some(stack) = sample.stack.filter(|stack| candidate.on[*stack as usize]) else { continue };
+        let Some(stack) = sample.stack.filter(|stack| under(*stack as usize)) else { continue };
+        whole += weight;
+        freed += if frees[stack as usize] { *weight } else { 0.0 };
+        if !candidate.on[stack as usize] {
+            continue;
+        }
         all += weight;
-        let within = candidate.round.as_ref().map(|round| round.loop_number);
         match offsets[stack as usize].map(|offset| loops.work(evidence, stack, offset, within)) {
             Some(Work::Walks) => shares.walks += weight,
+            Some(Work::Copies) => {
+                copied += weight;
+                touched += if in_kernel(evidence, stack) { *weight } else { 0.0 };
+            }
             Some(Work::Moves) => shares.moves += weight,
             Some(Work::Calculates) => shares.calculates += weight,
             _ => {}
         }
     }
+    // Copies into memory that was never touched, and that is not given back, are results, and grow because the results do.
+    let results = touched > TOUCHED * copied && freed < FREED * whole;
+    *(if results { &mut shares.moves } else { &mut shares.walks }) += copied;
     let all = f64::max(all, 1.0);
     Shares { walks: shares.walks / all, moves: shares.moves / all, calculates: shares.calculates / all }
+}
+
+/// Whether a stack ends in the kernel.
+fn in_kernel(evidence: &Evidence<'_>, stack: u32) -> bool {
+    let tables = &evidence.recording.tables;
+    let leaf = tables.stacks[stack as usize].location;
+    tables.locations[leaf as usize].kind == "kernel"
 }
 
 /// The loops whose rounds were counted: what walks or moves in them, by the number of the round.
@@ -137,20 +175,22 @@ pub(super) fn rounds(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let offsets = loops.offsets(evidence);
         let mut on = vec![false; offsets.len()];
         let mut rest = vec![false; offsets.len()];
+        let mut whole = vec![false; offsets.len()];
         for (stack, offset) in offsets.iter().enumerate() {
             let Some(offset) = offset.filter(|at| loops.around(*at).any(|one| one.loop_number == counted))
             else {
                 continue;
             };
             let work = loops.work(evidence, stack as u32, offset, Some(counted));
-            on[stack] = matches!(work, Work::Walks | Work::Moves);
+            whole[stack] = true;
+            on[stack] = matches!(work, Work::Walks | Work::Copies | Work::Moves);
             // Blocks that grow cost more to allocate, and inner loops that go on for longer do more of all that is in
             // them: neither here nor there.
             let outside = loops.around(offset).next().is_some_and(|one| one.loop_number == counted);
             rest[stack] = !on[stack] && !allocates[stack] && outside;
         }
         if let Some(candidate) = costed(evidence, function, on, &[probe.probe]) {
-            found.push(Candidate { round: Some(Round { loop_number: counted, rest }), ..candidate });
+            found.push(Candidate { round: Some(Round { loop_number: counted, rest, whole }), ..candidate });
         }
     }
     found

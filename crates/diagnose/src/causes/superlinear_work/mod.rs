@@ -37,7 +37,7 @@ const WINDOWS_RATIO: f64 = 3.5;
 const HINT_RATIO: f64 = 4.0;
 /// A grower is guilty of its caller's growth if it has this share of the caller's cost.
 const INNER_SHARE: f64 = 0.6;
-/// Work that for this share walks or moves speaks for itself, if it grows so many times, and as a curve that fits so well.
+/// Work that for this share walks speaks for itself, if it grows so many times, and as a curve that fits so well.
 const WALKS: f64 = 0.6;
 const WALKS_RATIO: f64 = 2.5;
 const WALKS_R2: f64 = 0.95;
@@ -91,11 +91,11 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
         return Some(Confidence::Likely);
     }
     // Work of growing matrices and numbers grows by its nature.
-    if flat || !grower.grows() || shares.calculates >= 0.5 {
+    if flat || !grower.grows() || shares.calculates + shares.moves >= 0.5 {
         return None;
     }
-    // It only walks through what is there: what earlier calls left.
-    if shares.walks + shares.moves >= WALKS && r2 >= WALKS_R2 && grower.ratio >= WALKS_RATIO {
+    // It only looks for something, or copies what is there, ever longer. What else loops store may be results.
+    if shares.walks >= WALKS && r2 >= WALKS_R2 && grower.ratio >= WALKS_RATIO {
         return Some(Confidence::Likely);
     }
     // Nothing but time speaks for it: then it must be large.
@@ -121,14 +121,13 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         (true, ..) => Confidence::Likely,
         (false, ..) => strength,
     };
-    Some(told::finding(evidence, grower, &Verdict { rest, callee, shares, flat, confidence }))
+    Some(told::finding(evidence, grower, &Verdict { rest, callee, flat, confidence }))
 }
 
 /// What was found out about a growing function.
 struct Verdict {
     rest: Rest,
     callee: Option<Callee>,
-    shares: Shares,
     /// What is done besides stays the same.
     flat: bool,
     confidence: Confidence,

@@ -5,7 +5,6 @@ use super::super::words::{count, rounded, time};
 use super::Verdict;
 use super::candidate::Candidate;
 use super::context::{Callee, Rest};
-use super::loops::Shares;
 use crate::Evidence;
 use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Series, Sure};
 use slowpath_stats::median;
@@ -59,7 +58,7 @@ impl Place {
 }
 
 pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Verdict) -> Finding {
-    let Verdict { rest, callee, shares, flat, confidence } = verdict;
+    let Verdict { rest, callee, flat, confidence } = verdict;
     let Place { path, frame, done_by } = Place::of(evidence, grower);
     let growth = &grower.growth;
     let (r2, fitted) = growth.ramp.as_ref().map_or((0.0, Vec::new()), |ramp| (ramp.r2, ramp.fitted.clone()));
@@ -80,7 +79,8 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     });
     let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
     let one = if grower.round.is_some() { "round" } else { "call" };
-    let times = count(calls);
+    // Estimates are told in two digits: more would be a pretence.
+    let times = if about.is_empty() { count(calls) } else { count(two_digits(calls)) };
     explanation.push(match (&grower.round, &done_by) {
         (Some(_), done_by) => {
             let host = evidence.name(grower.function);
@@ -122,9 +122,10 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
             time(*median_ns)
         )),
         _ if *confidence > Confidence::Hint => explanation.push(format!(
-            "it {}, so it is what {} that {change}s",
-            if done_by.is_some() { "only goes through what is there" } else { nature(shares) },
-            if grower.falling { "is left".to_owned() } else { format!("earlier {one}s left") }
+            "it {}, and each {one} {} than the one before; that this is what earlier {one}s left, and not the input, is \
+             inferred",
+            if done_by.is_some() { "compares or copies what is there" } else { "only compares and steps on" },
+            if grower.falling { "goes through less" } else { "goes through more" },
         )),
         Rest::Grows | Rest::Unknown => explanation.push(
             "whether the input of each call grows as well could not be told: too little else was done between the calls".to_owned(),
@@ -136,7 +137,7 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     if grower.before >= 1.0 {
         explanation.push(format!(
             "about {} {one}s happened before they were counted, or between; these are estimated from their time",
-            count((calls - grower.counted as f64).max(grower.before).round())
+            count(two_digits((calls - grower.counted as f64).max(grower.before)))
         ));
     }
     if frame.file.is_none() {
@@ -225,18 +226,23 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
             fit: k.iter().map(|k| fit.constant + fit.per_call * k).collect(),
         });
     }
-    let advice = if grower.falling {
-        format!(
+    let advice = match (&grower.round, grower.falling) {
+        (Some(_), true) => "take from the end, keep a position or use a ring buffer, in place of moving or scanning what is left in \
+             each round"
+            .to_owned(),
+        (Some(_), false) => "remember where it ended (a pointer or a length), add in place, or look it up in a hash table or sorted \
+             index, in place of going through all earlier items in each round"
+            .to_owned(),
+        (None, true) => format!(
             "let {} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
              scanning what is left at each call",
             frame.function
-        )
-    } else {
-        format!(
+        ),
+        (None, false) => format!(
             "let {} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
              sorted index, in place of going through all earlier items at each call",
             frame.function
-        )
+        ),
     };
     Finding {
         cause: Cause::SuperlinearWork,
@@ -264,6 +270,12 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     }
 }
 
+/// 27,487 as 27,000.
+fn two_digits(value: f64) -> f64 {
+    let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
+    (value / unit).round() * unit
+}
+
 /// A function's name without the arguments of its templates, which may fill pages.
 fn short(name: &str) -> String {
     let mut depth = 0;
@@ -274,16 +286,15 @@ fn short(name: &str) -> String {
         outside
     });
     let name: String = kept.collect();
+    let name = name.replace("::::", "::");
+    if name.starts_with("_Z") {
+        return "the C++ library".to_owned(); // a name that could not be read
+    }
     if name.contains("operator") || name.starts_with(' ') {
         name
     } else {
         name.split('(').next().unwrap_or(&name).to_owned()
     }
-}
-
-/// What loops that do not calculate do.
-fn nature(shares: &Shares) -> &'static str {
-    if shares.walks >= shares.moves { "only walks through what is there" } else { "only moves what is there" }
 }
 
 /// "call k makes 2.0·k + 68 calls to G"
