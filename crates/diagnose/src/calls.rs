@@ -136,16 +136,22 @@ impl<'a> Calls<'a> {
             });
         }
         let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-        samples
+        let sampled: f64 = samples
             .filter(|(sample, _)| sample.stack.is_some_and(|stack| depth[stack as usize] == 2))
             .filter(|(sample, _)| evidence.process_of(sample) == process)
             .map(|(_, weight)| weight)
-            .sum()
+            .sum();
+        // Stops of a tracer by ptrace are in the samples.
+        (sampled - sum.count as f64 * evidence.tracing_a_call.0).max(0.0)
     }
 
     /// Share of the time in which `intervals` (ns, in order of their start) were on that some thread of the tree used a CPU.
+    /// Without samples the most that it can be.
     pub(crate) fn busy_share(&self, intervals: &[(u64, u64)]) -> f64 {
         let total: u64 = intervals.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
+        if self.evidence.by_ptrace && self.evidence.weights.is_empty() {
+            return self.evidence.cpu_ns / (total as f64).max(1.0);
+        }
         let samples = &self.evidence.recording.tables.samples;
         let mut busy = 0.0;
         for (start, end) in intervals {
@@ -194,7 +200,10 @@ pub(crate) struct Draft<'s> {
 }
 
 impl Draft<'_> {
-    pub(crate) fn finish(self, evidence: &Evidence<'_>) -> Finding {
+    pub(crate) fn finish(mut self, evidence: &Evidence<'_>) -> Finding {
+        if evidence.by_ptrace {
+            self.estimated();
+        }
         let place = self.stack.zip(self.own);
         let path = place.map_or_else(Vec::new, |(stack, own)| own_path(evidence, stack, own));
         let process = &evidence.recording.tables.processes[self.process as usize];
@@ -226,6 +235,23 @@ impl Draft<'_> {
             series: Vec::new(),
             advice: self.advice,
         }
+    }
+}
+
+impl Draft<'_> {
+    /// Says that the times are not measured but reckoned.
+    fn estimated(&mut self) {
+        if self.confidence == Confidence::Certain {
+            self.confidence = Confidence::Likely;
+        }
+        for fact in self.facts.iter_mut().filter(|fact| fact.unit == "ns" && fact.sure == Sure::Exact) {
+            fact.sure = Sure::Fitted;
+        }
+        self.explanation.push(
+            "times are estimated: what stopping the program for each traced call takes was measured and is taken off, and \
+             reads and writes are not in them"
+                .to_owned(),
+        );
     }
 }
 
