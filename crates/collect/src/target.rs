@@ -5,7 +5,7 @@ use crate::bpf::Bpf;
 use crate::launch::{self, Ended, Held, User};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
-use crate::tracer::ptrace::{self, Cost, Filter, Ptrace};
+use crate::tracer::ptrace::{self, Cost, Filter, Ptrace, Taken};
 use crate::{Error, Options, Outcome, clock, rights, signals};
 use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
 use slowpath_recording::{About, Writer, folder};
@@ -121,7 +121,7 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         machine_sampler = Some(open_machine(plan, &mut session)?);
     }
     let mut ended = None;
-    let (mut stops, mut left) = (0, 0);
+    let mut taken = Taken::default();
     for run in 0..options.repeat.max(1) {
         // Until it is let go the child waits; if we fail before, dropping `held` ends it.
         let held = Held::fork(command, user.as_ref(), filter.as_ref())?;
@@ -158,7 +158,7 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         if let Err(error) = started {
             // The child has ended by itself; the folder of a program that never ran is of no use.
             match &mut session.ptrace {
-                Some(ptrace) => drop(ptrace.finish()),
+                Some(ptrace) => taken.add(ptrace.finish()),
                 None => drop(launch::ended(pid)),
             }
             let _ = folder::remove(&path);
@@ -199,8 +199,7 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
                 // SAFETY: a signal to our own child, which was not yet waited for.
                 unsafe { libc::kill(pid as i32, libc::SIGKILL) };
             }
-            let (stopped, alive) = ptrace.finish();
-            (stops, left) = (stops + stopped, left + alive);
+            taken.add(ptrace.finish());
         }
         // Its end is told to us a moment before the scheduler books its last time.
         std::thread::sleep(Duration::from_millis(2));
@@ -220,10 +219,10 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         }
     }
     about.state = if ended.is_some() { State::Complete } else { State::CutShort };
-    if let Some(cost) = &ptrace {
-        about.tracing_ns = (stops * cost.cpu_ns).min(about.user_ns + about.sys_ns);
-        about.tracing_wall_ns = stops * cost.wall_ns;
-        about.degraded.push(distorted(cost, stops, left, about.wall_ns));
+    if ptrace.is_some() {
+        about.tracing_ns = taken.cpu_ns.min(about.user_ns + about.sys_ns);
+        about.tracing_wall_ns = taken.wall_ns;
+        about.degraded.push(distorted(taken, about.wall_ns));
     }
     finish(session, about)
 }
@@ -309,17 +308,17 @@ fn how_traced(cost: &Cost) -> String {
 }
 
 /// What tracing by ptrace does to the target and to its times.
-fn distorted(cost: &Cost, stops: u64, left: u64, wall_ns: u64) -> String {
-    let (wall, cpu) = (stops * cost.wall_ns, stops * cost.cpu_ns);
+fn distorted(taken: Taken, wall_ns: u64) -> String {
+    let Taken { stops, left, .. } = taken;
     let ms = |ns: u64| ns as f64 / 1e6;
     let mut said = format!(
         "system calls were traced by ptrace, for want of rights: {stops} stops of about {:.0} µs took some {:.0} ms of {:.0} ms \
-         elapsed time and {:.0} ms of CPU time, so that all times are distorted; reads and writes are not seen, set-uid programs \
-         gain no rights and debuggers fail. Run with sudo, or leave it out with --no-trace",
-        cost.wall_ns as f64 / 1e3,
-        ms(wall),
+         elapsed time and {:.0} ms of CPU time, so that all times are distorted; reads and writes are not seen, set-uid \
+         programs gain no rights and debuggers fail. Run with sudo, or leave it out with --no-trace",
+        taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
+        ms(taken.wall_ns),
         ms(wall_ns),
-        ms(cpu)
+        ms(taken.cpu_ns)
     );
     if left > 0 {
         said.push_str(&format!("; {left} processes that outlived the command were ended with the recording"));

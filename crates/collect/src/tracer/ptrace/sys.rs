@@ -35,6 +35,11 @@ pub(super) fn seize(pid: u32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, pid, 0, OPTIONS as usize)
 }
 
+/// Has a thread stop again as soon as it may.
+pub(super) fn interrupt(tid: u32) -> io::Result<()> {
+    request(libc::PTRACE_INTERRUPT, tid, 0, 0)
+}
+
 /// Lets a stopped thread go on. One that was killed meanwhile is told of by [`wait`].
 pub(super) fn go(tid: u32, how: Go, signal: i32) {
     let how = match how {

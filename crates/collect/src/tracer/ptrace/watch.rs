@@ -3,6 +3,7 @@
 
 use super::facts::{self, Devices, Ran};
 use super::filter;
+use super::reference::Reference;
 use super::sys::{self, Go};
 use super::{Floor, Shared};
 use crate::bpf::event::Event;
@@ -28,6 +29,10 @@ const YOUNG_NS: u64 = 20_000_000;
 const PATH_MAX: usize = 4096;
 /// What the tracer's own delay can be: a shorter sleep in a call is not told from it.
 const NO_SLEEP_NS: u64 = 50_000;
+/// The first calls of a thread are probed, then each so many; and over how many probes the mean fades.
+const PROBE_FIRST: u32 = 8;
+const PROBE_EACH: u32 = 8;
+const FADE: u64 = 16;
 /// What the command leaves behind is let end so long before it is ended.
 const GRACE_NS: u64 = 2_000_000_000;
 /// Results of calls that the kernel begins anew after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
@@ -52,6 +57,16 @@ struct Tracee {
     exited: bool,
     /// When it was first seen.
     since: u64,
+    calls: u32,
+    /// When it was let go on to stop again at once, and what it had run by then.
+    probe: Option<(u64, Ran)>,
+}
+
+impl Tracee {
+    fn new(tid: u32, pid: u32, since: u64) -> Tracee {
+        let account = facts::account(tid);
+        Tracee { pid, entry: None, account, exited: false, since, calls: 0, probe: None }
+    }
 }
 
 /// A process: its threads that live, and what is known of its memory.
@@ -64,6 +79,8 @@ struct Memory {
     stale: bool,
     /// Places whose stack was copied, and calls since then.
     sites: HashMap<u64, u32>,
+    /// What calls took less than tracing takes on average, ns.
+    debt: u64,
     /// Bytes written when it last synced.
     written: u64,
 }
@@ -72,7 +89,11 @@ pub(super) struct Watch {
     root: u32,
     tell: Sender<Event>,
     shared: Arc<Shared>,
+    /// What a call takes besides its own work now.
     floor: Floor,
+    reference: Option<Reference>,
+    /// What the reference told last.
+    told: Option<Floor>,
     /// Nobody else tells of mappings.
     alone: bool,
     threads: HashMap<u32, Tracee>,
@@ -94,6 +115,8 @@ impl Watch {
             tell,
             shared,
             floor,
+            reference: None,
+            told: None,
             alone,
             threads: HashMap::new(),
             processes: HashMap::new(),
@@ -113,8 +136,9 @@ impl Watch {
             match waited {
                 sys::Waited::Of(tid, status, usage) => {
                     if libc::WIFSTOPPED(status) {
-                        self.shared.stops.fetch_add(1, Ordering::Relaxed);
+                        let seen = now_ns();
                         self.stopped(tid, status);
+                        self.count_stop(now_ns() - seen);
                     } else {
                         self.ended(tid, status);
                         if tid == self.root {
@@ -127,11 +151,83 @@ impl Watch {
                 sys::Waited::NoneLeft => break,
             }
             let hurry = self.shared.hurry.load(Ordering::Relaxed);
-            if over.is_some_and(|over| hurry || now_ns() - over > GRACE_NS) {
+            let nobody = self.processes.is_empty();
+            if over.is_some_and(|over| hurry || nobody || now_ns() - over > GRACE_NS) {
                 break;
             }
         }
         self.shared.left.store(self.processes.len() as u64, Ordering::Relaxed);
+    }
+
+    /// Takes up a reference, which is traced already.
+    pub(super) fn refer(&mut self, reference: Reference) {
+        self.threads.insert(reference.pid, Tracee::new(reference.pid, reference.pid, now_ns()));
+        self.reference = Some(reference);
+    }
+
+    /// Ends the reference and waits for that.
+    pub(super) fn stop_referring(&mut self) {
+        let Some(pid) = self.reference.take().map(|reference| reference.pid) else { return };
+        // SAFETY: a signal to our own child, which was not yet waited for.
+        unsafe { libc::kill(pid as i32, libc::SIGKILL) };
+        loop {
+            match sys::wait() {
+                sys::Waited::Of(tid, status, _) if tid == pid && !libc::WIFSTOPPED(status) => break,
+                sys::Waited::Of(tid, ..) if tid == pid => sys::go(tid, Go::On, 0),
+                sys::Waited::Of(..) => {} // it is ended with this thread
+                sys::Waited::Nothing | sys::Waited::NoneLeft => break,
+            }
+        }
+    }
+
+    /// Has the reference make its calls and handles nothing else; the floor, and elapsed and CPU time of all of them.
+    pub(super) fn batch(&mut self) -> Option<(Floor, [u64; 2])> {
+        self.told = None;
+        self.reference.as_mut()?.begin().ok()?;
+        while self.told.is_none() {
+            match sys::wait() {
+                sys::Waited::Of(tid, status, _) if libc::WIFSTOPPED(status) => self.stopped(tid, status),
+                _ => return None,
+            }
+        }
+        let took = self.reference.as_mut()?.took().ok()?;
+        Some((self.told?, took))
+    }
+
+    /// Adds up what stops take: being handled, and going on and stopping again.
+    fn count_stop(&self, handled_ns: u64) {
+        let Floor { cpu_ns, asleep_ns } = self.floor;
+        self.shared.stops.fetch_add(1, Ordering::Relaxed);
+        self.shared.wall_ns.fetch_add(handled_ns + cpu_ns + asleep_ns, Ordering::Relaxed);
+        self.shared.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
+    }
+
+    /// Now and then a thread is stopped once more right after a call: what that takes, a call takes besides its own work. It
+    /// depends on where the thread and we run just then, so that only the thread itself can show it.
+    fn probe(&mut self, tid: u32) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        thread.calls += 1;
+        if (thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
+            && let Some(ran) = thread.account.as_ref().and_then(facts::ran)
+            && sys::interrupt(tid).is_ok()
+        {
+            thread.probe = Some((now_ns(), ran));
+        }
+    }
+
+    fn probed(&mut self, tid: u32, before: (u64, Ran)) {
+        let wall = now_ns().saturating_sub(before.0);
+        // The kernel waits for the thread to be off its CPU before it tells of its registers.
+        if sys::registers(tid).is_err() {
+            return;
+        }
+        let account = self.threads.get(&tid).and_then(|thread| thread.account.as_ref());
+        let Some(after) = account.and_then(facts::ran) else { return };
+        let cpu = after.cpu_ns.saturating_sub(before.1.cpu_ns);
+        let asleep = wall.saturating_sub(cpu + after.delay_ns.saturating_sub(before.1.delay_ns));
+        let faded = |old: u64, new: u64| (old * (FADE - 1) + new) / FADE;
+        self.floor =
+            Floor { cpu_ns: faded(self.floor.cpu_ns, cpu), asleep_ns: faded(self.floor.asleep_ns, asleep) };
     }
 
     fn say(&self, event: Event) {
@@ -139,8 +235,7 @@ impl Watch {
     }
 
     fn insert(&mut self, tid: u32, pid: u32, since: u64) {
-        let account = facts::account(tid);
-        self.threads.insert(tid, Tracee { pid, entry: None, account, exited: false, since });
+        self.threads.insert(tid, Tracee::new(tid, pid, since));
         self.processes.entry(pid).or_default().threads.insert(tid);
     }
 
@@ -149,6 +244,7 @@ impl Watch {
         if !self.threads.contains_key(&tid) {
             self.adopt(tid);
         }
+        let probe = self.threads.get_mut(&tid).and_then(|thread| thread.probe.take());
         let mut pass_on = 0;
         match status >> 16 {
             libc::PTRACE_EVENT_SECCOMP => self.entered(tid),
@@ -158,6 +254,9 @@ impl Watch {
             libc::PTRACE_EVENT_STOP => {
                 if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
                     return sys::go(tid, Go::Listen, 0);
+                }
+                if let Some(before) = probe {
+                    self.probed(tid, before);
                 }
             }
             0 if signal == libc::SIGTRAP | 0x80 => self.returned(tid),
@@ -179,7 +278,7 @@ impl Watch {
             let mut memory = self.processes.get(&parent).cloned().unwrap_or_default();
             memory.threads.clear();
             memory.sites.clear();
-            (memory.born, memory.written) = (time, 0);
+            (memory.born, memory.written, memory.debt) = (time, 0, 0);
             self.processes.insert(pid, memory);
         }
         self.insert(tid, pid, time);
@@ -338,9 +437,19 @@ impl Watch {
             }
             None => (wall, 0),
         };
-        let cpu = cpu.saturating_sub(self.floor.cpu_ns);
+        if let Some(reference) = self.reference.as_mut().filter(|reference| reference.pid == pid) {
+            if let Some(floor) = reference.call(cpu, asleep) {
+                (self.floor, self.told) = (floor, Some(floor));
+            }
+            return;
+        }
+        // What one call falls short of the mean is taken off the next ones, so that their sum is true.
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let off = self.floor.cpu_ns + process.debt;
+        process.debt = off.saturating_sub(cpu);
+        let cpu = cpu.saturating_sub(off);
         let asleep = asleep.saturating_sub(self.floor.asleep_ns);
-        let asleep = if asleep < NO_SLEEP_NS && self.floor != Floor::default() { 0 } else { asleep };
+        let asleep = if asleep < NO_SLEEP_NS { 0 } else { asleep };
         if filter::OPENS.contains(&entry.number) && result >= 0 {
             entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
             entry.file.flags = open_flags(&entry) as u32;
@@ -356,6 +465,7 @@ impl Watch {
             process.written = written;
         }
         self.say(Event::Syscall(Box::new(event)));
+        self.probe(tid);
     }
 
     /// Sends the stack of a place that has not been told of lately, and before it what is mapped, if it is needed.
