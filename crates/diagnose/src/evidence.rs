@@ -16,7 +16,7 @@ pub struct Evidence<'a> {
     pub cpu_ns: f64,
     /// System calls were traced by ptrace: only some of them, and their times are estimates.
     pub by_ptrace: bool,
-    /// What tracing a call took by ptrace, ns: of CPU time, and elapsed; 0 otherwise.
+    /// What tracing a call or the end of a thread took by ptrace, ns: of CPU time, and elapsed; 0 otherwise.
     pub tracing_a_call: (f64, f64),
     /// For each location the real function it is in, not those inlined there.
     real: Vec<Option<u32>>,
@@ -34,7 +34,8 @@ impl<'a> Evidence<'a> {
         let about = &recording.about;
         let cpu_ns = sampled.max((about.user_ns + about.sys_ns).saturating_sub(about.tracing_ns) as f64);
         let by_ptrace = about.collectors.iter().any(|collector| collector.how.starts_with(BY_PTRACE));
-        let calls: u64 = tables.syscalls.iter().map(|row| row.count).sum();
+        // The end of a thread stops it like a call.
+        let calls = tables.syscalls.iter().map(|row| row.count).sum::<u64>() + tables.threads.len() as u64;
         let each = |sum: u64| if by_ptrace { sum as f64 / calls.max(1) as f64 } else { 0.0 };
         let tracing_a_call = (each(about.tracing_ns), each(about.tracing_wall_ns));
         Evidence { recording, weights, cpu_ns, by_ptrace, tracing_a_call, real }

@@ -227,7 +227,7 @@ fn traced(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation], 
             before += if row.time_ns < *until { row.count } else { 0 };
         }
     }
-    (all as f64 * each, before as f64 * each)
+    ((all + until.len() as u64) as f64 * each, before as f64 * each)
 }
 
 fn reads_or_opens(row: &Syscall) -> bool {
@@ -243,7 +243,8 @@ fn finding(
     forks: &Sum,
 ) -> Option<Finding> {
     let tables = &evidence.recording.tables;
-    let wall = evidence.recording.about.wall_ns as f64;
+    let about = &evidence.recording.about;
+    let wall = about.wall_ns.saturating_sub(about.tracing_wall_ns) as f64;
     let lives: f64 = operations.iter().map(|operation| (operation.end - operation.start) as f64).sum();
     if lives < (SHARE * wall).max(LEAST_NS) {
         return None; // before the dearer questions
@@ -266,7 +267,7 @@ fn finding(
     let meanwhile = if evidence.by_ptrace && evidence.weights.is_empty() {
         // As if the parent used its CPU time evenly.
         let cpu = tables.processes[parent as usize].cpu_ns.unwrap_or(0) as f64;
-        cpu * (union(&spans) / wall.max(1.0)).min(1.0)
+        cpu * (union(&spans) / (about.wall_ns as f64).max(1.0)).min(1.0)
     } else {
         sampled(evidence, parent, &starts)
     };

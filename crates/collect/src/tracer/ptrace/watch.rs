@@ -136,9 +136,7 @@ impl Watch {
             match waited {
                 sys::Waited::Of(tid, status, usage) => {
                     if libc::WIFSTOPPED(status) {
-                        let seen = now_ns();
                         self.stopped(tid, status);
-                        self.count_stop(now_ns() - seen);
                     } else {
                         self.ended(tid, status);
                         if tid == self.root {
@@ -240,7 +238,7 @@ impl Watch {
     }
 
     fn stopped(&mut self, tid: u32, status: i32) {
-        let signal = libc::WSTOPSIG(status);
+        let (seen, signal) = (now_ns(), libc::WSTOPSIG(status));
         if !self.threads.contains_key(&tid) {
             self.adopt(tid);
         }
@@ -264,6 +262,7 @@ impl Watch {
             _ => {}
         }
         let within = self.threads.get(&tid).is_some_and(|thread| thread.entry.is_some());
+        self.count_stop(now_ns() - seen);
         sys::go(tid, if within { Go::ToReturn } else { Go::On }, pass_on);
     }
 
