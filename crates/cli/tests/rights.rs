@@ -91,6 +91,8 @@ fn refused(dir: &Path, user: Option<&str>, options: &[&str], command: &[&str]) -
         None => Command::new(&refuser),
     };
     run.arg(SLOWPATH).arg("record").arg("--dir").arg(dir.join("recordings")).args(options);
+    // What cargo sets there makes every program look for its libraries in vain.
+    run.env_remove("LD_LIBRARY_PATH");
     run.arg("--").args(command).stdin(Stdio::null()).output().unwrap()
 }
 
