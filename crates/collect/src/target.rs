@@ -220,7 +220,10 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
     }
     about.state = if ended.is_some() { State::Complete } else { State::CutShort };
     if ptrace.is_some() {
-        about.tracing_ns = taken.cpu_ns.min(about.user_ns + about.sys_ns);
+        // Samples hold the stops too, and are not told apart: there the part of tracing stays in the whole.
+        if plan.is_none() {
+            about.tracing_ns = taken.cpu_ns.min(about.user_ns + about.sys_ns);
+        }
         about.tracing_wall_ns = taken.wall_ns;
         about.degraded.push(distorted(taken, about.wall_ns));
     }

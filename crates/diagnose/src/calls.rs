@@ -108,6 +108,9 @@ impl<'a> Calls<'a> {
     /// go through behind it; 0 if there is none, for then `own` does other things as well.
     pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
         let evidence = self.evidence;
+        if evidence.by_ptrace {
+            return 0.0; // samples there are of its stops as well
+        }
         // The functions behind `own`, outermost first, of each stack.
         let behind: Vec<Vec<u32>> = sum
             .stacks()
@@ -136,13 +139,11 @@ impl<'a> Calls<'a> {
             });
         }
         let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-        let sampled: f64 = samples
+        samples
             .filter(|(sample, _)| sample.stack.is_some_and(|stack| depth[stack as usize] == 2))
             .filter(|(sample, _)| evidence.process_of(sample) == process)
             .map(|(_, weight)| weight)
-            .sum();
-        // Stops of a tracer by ptrace are in the samples.
-        (sampled - sum.count as f64 * evidence.tracing_a_call.0).max(0.0)
+            .sum()
     }
 
     /// Share of the time in which `intervals` (ns, in order of their start) were on that some thread of the tree used a CPU.

@@ -16,8 +16,8 @@ pub struct Evidence<'a> {
     pub cpu_ns: f64,
     /// System calls were traced by ptrace: only some of them, and their times are estimates.
     pub by_ptrace: bool,
-    /// What tracing a call or the end of a thread took by ptrace, ns: of CPU time, and elapsed; 0 otherwise.
-    pub tracing_a_call: (f64, f64),
+    /// What tracing a call or the end of a thread took by ptrace, elapsed ns; 0 otherwise.
+    pub tracing_a_call: f64,
     /// For each location the real function it is in, not those inlined there.
     real: Vec<Option<u32>>,
 }
@@ -37,7 +37,7 @@ impl<'a> Evidence<'a> {
         // The end of a thread stops it like a call.
         let calls = tables.syscalls.iter().map(|row| row.count).sum::<u64>() + tables.threads.len() as u64;
         let each = |sum: u64| if by_ptrace { sum as f64 / calls.max(1) as f64 } else { 0.0 };
-        let tracing_a_call = (each(about.tracing_ns), each(about.tracing_wall_ns));
+        let tracing_a_call = each(about.tracing_wall_ns);
         Evidence { recording, weights, cpu_ns, by_ptrace, tracing_a_call, real }
     }
 

@@ -190,7 +190,7 @@ fn before_a_pause(
         let common = OPENS.contains(&row.number)
             && calls.file(row).is_some_and(|file| !(file.kind == "file" && few(&file.path)));
         if common || LOADS.contains(&row.number) || FORKS.contains(&row.number) {
-            loads[*at].push((row.time_ns, row.end_ns + evidence.tracing_a_call.1 as u64));
+            loads[*at].push((row.time_ns, row.end_ns + evidence.tracing_a_call as u64));
         } else if row.number == CONNECT && row.result >= 0 {
             asked[*at] = asked[*at].min(row.time_ns);
         }
@@ -211,7 +211,7 @@ fn before_a_pause(
 
 /// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
 fn traced(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation], at: &[u64]) -> (f64, f64) {
-    let each = evidence.tracing_a_call.1;
+    let each = evidence.tracing_a_call;
     if each == 0.0 {
         return (0.0, 0.0);
     }
