@@ -1,11 +1,13 @@
-//! Without rights slowpath says so and runs nothing half-way; and when it is killed it leaves no probe behind.
+//! Without rights slowpath says so and does what it can by ptrace, or runs nothing; and when it is killed it leaves no probe behind.
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
 
 mod support;
 
-use std::os::unix::fs::FileExt;
-use std::process::{Command, Stdio};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use support::{SLOWPATH, may_count, one_at_a_time, program, said};
 
@@ -34,17 +36,122 @@ int main(int argc, char **argv) {
 }
 "#;
 
+/// Opens one file 20,000 times.
+const SAME: &str = r#"
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((noinline)) static int look_up(const char *path) {
+    char bytes[4096];
+    int fd = open(path, O_RDONLY), size = read(fd, bytes, sizeof bytes);
+    close(fd);
+    return size;
+}
+int main(void) { long sum = 0; for (int i = 0; i < 20000; i++) sum += look_up("/etc/passwd"); return sum == 0; }
+"#;
+
+/// Starts 300 processes, and ends with 3.
+const STARTS: &str = r#"
+#include <stdio.h>
+__attribute__((noinline)) static void ask(void) {
+    char line[100];
+    FILE *from = popen("date +%Y", "r");
+    if (fgets(line, sizeof line, from)) pclose(from);
+}
+int main(void) { for (int i = 0; i < 300; i++) ask(); puts("asked"); return 3; }
+"#;
+
+/// Computes, and opens a few files.
+const CLEAN: &str = r#"
+#include <fcntl.h>
+#include <unistd.h>
+int main(void) {
+    volatile long n = 0;
+    for (int i = 0; i < 40; i++) { while (n % 10000000 != 9999999) n++; n++; close(open("/etc/passwd", O_RDONLY)); }
+    return 0;
+}
+"#;
+
+fn built(dir: &Path, name: &str, source: &str) -> PathBuf {
+    let (file, program) = (dir.join(format!("{name}.c")), dir.join(name));
+    std::fs::write(&file, source).unwrap();
+    let made = Command::new("gcc").args(["-g", "-O1", "-o"]).args([&program, &file]).status().unwrap();
+    assert!(made.success());
+    program
+}
+
+/// Runs slowpath under `REFUSER`, as `user` if there is one.
+fn refused(dir: &Path, user: Option<&str>, options: &[&str], command: &[&str]) -> Output {
+    let refuser = built(dir, "refuser", REFUSER);
+    let mut run = match user {
+        Some(user) => {
+            let mut run = Command::new("setpriv");
+            run.args(["--reuid", user, "--regid", user, "--clear-groups"]).arg(&refuser);
+            run
+        }
+        None => Command::new(&refuser),
+    };
+    run.arg(SLOWPATH).arg("record").arg("--dir").arg(dir.join("recordings")).args(options);
+    // What cargo sets there makes every program look for its libraries in vain.
+    run.env_remove("LD_LIBRARY_PATH");
+    run.arg("--").args(command).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The causes that are found in a C program under `REFUSER`, and all of the report.
+fn found(dir: &Path, user: Option<&str>, source: &str) -> (Vec<String>, serde_json::Value, Option<i32>) {
+    let program = built(dir, "program", source);
+    let file = dir.join("findings.json");
+    let options = ["--json", "--output", file.to_str().unwrap()];
+    let output = refused(dir, user, &options, &[program.to_str().unwrap()]);
+    let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
+    let report: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let causes = report["findings"].as_array().unwrap().iter();
+    let causes = causes.map(|finding| finding["cause"].as_str().unwrap().to_owned()).collect();
+    (causes, report, output.status.code())
+}
+
 #[test]
-fn where_sampling_is_refused_slowpath_says_what_would_allow_it_and_runs_nothing() {
+fn where_perf_and_bpf_are_refused_ptrace_gives_the_findings() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
-    let (source, refuser, mark) =
-        (dir.path().join("r.c"), dir.path().join("refuser"), dir.path().join("it-ran"));
-    std::fs::write(&source, REFUSER).unwrap();
-    assert!(Command::new("gcc").arg("-o").args([&refuser, &source]).status().unwrap().success());
-    let mut run = Command::new(&refuser);
-    run.arg(SLOWPATH).arg("--dir").arg(dir.path().join("recordings")).args(["--", "touch"]).arg(&mark);
-    let output = run.output().unwrap();
+    let (causes, report, exit) = found(dir.path(), None, SAME);
+    assert_eq!((causes, exit), (vec!["redundant-file-access".to_owned()], Some(0)), "{report:#}");
+    let finding = &report["findings"][0];
+    assert_eq!(finding["function"], "look_up");
+    assert_eq!(finding["confidence"], "likely");
+    assert_eq!(report["recording"]["samples"], 0);
+    let degraded = report["recording"]["degraded"].to_string();
+    for said in ["not sampled", "perf_event_open", "sudo", "ptrace", "distorted", "set-uid"] {
+        assert!(degraded.contains(said), "{degraded}");
+    }
+    // How much of a process is start-up is told by its pauses: on a machine that is busy itself one run may say nothing.
+    let starts = (0..3).map(|_| found(dir.path(), None, STARTS));
+    let (causes, report, exit) =
+        starts.into_iter().find(|(causes, ..)| !causes.is_empty()).expect("one of three runs");
+    assert_eq!((causes, exit), (vec!["process-per-operation".to_owned()], Some(3)), "{report:#}");
+    assert_eq!(report["findings"][0]["function"], "ask");
+    let (causes, report, exit) = found(dir.path(), None, CLEAN);
+    assert_eq!((causes, exit), (vec![], Some(0)), "{report:#}");
+}
+
+#[test]
+fn an_ordinary_user_has_them_too() {
+    let _one = one_at_a_time();
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } != 0 {
+        return; // then the other test is this one
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let (causes, report, exit) = found(dir.path(), Some("65534"), SAME);
+    assert_eq!((causes, exit), (vec!["redundant-file-access".to_owned()], Some(0)), "{report:#}");
+}
+
+#[test]
+fn where_nothing_may_be_sampled_or_traced_slowpath_says_what_would_allow_it_and_runs_nothing() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let mark = dir.path().join("it-ran");
+    let output = refused(dir.path(), None, &["--no-trace"], &["touch", mark.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(125), "{}", said(&output));
     let said = said(&output);
     assert!(said.starts_with("slowpath: this machine does not let us sample: perf_event_open: "), "{said}");
@@ -52,6 +159,39 @@ fn where_sampling_is_refused_slowpath_says_what_would_allow_it_and_runs_nothing(
         assert!(said.contains(way_out), "{said}");
     }
     assert!(!mark.exists());
+}
+
+#[test]
+fn a_program_traced_by_ptrace_is_as_without_us() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    // A debugger cannot trace what is traced: that one mode of `strange` is told of in the report.
+    let strange = ["paths", "many-files", "thread-exec", "filtered", "vforked", "daemonized"];
+    let mut commands: Vec<[&str; 2]> = strange.iter().map(|mode| ["strange", mode]).collect();
+    commands.extend([["fork_many", "3000"], ["threads_many", "500"], ["exit_code", "42"]]);
+    commands.extend([["crash", ""], ["dies_at_once", ""]]);
+    for [name, argument] in commands {
+        let path = program(name);
+        let bare = Command::new(&path).arg(argument).output().unwrap();
+        let started = std::time::Instant::now();
+        let traced = refused(dir.path(), None, &[], &[path.to_str().unwrap(), argument]);
+        let exit = bare.status.code().or(bare.status.signal().map(|signal| 128 + signal));
+        assert_eq!((traced.status.code(), &traced.stdout), (exit, &bare.stdout), "{name}: {}", said(&traced));
+        assert!(started.elapsed() < Duration::from_secs(20), "{name}");
+    }
+}
+
+#[test]
+fn an_interrupt_reaches_a_program_traced_by_ptrace_and_it_decides() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = Command::new(built(dir.path(), "refuser", REFUSER));
+    run.arg(SLOWPATH).arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(program("sigint"));
+    let child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    // SAFETY: a signal to a child that was not waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(7));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Its stdin, stdout, stderr, terminal and signals are its own; ours are left as they were given to us.
 
 use crate::Error;
+use crate::tracer::ptrace::Filter;
 use std::ffi::{CString, OsStr};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -47,7 +48,7 @@ pub(crate) struct Ended {
     pub peak_memory_bytes: u64,
 }
 
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for both descriptors.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
@@ -58,8 +59,12 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 impl Held {
-    /// Forks the child, which waits for [`Held::go`].
-    pub(crate) fn fork(command: &[impl AsRef<OsStr>], user: Option<&User>) -> Result<Held, Error> {
+    /// Forks the child, which waits for [`Held::go`]. With a filter it must be traced by then.
+    pub(crate) fn fork(
+        command: &[impl AsRef<OsStr>],
+        user: Option<&User>,
+        filter: Option<&Filter>,
+    ) -> Result<Held, Error> {
         let arguments: Result<Vec<CString>, _> =
             command.iter().map(|argument| CString::new(argument.as_ref().as_bytes())).collect();
         let arguments = arguments.map_err(|error| Error::System {
@@ -78,7 +83,7 @@ impl Held {
                 // SAFETY: as above; `_exit` ends the child without running anything of the parent's.
                 unsafe {
                     libc::close(go.as_raw_fd());
-                    child(&pointers, user, wait.as_raw_fd(), fail.as_raw_fd());
+                    child(&pointers, user, filter, wait.as_raw_fd(), fail.as_raw_fd());
                     libc::_exit(127)
                 }
             }
@@ -110,24 +115,32 @@ impl Held {
 ///
 /// # Safety
 /// Only between fork and exec, with `arguments` ended by a null pointer.
-unsafe fn child(arguments: &[*const libc::c_char], user: Option<&User>, wait: i32, fail: i32) {
+unsafe fn child(
+    arguments: &[*const libc::c_char],
+    user: Option<&User>,
+    filter: Option<&Filter>,
+    wait: i32,
+    fail: i32,
+) {
     let mut byte = 0u8;
     // SAFETY: system calls on our own descriptors and on memory that outlives them.
     unsafe {
         if libc::read(wait, (&raw mut byte).cast(), 1) != 1 {
             return; // the parent is gone
         }
-        let failed = match user {
-            Some(user) => {
-                libc::setenv(c"HOME".as_ptr(), user.home.as_ptr(), 1);
-                libc::setenv(c"USER".as_ptr(), user.name.as_ptr(), 1);
-                libc::setenv(c"LOGNAME".as_ptr(), user.name.as_ptr(), 1);
-                libc::initgroups(user.name.as_ptr(), user.gid) < 0
-                    || libc::setgid(user.gid) < 0
-                    || libc::setuid(user.uid) < 0
-            }
-            None => false,
-        };
+        let filtered = filter.is_none_or(|filter| filter.install().is_ok());
+        let failed = !filtered
+            || match user {
+                Some(user) => {
+                    libc::setenv(c"HOME".as_ptr(), user.home.as_ptr(), 1);
+                    libc::setenv(c"USER".as_ptr(), user.name.as_ptr(), 1);
+                    libc::setenv(c"LOGNAME".as_ptr(), user.name.as_ptr(), 1);
+                    libc::initgroups(user.name.as_ptr(), user.gid) < 0
+                        || libc::setgid(user.gid) < 0
+                        || libc::setuid(user.uid) < 0
+                }
+                None => false,
+            };
         // The language's runtime ignores it in us. Signals that we handle go back to their defaults by the exec, and
         // those that were ignored stay ignored.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
@@ -163,13 +176,27 @@ pub(crate) fn ended(pid: u32) -> io::Result<Option<Ended>> {
     if found == 0 {
         return Ok(None);
     }
-    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    Ok(Some(Ended {
-        exit: exit_code(status),
-        user_ns: ns(usage.ru_utime),
-        sys_ns: ns(usage.ru_stime),
-        peak_memory_bytes: usage.ru_maxrss as u64 * 1024,
-    }))
+    Ok(Some(Ended::new(status, &usage)))
+}
+
+impl Ended {
+    /// From what waiting for it told.
+    pub(crate) fn new(status: i32, usage: &libc::rusage) -> Ended {
+        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+        Ended {
+            exit: exit_code(status),
+            user_ns: ns(usage.ru_utime),
+            sys_ns: ns(usage.ru_stime),
+            peak_memory_bytes: usage.ru_maxrss as u64 * 1024,
+        }
+    }
+}
+
+/// Waits until the process of a pidfd has ended, a signal comes, or `timeout_ms` have passed.
+pub(crate) fn wait_for(pidfd: &OwnedFd, timeout_ms: i32) {
+    let mut poll = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid pollfd.
+    unsafe { libc::poll(&mut poll, 1, timeout_ms) };
 }
 
 /// A wait status as one number: the exit code, or 128 + the signal.

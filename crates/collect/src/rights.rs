@@ -46,6 +46,11 @@ pub fn abilities() -> Vec<Ability> {
             remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
         },
         Ability {
+            name: "ptrace (system calls without any of these rights)",
+            obstacle: crate::tracer::ptrace::measure().err().map(|error| error.to_string()),
+            remedy: "sudo sysctl kernel.yama.ptrace_scope=1; in a container, allow ptrace (--cap-add SYS_PTRACE)",
+        },
+        Ability {
             name: "kernel symbols",
             obstacle: kernel_symbols(),
             remedy: "sudo sysctl kernel.kptr_restrict=0, or run with sudo",

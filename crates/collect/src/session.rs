@@ -8,6 +8,7 @@ use crate::counter::{Candidate, Counter, Order, Told};
 use crate::sampler::Sampler;
 use crate::sampler::record::{Record, Sample};
 use crate::stacks::Stacks;
+use crate::tracer::ptrace::Ptrace;
 use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
 use crate::world::{Usage, World};
@@ -52,6 +53,8 @@ pub(crate) struct Session {
     pub world: World,
     stacks: Stacks,
     bpf: Option<Bpf>,
+    /// The other source of system calls.
+    pub ptrace: Option<Ptrace>,
     counter: Option<CounterThread>,
     tracer: Tracer,
     probes: u32,
@@ -97,6 +100,7 @@ impl Session {
             world: World::default(),
             stacks: Stacks::default(),
             bpf,
+            ptrace: None,
             counter: None,
             tracer: Tracer::default(),
             probes: 0,
@@ -154,28 +158,21 @@ impl Session {
     /// Adds what is mapped into a running process.
     pub(crate) fn map_running(&mut self, pid: u32) {
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        self.map_all(pid, clock::now_ns(), &maps);
+    }
+
+    fn map_all(&mut self, pid: u32, time: u64, maps: &str) {
         for line in maps.lines() {
             if let Some((range, offset, device, inode, path)) = executable_mapping(line) {
                 let (start, len) = (range.start, range.end - range.start);
                 let tables = &mut self.writer.tables;
-                self.world.map(
-                    pid,
-                    clock::now_ns(),
-                    start,
-                    len,
-                    offset,
-                    device,
-                    inode,
-                    path.as_bytes(),
-                    tables,
-                );
+                self.world.map(pid, time, start, len, offset, device, inode, path.as_bytes(), tables);
             }
         }
     }
 
-    /// One round: waits a little, takes in what came, and does what is due.
-    pub(crate) fn turn(&mut self, sampler: &mut Sampler) {
-        sampler.wait(10);
+    /// One round: takes in what came, and does what is due. The caller has waited a little.
+    pub(crate) fn turn(&mut self, sampler: Option<&mut Sampler>) {
         // What is in the buffers before this moment is whole when they have been read.
         let before = clock::now_ns();
         self.take_in(sampler);
@@ -199,7 +196,7 @@ impl Session {
     }
 
     /// The last round of a run: everything that is left.
-    pub(crate) fn drain(&mut self, sampler: &mut Sampler) {
+    pub(crate) fn drain(&mut self, sampler: Option<&mut Sampler>) {
         self.take_in(sampler);
         self.process_until(u64::MAX);
         self.add_up(true);
@@ -210,8 +207,13 @@ impl Session {
         self.hear();
     }
 
-    fn take_in(&mut self, sampler: &mut Sampler) {
-        sampler.drain(&mut self.records);
+    fn take_in(&mut self, sampler: Option<&mut Sampler>) {
+        if let Some(sampler) = sampler {
+            sampler.drain(&mut self.records);
+        }
+        if let Some(ptrace) = &self.ptrace {
+            ptrace.drain(&mut self.events);
+        }
         if let Some(bpf) = &mut self.bpf {
             bpf.drain(&mut self.events);
         }
@@ -243,8 +245,10 @@ impl Session {
                 self.gone.remove(&tid);
                 self.world.fork(pid, parent_pid, tid, time, tables);
             }
-            // BPF tells of the same exit with what the thread used, sooner or later by kernel.
-            Record::Exit { pid, tid, time } if self.bpf.is_none() => self.exit(pid, tid, time, None),
+            // BPF and ptrace tell of the same exit with what the thread used, sooner or later by kernel.
+            Record::Exit { pid, tid, time } if self.bpf.is_none() && self.ptrace.is_none() => {
+                self.exit(pid, tid, time, None)
+            }
             Record::Exit { .. } => {}
             Record::Lost { count, .. } => self.lost_samples += count,
         }
@@ -266,6 +270,11 @@ impl Session {
         }
     }
 
+    /// Nobody but ptrace tells of processes.
+    fn alone(&self) -> bool {
+        self.ptrace.as_ref().is_some_and(|ptrace| ptrace.alone)
+    }
+
     fn event(&mut self, event: Event) {
         match event {
             Event::Exec { pid, time, mut arguments, truncated } => {
@@ -273,6 +282,17 @@ impl Session {
                     arguments.push("…".to_owned());
                 }
                 self.world.executed(pid, time, arguments, &mut self.writer.tables);
+            }
+            // Where perf tells of forks, programs and mappings, its word comes first.
+            Event::Fork { pid, parent, tid, time } if self.alone() => {
+                self.gone.remove(&tid);
+                self.world.fork(pid, parent, tid, time, &mut self.writer.tables);
+            }
+            Event::Maps { pid, time, text } if self.alone() => self.map_all(pid, time, &text),
+            Event::Fork { .. } | Event::Maps { .. } => {}
+            Event::Program { pid, program, directory, arguments, .. } => {
+                let (anew, tables) = (self.alone(), &mut self.writer.tables);
+                self.world.program(pid, anew, program, directory, arguments, tables);
             }
             Event::Stack(copy) => {
                 let tables = &mut self.writer.tables;
@@ -516,7 +536,7 @@ impl Session {
     pub(crate) fn finish(mut self, mut about: About) -> Result<(PathBuf, Option<String>), Error> {
         let tables = &mut self.writer.tables;
         about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, tables);
-        about.tracing_ns = self.own_ns;
+        about.tracing_ns += self.own_ns;
         let mut lost = BTreeMap::new();
         let [execs, exits, calls, stacks, syscalls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [
@@ -539,6 +559,11 @@ impl Session {
         }
         Ok((path, self.trouble))
     }
+}
+
+/// Where code is mapped, by the text of `/proc/PID/maps`.
+pub(crate) fn code_ranges(maps: &str) -> Vec<Range<u64>> {
+    maps.lines().filter_map(|line| Some(executable_mapping(line)?.0)).collect()
 }
 
 /// A line of `/proc/PID/maps`, if it maps code: range, offset, device, inode, path.

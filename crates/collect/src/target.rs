@@ -5,6 +5,7 @@ use crate::bpf::Bpf;
 use crate::launch::{self, Ended, Held, User};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
+use crate::tracer::ptrace::{self, Cost, Filter, Ptrace, Taken};
 use crate::{Error, Options, Outcome, clock, rights, signals};
 use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
 use slowpath_recording::{About, Writer, folder};
@@ -13,38 +14,54 @@ use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// How long a round waits for what comes, ms.
+const TURN_MS: i32 = 10;
 /// Ring of each CPU where locked memory is not limited, bytes.
 const RING_BYTES: usize = 4 << 20;
 
 /// What can be done here.
 struct Means {
-    plan: Plan,
+    /// How to sample; none where perf is refused.
+    plan: Option<Plan>,
     machine: bool,
     bpf: Option<Bpf>,
+    /// System calls are traced by ptrace, and what a stop takes.
+    ptrace: Option<Cost>,
     degraded: Vec<String>,
 }
 
-fn means(options: &Options) -> Result<Means, Error> {
+/// Tries what the machine allows. `attach`: to a process that runs already, which takes no filter.
+fn means(options: &Options, attach: bool) -> Result<Means, Error> {
     let own = Scope::NextExec(std::process::id());
     let mut plan = Plan { rate: options.rate, stack_bytes: options.stack_bytes, cycles: false, kernel: true };
     let mut degraded = Vec::new();
     let machine = plan.probe(Scope::Machine).is_ok();
+    let mut sampled = true;
     if !machine && plan.probe(own).is_err() {
         plan.kernel = false;
         if let Err(error) = plan.probe(own) {
             let level = rights::paranoid().map_or("unknown".to_owned(), |level| level.to_string());
-            return Err(Error::NoRights(format!(
+            let why = format!(
                 "perf_event_open: {error} (kernel.perf_event_paranoid is {level}). Run it with sudo, or allow it with: \
                  sudo sysctl kernel.perf_event_paranoid=2. In a container, allow the system call perf_event_open. \
                  `slowpath doctor` tells more"
-            )));
+            );
+            if attach || !options.trace {
+                return Err(Error::NoRights(why));
+            }
+            sampled = false;
+            degraded.push(format!(
+                "functions were not sampled, so that where the CPU time goes is not known: {why}"
+            ));
+        } else {
+            degraded.push(
+                "time in the kernel was not sampled, for want of rights: run with sudo, or sudo sysctl kernel.perf_event_paranoid=1"
+                    .to_owned(),
+            );
         }
-        degraded.push(
-            "time in the kernel was not sampled, for want of rights: run with sudo, or sudo sysctl kernel.perf_event_paranoid=1"
-                .to_owned(),
-        );
     }
-    plan.cycles = Plan { cycles: true, ..plan }.probe(if machine { Scope::Machine } else { own }).is_ok();
+    plan.cycles =
+        sampled && Plan { cycles: true, ..plan }.probe(if machine { Scope::Machine } else { own }).is_ok();
     let mut bpf = None;
     if machine {
         match Bpf::load() {
@@ -58,7 +75,20 @@ fn means(options: &Options) -> Result<Means, Error> {
             "calls were not counted, for want of rights, so growth of a function's cost cannot be told: run with sudo".to_owned(),
         );
     }
-    Ok(Means { plan, machine, bpf, degraded })
+    let mut tracer = None;
+    if !sampled {
+        // Only where there is nothing else: samples would be full of its stops, and no measure of anything.
+        match ptrace::measure() {
+            Ok(cost) => tracer = Some(cost),
+            Err(error) => {
+                return Err(Error::NoRights(format!("{}; and {error}", degraded.join("; "))));
+            }
+        }
+    } else if bpf.is_none() && options.trace {
+        degraded.push("system calls were not traced, for want of rights: run with sudo".to_owned());
+    }
+    let plan = sampled.then_some(plan);
+    Ok(Means { plan, machine, bpf, ptrace: tracer, degraded })
 }
 
 /// Runs a command and records it.
@@ -68,27 +98,35 @@ fn means(options: &Options) -> Result<Means, Error> {
 pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Error> {
     let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
     let user = options.user.as_deref().map(User::named).transpose()?;
-    let Means { plan, machine, mut bpf, degraded } = means(&options)?;
+    let Means { plan, machine, mut bpf, ptrace, degraded } = means(&options, false)?;
     let command_text: Vec<String> = command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let mut about = about(&options, &command_text, false)?;
     about.degraded = degraded;
-    about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
+    if let Some(plan) = &plan {
+        about.collectors = collectors(plan, machine, options.count && bpf.is_some());
+    }
+    if let Some(cost) = &ptrace {
+        about.collectors.push(Collector { name: "tracer".to_owned(), how: how_traced(cost) });
+    }
+    let filter = ptrace.map(|_| Filter::new());
     trace(&options, &mut bpf, &mut about);
 
     let path = folder::create(&options.root, about.started_unix_ns / 1_000_000_000, &program, options.owner)?;
     about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let writer = Writer::create(&path, &about, options.owner)?;
-    let mut session = Session::new(writer, bpf, ns_per_period(&plan), options.progress.take());
+    let ns_per_period = plan.as_ref().map_or(1.0, ns_per_period);
+    let mut session = Session::new(writer, bpf, ns_per_period, options.progress.take());
     signals::install().map_err(Error::system("handle signals"))?;
 
     let mut machine_sampler = None;
-    if machine {
-        machine_sampler = Some(open_machine(&plan, &mut session)?);
+    if let Some(plan) = plan.as_ref().filter(|_| machine) {
+        machine_sampler = Some(open_machine(plan, &mut session)?);
     }
     let mut ended = None;
+    let mut taken = Taken::default();
     for run in 0..options.repeat.max(1) {
         // Until it is let go the child waits; if we fail before, dropping `held` ends it.
-        let held = Held::fork(command, user.as_ref())?;
+        let held = Held::fork(command, user.as_ref(), filter.as_ref())?;
         session.world.run = run;
         session.world.redact = options.redact_arguments;
         let pid = held.pid;
@@ -104,9 +142,15 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
                 }
             }
             None => {
-                let opened = Sampler::open(&plan, &[Scope::NextExec(pid)], RING_BYTES);
-                own_sampler = Some(opened.map_err(Error::system("open the sampler"))?);
+                if let Some(plan) = &plan {
+                    let opened = Sampler::open(plan, &[Scope::NextExec(pid)], RING_BYTES);
+                    own_sampler = Some(opened.map_err(Error::system("open the sampler"))?);
+                }
             }
+        }
+        if let Some(cost) = &ptrace {
+            let seized = Ptrace::seize(pid, plan.is_none(), cost.floor);
+            session.ptrace = Some(seized.map_err(Error::system("trace the program (ptrace)"))?);
         }
         if options.count {
             session.count();
@@ -115,19 +159,31 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         let started = held.go(&program);
         if let Err(error) = started {
             // The child has ended by itself; the folder of a program that never ran is of no use.
-            let _ = launch::ended(pid);
+            match &mut session.ptrace {
+                Some(ptrace) => taken.add(ptrace.finish()),
+                None => drop(launch::ended(pid)),
+            }
             let _ = folder::remove(&path);
             return Err(error);
         }
-        let sampler = own_sampler.as_mut().or(machine_sampler.as_mut());
-        let Some(sampler) = sampler else { break };
+        let mut sampler = own_sampler.as_mut().or(machine_sampler.as_mut());
         let pidfd = launch::pidfd(pid).map_err(Error::system("watch the program"))?;
-        sampler.watch(pidfd.as_raw_fd());
+        if let Some(sampler) = &mut sampler {
+            sampler.watch(pidfd.as_raw_fd());
+        }
         let interrupted = signals::interrupts();
         ended = None;
         while ended.is_none() {
-            session.turn(sampler);
-            ended = launch::ended(pid).map_err(Error::system("wait for the program"))?;
+            match &mut sampler {
+                Some(sampler) => sampler.wait(TURN_MS),
+                None => launch::wait_for(&pidfd, TURN_MS),
+            }
+            session.turn(sampler.as_deref_mut());
+            // Only the tracer may ask for a process that it traces.
+            ended = match &session.ptrace {
+                Some(ptrace) => ptrace.ended(),
+                None => launch::ended(pid).map_err(Error::system("wait for the program"))?,
+            };
             if let Some(signal) = signals::to_pass_on() {
                 // SAFETY: a signal to our own child, which was not yet waited for.
                 unsafe { libc::kill(pid as i32, signal) };
@@ -138,6 +194,15 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         }
         about.wall_ns += clock::now_ns() - start;
         session.stop_counting();
+        if let Some(ptrace) = &mut session.ptrace {
+            if ended.is_none() {
+                // Without its tracer it could open no file any more.
+                ptrace.hurry();
+                // SAFETY: a signal to our own child, which was not yet waited for.
+                unsafe { libc::kill(pid as i32, libc::SIGKILL) };
+            }
+            taken.add(ptrace.finish());
+        }
         // Its end is told to us a moment before the scheduler books its last time.
         std::thread::sleep(Duration::from_millis(2));
         session.drain(sampler);
@@ -156,6 +221,14 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         }
     }
     about.state = if ended.is_some() { State::Complete } else { State::CutShort };
+    if ptrace.is_some() {
+        // Samples hold the stops too, and are not told apart: there the part of tracing stays in the whole.
+        if plan.is_none() {
+            about.tracing_ns = taken.cpu_ns.min(about.user_ns + about.sys_ns);
+        }
+        about.tracing_wall_ns = taken.wall_ns;
+        about.degraded.push(distorted(taken, about.wall_ns));
+    }
     finish(session, about)
 }
 
@@ -172,7 +245,8 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         .split(|byte| *byte == 0)
         .map(|part| String::from_utf8_lossy(part).into_owned())
         .collect();
-    let Means { plan, machine, mut bpf, degraded } = means(&options)?;
+    let Means { plan, machine, mut bpf, degraded, .. } = means(&options, true)?;
+    let Some(plan) = plan else { return Err(cannot("it cannot be sampled".to_owned())) };
     let mut about = about(&options, &command, true)?;
     about.degraded = degraded;
     about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
@@ -214,7 +288,8 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     let alive = || state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'));
     let mut after = before;
     while alive() && signals::interrupts() == 0 && signals::to_pass_on().is_none() {
-        session.turn(&mut sampler);
+        sampler.wait(TURN_MS);
+        session.turn(Some(&mut sampler));
         let now = clock::now_ns();
         after = after.max(cpu_time_ns(&pids));
         if duration.is_some_and(|duration| now - start >= duration.as_nanos() as u64) {
@@ -224,9 +299,36 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     about.wall_ns = clock::now_ns() - start;
     (about.user_ns, about.sys_ns) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
     session.stop_counting();
-    session.drain(&mut sampler);
+    session.drain(Some(&mut sampler));
     about.state = State::Complete;
     finish(session, about)
+}
+
+fn how_traced(cost: &Cost) -> String {
+    format!(
+        "{} open, stat, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
+        slowpath_recording::about::BY_PTRACE,
+        cost.wall_ns as f64 / 1e3
+    )
+}
+
+/// What tracing by ptrace does to the target and to its times.
+fn distorted(taken: Taken, wall_ns: u64) -> String {
+    let Taken { stops, left, .. } = taken;
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let mut said = format!(
+        "system calls were traced by ptrace, for want of rights: {stops} stops of about {:.0} µs took some {:.0} ms of {:.0} ms \
+         elapsed time and {:.0} ms of CPU time, so that all times are distorted; reads and writes are not seen, set-uid \
+         programs gain no rights and debuggers fail. Run with sudo, or leave it out with --no-trace",
+        taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
+        ms(taken.wall_ns),
+        ms(wall_ns),
+        ms(taken.cpu_ns)
+    );
+    if left > 0 {
+        said.push_str(&format!("; {left} processes that outlived the command were ended with the recording"));
+    }
+    said
 }
 
 /// Starts the tracer of system calls.
@@ -334,6 +436,7 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         lost: BTreeMap::new(),
         sampled_share: 0.0,
         tracing_ns: 0,
+        tracing_wall_ns: 0,
     })
 }
 

@@ -216,6 +216,37 @@ impl World {
         }
     }
 
+    /// What a process executes now, as ptrace saw it; `anew` where nobody else tells that it does.
+    pub(crate) fn program(
+        &mut self,
+        pid: u32,
+        anew: bool,
+        program: Option<String>,
+        directory: Option<String>,
+        mut arguments: Vec<String>,
+        tables: &mut Tables,
+    ) {
+        let Some(live) = self.live.get_mut(&pid) else { return };
+        if anew {
+            live.space = AddressSpace::default();
+            live.cache = CacheX86_64::new();
+            live.memory = None;
+            live.executed = true;
+        }
+        if self.redact {
+            arguments.truncate(1);
+        }
+        live.row.arguments = arguments;
+        live.row.directory = directory.or(live.row.directory.take());
+        live.row.program = program.unwrap_or_else(|| live.row.arguments.first().cloned().unwrap_or_default());
+        let name = live.row.program.rsplit('/').next().unwrap_or_default().to_owned();
+        tables.processes.push(live.row.clone());
+        if let Some(thread) = self.live_threads.get_mut(&pid).filter(|_| anew) {
+            thread.name = name;
+            tables.threads.push(thread.clone());
+        }
+    }
+
     /// An exec, as BPF saw it: its arguments serve where the process was gone before they could be read.
     pub(crate) fn executed(&mut self, pid: u32, time: u64, arguments: Vec<String>, tables: &mut Tables) {
         if let Some(live) = self.live.get_mut(&pid) {

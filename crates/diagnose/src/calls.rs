@@ -108,6 +108,9 @@ impl<'a> Calls<'a> {
     /// go through behind it; 0 if there is none, for then `own` does other things as well.
     pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
         let evidence = self.evidence;
+        if evidence.by_ptrace {
+            return 0.0; // samples there are of its stops as well
+        }
         // The functions behind `own`, outermost first, of each stack.
         let behind: Vec<Vec<u32>> = sum
             .stacks()
@@ -144,8 +147,12 @@ impl<'a> Calls<'a> {
     }
 
     /// Share of the time in which `intervals` (ns, in order of their start) were on that some thread of the tree used a CPU.
+    /// Without samples the most that it can be.
     pub(crate) fn busy_share(&self, intervals: &[(u64, u64)]) -> f64 {
         let total: u64 = intervals.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
+        if self.evidence.by_ptrace && self.evidence.weights.is_empty() {
+            return self.evidence.cpu_ns / (total as f64).max(1.0);
+        }
         let samples = &self.evidence.recording.tables.samples;
         let mut busy = 0.0;
         for (start, end) in intervals {
@@ -194,7 +201,10 @@ pub(crate) struct Draft<'s> {
 }
 
 impl Draft<'_> {
-    pub(crate) fn finish(self, evidence: &Evidence<'_>) -> Finding {
+    pub(crate) fn finish(mut self, evidence: &Evidence<'_>) -> Finding {
+        if evidence.by_ptrace {
+            self.estimated();
+        }
         let place = self.stack.zip(self.own);
         let path = place.map_or_else(Vec::new, |(stack, own)| own_path(evidence, stack, own));
         let process = &evidence.recording.tables.processes[self.process as usize];
@@ -226,6 +236,23 @@ impl Draft<'_> {
             series: Vec::new(),
             advice: self.advice,
         }
+    }
+}
+
+impl Draft<'_> {
+    /// Says that the times are not measured but reckoned.
+    fn estimated(&mut self) {
+        if self.confidence == Confidence::Certain {
+            self.confidence = Confidence::Likely;
+        }
+        for fact in self.facts.iter_mut().filter(|fact| fact.unit == "ns" && fact.sure == Sure::Exact) {
+            fact.sure = Sure::Fitted;
+        }
+        self.explanation.push(
+            "times are estimated: what stopping the program for each traced call takes was measured and is taken off, and \
+             reads and writes are not in them"
+                .to_owned(),
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::findings::Frame;
 use slowpath_recording::Recording;
+use slowpath_recording::about::BY_PTRACE;
 use slowpath_recording::tables::Sample;
 use std::path::Path;
 
@@ -13,6 +14,10 @@ pub struct Evidence<'a> {
     pub weights: Vec<f64>,
     /// CPU time of the whole run without what recording took, ns.
     pub cpu_ns: f64,
+    /// System calls were traced by ptrace: only some of them, and their times are estimates.
+    pub by_ptrace: bool,
+    /// What tracing a call or the end of a thread took by ptrace, elapsed ns; 0 otherwise.
+    pub tracing_a_call: f64,
     /// For each location the real function it is in, not those inlined there.
     real: Vec<Option<u32>>,
 }
@@ -28,7 +33,12 @@ impl<'a> Evidence<'a> {
         let sampled: f64 = weights.iter().sum();
         let about = &recording.about;
         let cpu_ns = sampled.max((about.user_ns + about.sys_ns).saturating_sub(about.tracing_ns) as f64);
-        Evidence { recording, weights, cpu_ns, real }
+        let by_ptrace = about.collectors.iter().any(|collector| collector.how.starts_with(BY_PTRACE));
+        // The end of a thread stops it like a call.
+        let calls = tables.syscalls.iter().map(|row| row.count).sum::<u64>() + tables.threads.len() as u64;
+        let each = |sum: u64| if by_ptrace { sum as f64 / calls.max(1) as f64 } else { 0.0 };
+        let tracing_a_call = each(about.tracing_wall_ns);
+        Evidence { recording, weights, cpu_ns, by_ptrace, tracing_a_call, real }
     }
 
     /// The real function that a location is in.

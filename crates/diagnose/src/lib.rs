@@ -134,6 +134,7 @@ fn summary(recording: &Recording) -> RecordingSummary {
         samples: samples.len() as u64,
         sampled_share: about.sampled_share.min(1.0),
         tracing_ns: about.tracing_ns,
+        tracing_wall_ns: about.tracing_wall_ns,
         complete_stacks_share: complete as f64 / samples.len().max(1) as f64,
         degraded: about.degraded.clone(),
         lost: about.lost.clone(),

@@ -29,6 +29,9 @@ pub enum State {
     CutShort,
 }
 
+/// How [`Collector::how`] of a tracer by ptrace begins.
+pub const BY_PTRACE: &str = "ptrace with a seccomp filter:";
+
 /// One collector that ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collector {
@@ -88,4 +91,7 @@ pub struct About {
     /// The part of `user_ns` and `sys_ns` that went into recording itself, in the kernel, ns; its samples are left out.
     #[serde(default)]
     pub tracing_ns: u64,
+    /// Elapsed time that a tracer by ptrace kept threads stopped, estimated from what one stop takes, ns; of all threads.
+    #[serde(default)]
+    pub tracing_wall_ns: u64,
 }

@@ -166,7 +166,8 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
 /// Where a program without findings spent its time if that was not on the CPU.
 pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
     let recording = &findings.recording;
-    let cpu = cpu_ns(recording);
+    // A tracer by ptrace keeps threads stopped.
+    let cpu = cpu_ns(recording).saturating_add(recording.tracing_wall_ns);
     if recording.wall_ns == 0 || cpu >= recording.wall_ns / 2 {
         return None;
     }

@@ -21,6 +21,18 @@ pub(crate) enum Event {
     },
     /// A probe was hit.
     Call { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, under: Vec<(u32, u64)> },
+    /// A fork, or a new thread where `pid` is the parent. Told by ptrace.
+    Fork { pid: u32, parent: u32, tid: u32, time: u64 },
+    /// What a process executes now, and in which directory. Told by ptrace.
+    Program {
+        pid: u32,
+        time: u64,
+        program: Option<String>,
+        directory: Option<String>,
+        arguments: Vec<String>,
+    },
+    /// What is mapped into a process, as `/proc/PID/maps` has it. Told by ptrace.
+    Maps { pid: u32, time: u64, text: String },
     /// The stack of a place from which system calls are made.
     Stack(StackCopy),
     /// A system call has returned.
@@ -30,7 +42,12 @@ pub(crate) enum Event {
 impl Event {
     pub(crate) fn time(&self) -> u64 {
         match self {
-            Event::Exec { time, .. } | Event::Exit { time, .. } | Event::Call { time, .. } => *time,
+            Event::Exec { time, .. }
+            | Event::Exit { time, .. }
+            | Event::Call { time, .. }
+            | Event::Fork { time, .. }
+            | Event::Program { time, .. }
+            | Event::Maps { time, .. } => *time,
             Event::Stack(copy) => copy.time,
             Event::Syscall(call) => call.end,
         }

@@ -1,7 +1,8 @@
-//! System calls of the target, from the BPF object's events to rows: which file each concerned, from where it was called,
+//! System calls of the target, from the events of the BPF object or of `ptrace` to rows: which file each concerned, from where it was called,
 //! and who ended a wait. What is a cause of slowness in them is none of this module's business.
 
 pub(crate) mod event;
+pub(crate) mod ptrace;
 
 use crate::stacks::Stacks;
 use crate::world::World;

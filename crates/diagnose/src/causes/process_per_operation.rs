@@ -25,6 +25,8 @@ const LEAST_NS: f64 = 50e6;
 const COMMON: f64 = 0.5;
 /// execve, execveat, mmap, mprotect, munmap.
 const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
+/// Where reads and writes are not seen (ptrace), what loads after such a pause comes after some work, ns.
+const PAUSE_NS: u64 = 2_000_000;
 
 /// One child and its descendants.
 struct Operation {
@@ -162,7 +164,70 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
             at[*operation] = at[*operation].min(row.time_ns);
         }
     }
-    at.into_iter().zip(loaded).map(|(at, loaded)| if at == u64::MAX { loaded } else { at }).collect()
+    if evidence.by_ptrace {
+        loaded = before_a_pause(evidence, calls, &of, operations, &few);
+    }
+    let either = |at: u64, loaded: u64| match at {
+        u64::MAX => loaded,
+        at if evidence.by_ptrace => at.min(loaded),
+        at => at,
+    };
+    at.into_iter().zip(loaded).map(|(at, loaded)| either(at, loaded)).collect()
+}
+
+/// The end of what each operation loads without a pause in between or a helper asked: what it reads and writes is not known.
+fn before_a_pause(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    of: &HashMap<u32, usize>,
+    operations: &[Operation],
+    few: &dyn Fn(&str) -> bool,
+) -> Vec<u64> {
+    let mut loads: Vec<Vec<(u64, u64)>> = vec![Vec::new(); operations.len()];
+    let mut asked: Vec<u64> = vec![u64::MAX; operations.len()];
+    for (row, process) in calls.all() {
+        let Some(at) = of.get(&process) else { continue };
+        let common = OPENS.contains(&row.number)
+            && calls.file(row).is_some_and(|file| !(file.kind == "file" && few(&file.path)));
+        if common || LOADS.contains(&row.number) || FORKS.contains(&row.number) {
+            loads[*at].push((row.time_ns, row.end_ns + evidence.tracing_a_call as u64));
+        } else if row.number == CONNECT && row.result >= 0 {
+            asked[*at] = asked[*at].min(row.time_ns);
+        }
+    }
+    let ends = loads.into_iter().zip(asked).zip(operations).map(|((mut loads, asked), operation)| {
+        loads.sort_unstable();
+        let mut end = operation.start;
+        for (start, until) in loads {
+            if start > end + PAUSE_NS || start > asked {
+                break;
+            }
+            end = end.max(until);
+        }
+        end.min(operation.end)
+    });
+    ends.collect()
+}
+
+/// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
+fn traced(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation], at: &[u64]) -> (f64, f64) {
+    let each = evidence.tracing_a_call;
+    if each == 0.0 {
+        return (0.0, 0.0);
+    }
+    let until: HashMap<u32, u64> = operations
+        .iter()
+        .zip(at)
+        .flat_map(|(operation, at)| operation.members.iter().map(move |process| (*process, *at)))
+        .collect();
+    let (mut all, mut before) = (0u64, 0u64);
+    for (row, process) in calls.all() {
+        if let Some(until) = until.get(&process) {
+            all += row.count;
+            before += if row.time_ns < *until { row.count } else { 0 };
+        }
+    }
+    ((all + until.len() as u64) as f64 * each, before as f64 * each)
 }
 
 fn reads_or_opens(row: &Syscall) -> bool {
@@ -178,7 +243,8 @@ fn finding(
     forks: &Sum,
 ) -> Option<Finding> {
     let tables = &evidence.recording.tables;
-    let wall = evidence.recording.about.wall_ns as f64;
+    let about = &evidence.recording.about;
+    let wall = about.wall_ns.saturating_sub(about.tracing_wall_ns) as f64;
     let lives: f64 = operations.iter().map(|operation| (operation.end - operation.start) as f64).sum();
     if lives < (SHARE * wall).max(LEAST_NS) {
         return None; // before the dearer questions
@@ -189,13 +255,22 @@ fn finding(
     // What a helper does for them is work, and stays.
     let helper = helper(evidence, calls, operations);
     let waited = helper.as_ref().map_or(0.0, |helper| helper.waited);
-    let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum::<f64>() - waited;
+    let (tracing, tracing_start) = traced(evidence, calls, operations, &at);
+    let lives = (lives - tracing).max(0.0);
+    let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum::<f64>();
+    let start_up = (start_up - waited - tracing_start).max(0.0);
     // Operations that overlap: what one of them takes is not all elapsed time.
     let mut spans: Vec<(u64, u64)> =
         operations.iter().map(|operation| (operation.start, operation.end)).collect();
     spans.sort_unstable();
-    let alone = union(&spans) / lives.max(1.0);
-    let meanwhile = sampled(evidence, parent, &starts);
+    let alone = union(&spans) / (lives + tracing).max(1.0);
+    let meanwhile = if evidence.by_ptrace && evidence.weights.is_empty() {
+        // As if the parent used its CPU time evenly.
+        let cpu = tables.processes[parent as usize].cpu_ns.unwrap_or(0) as f64;
+        cpu * (union(&spans) / (about.wall_ns as f64).max(1.0)).min(1.0)
+    } else {
+        sampled(evidence, parent, &starts)
+    };
     let gain = ((start_up - meanwhile) * alone).max(0.0);
     if start_up < START_UP * (lives - waited) || gain < (SHARE * wall).max(LEAST_NS) {
         return None;

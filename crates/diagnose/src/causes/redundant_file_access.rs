@@ -98,11 +98,16 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
             if paths.len() == 1 { "was" } else { "were" },
             count(times as f64)
         )];
+        let read = if evidence.by_ptrace {
+            String::new() // not seen
+        } else {
+            format!(" and read {} bytes", count(sum.bytes as f64))
+        };
         explanation.push(format!(
-            "{} system calls on it took {} in the kernel and read {} bytes{}",
+            "{} {} took {} in the kernel{read}{}",
             count(sum.count as f64),
+            if evidence.by_ptrace { "opens of it alone" } else { "system calls on it" },
             time(kernel),
-            count(sum.bytes as f64),
             if cost > 1.05 * kernel {
                 format!("; with the program's own work on it {}", time(cost))
             } else {

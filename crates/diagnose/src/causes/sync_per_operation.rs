@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// fsync, fdatasync, msync, sync, syncfs, sync_file_range.
 const SYNCS: [u32; 6] = [74, 75, 26, 162, 306, 277];
+const MSYNC: u32 = 26;
 /// write, writev, pwrite64, pwritev, pwritev2.
 const WRITES: [u32; 5] = [1, 20, 18, 296, 328];
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
@@ -26,6 +27,8 @@ struct Waits {
     sum: Sum,
     intervals: Vec<(u64, u64)>,
     files: BTreeMap<String, u64>,
+    /// What the process wrote between one and the next, to whatever, where writes are not told one by one.
+    bytes: u64,
 }
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -41,7 +44,14 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         if !(SYNCS.contains(&row.number) || writes && row.sync) || row.result < 0 {
             continue;
         }
-        let Waits { sum, intervals, files } = sums.entry((process, calls.own(row))).or_default();
+        // Pages that were written to in memory are in no count of bytes.
+        if evidence.by_ptrace && row.number == MSYNC {
+            continue;
+        }
+        let Waits { sum, intervals, files, bytes } = sums.entry((process, calls.own(row))).or_default();
+        if evidence.by_ptrace {
+            *bytes += row.argument;
+        }
         sum.add(row);
         if row.count == 1 {
             intervals.push((row.time_ns, row.end_ns));
@@ -52,8 +62,9 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     }
     let wall = evidence.recording.about.wall_ns as f64;
     let mut findings = Vec::new();
-    for ((process, own), Waits { sum, intervals, files }) in sums {
-        let bytes: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
+    for ((process, own), Waits { sum, intervals, files, bytes }) in sums {
+        let told: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
+        let bytes = told.max(bytes);
         let each = bytes as f64 / sum.count.max(1) as f64;
         let cost = sum.duration_ns;
         let gain = cost * (1.0 - 1.0 / sum.count.max(1) as f64);

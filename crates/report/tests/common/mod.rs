@@ -21,6 +21,7 @@ pub fn certificates() -> Findings {
             samples: 6_240,
             sampled_share: 0.992,
             tracing_ns: 0,
+            tracing_wall_ns: 0,
             complete_stacks_share: 1.0,
             degraded: vec![
                 "system calls were not traced: no right to load BPF programs. Run as root, or give slowpath \

@@ -47,7 +47,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
             asked.sent = asked.address.is_some_and(asks);
         } else if (reads && socket || POLLS.contains(&row.number)) && row.result > 0 {
             *asked = Asked::default(); // an answer, or the connection stands
-        } else if long && asked.sent {
+        } else if long && asked.sent && !evidence.by_ptrace {
+            // Where reads are not seen an answer may have come.
             let expired =
                 POLLS.contains(&row.number) && row.result == 0 || reads && socket && row.result == -11;
             address = asked.address.filter(|_| expired);

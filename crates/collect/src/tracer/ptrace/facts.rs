@@ -1,0 +1,108 @@
+//! What `/proc` tells of a stopped thread: the CPU time so far, the file behind a descriptor, the program it runs.
+
+use crate::tracer::event::FileId;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// CPU time of a thread so far and time it stood in line for a CPU, ns; exact while it is stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Ran {
+    pub cpu_ns: u64,
+    pub delay_ns: u64,
+}
+
+/// Opens a thread's own account with the scheduler, to be read often.
+pub(super) fn account(tid: u32) -> Option<File> {
+    File::open(format!("/proc/{tid}/schedstat")).ok()
+}
+
+/// Reads an account.
+pub(super) fn ran(account: &File) -> Option<Ran> {
+    let mut bytes = [0; 64];
+    let read = account.read_at(&mut bytes, 0).ok()?;
+    let text = std::str::from_utf8(&bytes[..read]).ok()?;
+    let mut fields = text.split_whitespace().map(|field| field.parse::<u64>());
+    Some(Ran { cpu_ns: fields.next()?.ok()?, delay_ns: fields.next()?.ok()? })
+}
+
+/// User and kernel ticks of a thread, ns.
+pub(super) fn ticks(pid: u32, tid: u32) -> (u64, u64) {
+    // SAFETY: sysconf has no preconditions.
+    let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).unwrap_or_default();
+    // The name in parentheses may hold anything; fields are counted behind it. utime is field 14, stime 15.
+    let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let mut fields =
+        rest.split(' ').skip(11).map(|field| field.parse::<u64>().unwrap_or(0).saturating_mul(tick_ns));
+    (fields.next().unwrap_or(0), fields.next().unwrap_or(0))
+}
+
+fn status_line(pid: u32, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The most memory that a process had, pages; 0 if it is not told.
+pub(super) fn peak_pages(pid: u32) -> u64 {
+    status_line(pid, "VmHWM").unwrap_or(0) / 4
+}
+
+/// The process of a thread, and that process's parent.
+pub(super) fn process_of(tid: u32) -> Option<(u32, u32)> {
+    Some((status_line(tid, "Tgid")? as u32, status_line(tid, "PPid")? as u32))
+}
+
+/// Bytes that a process has written so far, to whatever.
+pub(super) fn written(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse().ok())
+}
+
+/// What a process executes, where, and with which arguments.
+pub(super) fn program(pid: u32) -> (Option<String>, Option<String>, Vec<String>) {
+    let proc = PathBuf::from(format!("/proc/{pid}"));
+    let link = |name: &str| Some(std::fs::read_link(proc.join(name)).ok()?.to_string_lossy().into_owned());
+    let bytes = std::fs::read(proc.join("cmdline")).unwrap_or_default();
+    let text = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    let arguments = text.split(|byte| *byte == 0).map(|one| String::from_utf8_lossy(one).into_owned());
+    (link("exe"), link("cwd"), if text.is_empty() { Vec::new() } else { arguments.collect() })
+}
+
+/// Whose files are made up as they are read is asked once for each device.
+#[derive(Default)]
+pub(super) struct Devices(HashMap<u64, u32>);
+
+impl Devices {
+    /// The file behind a descriptor; none if it cannot be told.
+    pub(super) fn file(&mut self, tid: u32, descriptor: u64) -> Option<FileId> {
+        let path = format!("/proc/{tid}/fd/{descriptor}");
+        let metadata = std::fs::metadata(&path).ok()?;
+        let device = |number: u64| libc::major(number) << 20 | libc::minor(number);
+        let magic = *self.0.entry(metadata.dev()).or_insert_with(|| magic(Path::new(&path)));
+        let character = metadata.mode() & libc::S_IFMT == libc::S_IFCHR;
+        let size = if character { u64::from(device(metadata.rdev())) } else { metadata.size() };
+        Some(FileId {
+            inode: metadata.ino(),
+            size,
+            mtime: (metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()) as u64,
+            device: device(metadata.dev()),
+            mode: metadata.mode(),
+            flags: 0,
+            magic,
+        })
+    }
+}
+
+fn magic(path: &Path) -> u32 {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return 0 };
+    // SAFETY: statfs is plain numbers; the path is a C string.
+    unsafe {
+        let mut about: libc::statfs = std::mem::zeroed();
+        if libc::statfs(path.as_ptr(), &mut about) < 0 { 0 } else { about.f_type as u32 }
+    }
+}

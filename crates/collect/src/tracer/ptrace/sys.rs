@@ -1,0 +1,126 @@
+//! The kernel's interface for tracing, by `libc`: thin and checked. What to do with a stop is `watch`'s business.
+
+use std::io;
+
+const OPTIONS: i32 = libc::PTRACE_O_TRACESECCOMP
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT
+    | libc::PTRACE_O_TRACESYSGOOD
+    | libc::PTRACE_O_EXITKILL;
+
+/// How a stopped thread goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Go {
+    /// Until something of the filter's or an event.
+    On,
+    /// Until the return of the call that it is in.
+    ToReturn,
+    /// It stays stopped as its user has asked, but is heard of again.
+    Listen,
+}
+
+fn request(request: libc::c_uint, tid: u32, address: usize, data: usize) -> io::Result<()> {
+    // SAFETY: ptrace on a thread's number; where `data` is a pointer its callers hand a valid one.
+    match unsafe { libc::ptrace(request, tid as libc::pid_t, address, data) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the calling thread the tracer of a process of one thread, which is not stopped by it.
+pub(super) fn seize(pid: u32) -> io::Result<()> {
+    request(libc::PTRACE_SEIZE, pid, 0, OPTIONS as usize)
+}
+
+/// Has a thread stop again as soon as it may.
+pub(super) fn interrupt(tid: u32) -> io::Result<()> {
+    request(libc::PTRACE_INTERRUPT, tid, 0, 0)
+}
+
+/// Lets a stopped thread go on. One that was killed meanwhile is told of by [`wait`].
+pub(super) fn go(tid: u32, how: Go, signal: i32) {
+    let how = match how {
+        Go::On => libc::PTRACE_CONT,
+        Go::ToReturn => libc::PTRACE_SYSCALL,
+        Go::Listen => libc::PTRACE_LISTEN,
+    };
+    let _ = request(how, tid, 0, signal as usize);
+}
+
+/// The registers of a stopped thread.
+pub(super) fn registers(tid: u32) -> io::Result<libc::user_regs_struct> {
+    // SAFETY: a struct of plain numbers.
+    let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+    request(libc::PTRACE_GETREGS, tid, 0, (&raw mut registers) as usize)?;
+    Ok(registers)
+}
+
+/// What the event that a thread stopped for tells: a new thread, a former number, a wait status.
+pub(super) fn message(tid: u32) -> io::Result<u64> {
+    let mut message: libc::c_ulong = 0;
+    request(libc::PTRACE_GETEVENTMSG, tid, 0, (&raw mut message) as usize)?;
+    Ok(message)
+}
+
+/// What waiting brought.
+pub(super) enum Waited {
+    /// A thread stopped or ended: its number, status and usage.
+    Of(u32, i32, libc::rusage),
+    /// Nothing as yet.
+    Nothing,
+    /// There is no thread left.
+    NoneLeft,
+}
+
+/// Waits for the next thread that stops or ends.
+pub(super) fn wait() -> Waited {
+    wait_with(0)
+}
+
+/// The next thread that has stopped or ended already.
+pub(super) fn wait_no_longer() -> Waited {
+    wait_with(libc::WNOHANG)
+}
+
+fn wait_with(flags: i32) -> Waited {
+    let mut status = 0;
+    // SAFETY: rusage is plain numbers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // Only this thread's own: other children of the process are none of ours.
+    let flags = flags | libc::__WALL | libc::__WNOTHREAD;
+    loop {
+        // SAFETY: both out-pointers are valid.
+        match unsafe { libc::wait4(-1, &mut status, flags, &mut usage) } {
+            0 => return Waited::Nothing,
+            tid if tid > 0 => return Waited::Of(tid as u32, status, usage),
+            _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            _ => return Waited::NoneLeft,
+        }
+    }
+}
+
+/// Reads memory of a thread's process: each of `parts` is an address and where to. Returns the bytes read in all, in order;
+/// reading ends at the first page that cannot be.
+pub(super) fn read<const N: usize>(tid: u32, parts: [(u64, &mut [u8]); N]) -> usize {
+    let mut here = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; N];
+    let mut there = here;
+    for (part, (address, into)) in parts.into_iter().enumerate() {
+        here[part] = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        there[part] = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
+    }
+    let (parts, flags) = (N as libc::c_ulong, 0);
+    // SAFETY: the local parts are buffers that we hold exclusively; the others are only read, by the kernel.
+    let read =
+        unsafe { libc::process_vm_readv(tid as i32, here.as_ptr(), parts, there.as_ptr(), parts, flags) };
+    read.max(0) as usize
+}
+
+const PAGE: u64 = 4096;
+
+/// Bytes from an address to the end of its page.
+pub(super) fn to_page_end(address: u64) -> usize {
+    (PAGE - address % PAGE) as usize
+}

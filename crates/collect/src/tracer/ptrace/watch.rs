@@ -1,0 +1,594 @@
+//! The tracer's loop: every stop of every thread of the target, what it means, and how the thread goes on. Signals, stops by
+//! the user, exits and exec happen as they would without us.
+
+use super::facts::{self, Devices, Ran};
+use super::filter;
+use super::reference::Reference;
+use super::sys::{self, Go};
+use super::{Floor, Shared};
+use crate::bpf::event::Event;
+use crate::clock::now_ns;
+use crate::launch::Ended;
+use crate::sampler::record::Regs;
+use crate::tracer::event::{FileId, Finished, StackCopy};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+const STACK_BYTES: usize = 8192;
+/// The stack of one place is copied anew each so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
+const COPY_AGAIN: u32 = 1024;
+const SLICE_NS: u64 = 10_000_000;
+const SLICE_STACKS: u32 = 40;
+/// A child's own stacks are not worth their copies until it has lived so long.
+const YOUNG_NS: u64 = 20_000_000;
+const PATH_MAX: usize = 4096;
+/// What the tracer's own delay can be: a shorter sleep in a call is not told from it.
+const NO_SLEEP_NS: u64 = 50_000;
+/// The first calls of a thread are probed, then each so many; and over how many probes the mean fades.
+const PROBE_FIRST: u32 = 8;
+const PROBE_EACH: u32 = 8;
+const FADE: u64 = 16;
+/// What the command leaves behind is let end so long before it is ended.
+const GRACE_NS: u64 = 2_000_000_000;
+/// Results of calls that the kernel begins anew after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
+const BEGUN_ANEW: [i64; 3] = [-512, -513, -514];
+
+/// A call that is under way.
+struct Entry {
+    number: u32,
+    arguments: [u64; 6],
+    time: u64,
+    site: u64,
+    path: Vec<u8>,
+    ran: Option<Ran>,
+    file: FileId,
+}
+
+struct Tracee {
+    pid: u32,
+    entry: Option<Entry>,
+    account: Option<File>,
+    /// Its exit was told.
+    exited: bool,
+    /// When it was first seen.
+    since: u64,
+    calls: u32,
+    /// When it was let go on to stop again at once, and what it had run by then.
+    probe: Option<(u64, Ran)>,
+}
+
+impl Tracee {
+    fn new(tid: u32, pid: u32, since: u64) -> Tracee {
+        let account = facts::account(tid);
+        Tracee { pid, entry: None, account, exited: false, since, calls: 0, probe: None }
+    }
+}
+
+/// A process: its threads that live, and what is known of its memory.
+#[derive(Default, Clone)]
+struct Memory {
+    threads: HashSet<u32>,
+    born: u64,
+    code: Vec<Range<u64>>,
+    /// Something was mapped since `code` was read.
+    stale: bool,
+    /// Places whose stack was copied, and calls since then.
+    sites: HashMap<u64, u32>,
+    /// What calls took less than tracing takes on average, ns.
+    debt: u64,
+    /// Bytes written when it last synced.
+    written: u64,
+}
+
+pub(super) struct Watch {
+    root: u32,
+    tell: Sender<Event>,
+    shared: Arc<Shared>,
+    /// What a call takes besides its own work now.
+    floor: Floor,
+    reference: Option<Reference>,
+    /// What the reference told last.
+    told: Option<Floor>,
+    /// Nobody else tells of mappings.
+    alone: bool,
+    threads: HashMap<u32, Tracee>,
+    processes: HashMap<u32, Memory>,
+    devices: Devices,
+    slice: (u64, u32),
+}
+
+impl Watch {
+    pub(super) fn new(
+        root: u32,
+        alone: bool,
+        floor: Floor,
+        tell: Sender<Event>,
+        shared: Arc<Shared>,
+    ) -> Watch {
+        let mut watch = Watch {
+            root,
+            tell,
+            shared,
+            floor,
+            reference: None,
+            told: None,
+            alone,
+            threads: HashMap::new(),
+            processes: HashMap::new(),
+            devices: Devices::default(),
+            slice: (0, 0),
+        };
+        watch.insert(root, root, now_ns());
+        watch
+    }
+
+    /// Goes on until the command has ended, and what it left behind too or its time of grace is over. What lives then is
+    /// ended by the kernel when this thread ends: with the filter and no tracer it could open no file.
+    pub(super) fn run(mut self) {
+        let mut over = None;
+        loop {
+            let waited = if over.is_none() { sys::wait() } else { sys::wait_no_longer() };
+            match waited {
+                sys::Waited::Of(tid, status, usage) => {
+                    if libc::WIFSTOPPED(status) {
+                        self.stopped(tid, status);
+                    } else {
+                        self.ended(tid, status);
+                        if tid == self.root {
+                            let _ = self.shared.ended.set(Ended::new(status, &usage));
+                            over = Some(now_ns());
+                        }
+                    }
+                }
+                sys::Waited::Nothing => std::thread::sleep(Duration::from_millis(2)),
+                sys::Waited::NoneLeft => break,
+            }
+            let hurry = self.shared.hurry.load(Ordering::Relaxed);
+            let nobody = self.processes.is_empty();
+            if over.is_some_and(|over| hurry || nobody || now_ns() - over > GRACE_NS) {
+                break;
+            }
+        }
+        self.shared.left.store(self.processes.len() as u64, Ordering::Relaxed);
+    }
+
+    /// Takes up a reference, which is traced already.
+    pub(super) fn refer(&mut self, reference: Reference) {
+        self.threads.insert(reference.pid, Tracee::new(reference.pid, reference.pid, now_ns()));
+        self.reference = Some(reference);
+    }
+
+    /// Ends the reference and waits for that.
+    pub(super) fn stop_referring(&mut self) {
+        let Some(pid) = self.reference.take().map(|reference| reference.pid) else { return };
+        // SAFETY: a signal to our own child, which was not yet waited for.
+        unsafe { libc::kill(pid as i32, libc::SIGKILL) };
+        loop {
+            match sys::wait() {
+                sys::Waited::Of(tid, status, _) if tid == pid && !libc::WIFSTOPPED(status) => break,
+                sys::Waited::Of(tid, ..) if tid == pid => sys::go(tid, Go::On, 0),
+                sys::Waited::Of(..) => {} // it is ended with this thread
+                sys::Waited::Nothing | sys::Waited::NoneLeft => break,
+            }
+        }
+    }
+
+    /// Has the reference make its calls and handles nothing else; the floor, and elapsed and CPU time of all of them.
+    pub(super) fn batch(&mut self) -> Option<(Floor, [u64; 2])> {
+        self.told = None;
+        self.reference.as_mut()?.begin().ok()?;
+        while self.told.is_none() {
+            match sys::wait() {
+                sys::Waited::Of(tid, status, _) if libc::WIFSTOPPED(status) => self.stopped(tid, status),
+                _ => return None,
+            }
+        }
+        let took = self.reference.as_mut()?.took().ok()?;
+        Some((self.told?, took))
+    }
+
+    /// Adds up what stops take: being handled, and going on and stopping again.
+    fn count_stop(&self, handled_ns: u64) {
+        let Floor { cpu_ns, asleep_ns } = self.floor;
+        self.shared.stops.fetch_add(1, Ordering::Relaxed);
+        self.shared.wall_ns.fetch_add(handled_ns + cpu_ns + asleep_ns, Ordering::Relaxed);
+        self.shared.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
+    }
+
+    /// Now and then a thread is stopped once more right after a call: what that takes, a call takes besides its own work. It
+    /// depends on where the thread and we run just then, so that only the thread itself can show it.
+    fn probe(&mut self, tid: u32) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        thread.calls += 1;
+        if (thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
+            && let Some(ran) = thread.account.as_ref().and_then(facts::ran)
+            && sys::interrupt(tid).is_ok()
+        {
+            thread.probe = Some((now_ns(), ran));
+        }
+    }
+
+    fn probed(&mut self, tid: u32, before: (u64, Ran)) {
+        let wall = now_ns().saturating_sub(before.0);
+        // The kernel waits for the thread to be off its CPU before it tells of its registers.
+        if sys::registers(tid).is_err() {
+            return;
+        }
+        let account = self.threads.get(&tid).and_then(|thread| thread.account.as_ref());
+        let Some(after) = account.and_then(facts::ran) else { return };
+        let cpu = after.cpu_ns.saturating_sub(before.1.cpu_ns);
+        let asleep = wall.saturating_sub(cpu + after.delay_ns.saturating_sub(before.1.delay_ns));
+        let faded = |old: u64, new: u64| (old * (FADE - 1) + new) / FADE;
+        self.floor =
+            Floor { cpu_ns: faded(self.floor.cpu_ns, cpu), asleep_ns: faded(self.floor.asleep_ns, asleep) };
+    }
+
+    fn say(&self, event: Event) {
+        let _ = self.tell.send(event); // whoever listens may have ended before the last of the target's threads
+    }
+
+    fn insert(&mut self, tid: u32, pid: u32, since: u64) {
+        self.threads.insert(tid, Tracee::new(tid, pid, since));
+        self.processes.entry(pid).or_default().threads.insert(tid);
+    }
+
+    fn stopped(&mut self, tid: u32, status: i32) {
+        let (seen, signal) = (now_ns(), libc::WSTOPSIG(status));
+        if !self.threads.contains_key(&tid) {
+            self.adopt(tid);
+        }
+        let probe = self.threads.get_mut(&tid).and_then(|thread| thread.probe.take());
+        let mut pass_on = 0;
+        match status >> 16 {
+            libc::PTRACE_EVENT_SECCOMP => self.entered(tid),
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => self.forked(tid),
+            libc::PTRACE_EVENT_EXEC => self.executed(tid),
+            libc::PTRACE_EVENT_EXIT => self.exits(tid),
+            libc::PTRACE_EVENT_STOP => {
+                if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+                    return sys::go(tid, Go::Listen, 0);
+                }
+                if let Some(before) = probe {
+                    self.probed(tid, before);
+                }
+            }
+            0 if signal == libc::SIGTRAP | 0x80 => self.returned(tid),
+            0 => pass_on = signal,
+            _ => {}
+        }
+        let within = self.threads.get(&tid).is_some_and(|thread| thread.entry.is_some());
+        self.count_stop(now_ns() - seen);
+        sys::go(tid, if within { Go::ToReturn } else { Go::On }, pass_on);
+    }
+
+    /// A new thread that stopped before its parent's fork was told of.
+    fn adopt(&mut self, tid: u32) {
+        let Some((pid, parent)) = facts::process_of(tid) else { return };
+        self.born(tid, pid, if pid == tid { parent } else { pid }, now_ns());
+    }
+
+    fn born(&mut self, tid: u32, pid: u32, parent: u32, time: u64) {
+        if pid == tid {
+            let mut memory = self.processes.get(&parent).cloned().unwrap_or_default();
+            memory.threads.clear();
+            memory.sites.clear();
+            (memory.born, memory.written, memory.debt) = (time, 0, 0);
+            self.processes.insert(pid, memory);
+        }
+        self.insert(tid, pid, time);
+        self.say(Event::Fork { pid, parent, tid, time });
+    }
+
+    fn forked(&mut self, tid: u32) {
+        const CLONE: u64 = 56;
+        const CLONE3: u64 = 435;
+        let (Ok(new), Ok(regs)) = (sys::message(tid), sys::registers(tid)) else { return };
+        let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
+        // The child may have been heard of before.
+        let new = new as u32;
+        let time = self.threads.get(&new).map_or_else(now_ns, |child| child.since);
+        let flags = match regs.orig_rax {
+            CLONE => regs.rdi,
+            CLONE3 => {
+                let mut flags = [0; 8];
+                sys::read(tid, [(regs.rdi, &mut flags)]);
+                u64::from_ne_bytes(flags)
+            }
+            _ => 0,
+        };
+        let thread = flags & libc::CLONE_THREAD as u64 != 0;
+        if !self.threads.contains_key(&new) {
+            self.born(new, if thread { pid } else { new }, pid, time);
+        }
+        let site = site(tid, &regs, &mut []);
+        self.copy_stack(tid, pid, &regs, site, time, true);
+        let entry = Entry {
+            number: regs.orig_rax as u32,
+            arguments: [flags, 0, 0, 0, 0, 0],
+            time,
+            site,
+            path: Vec::new(),
+            ran: None,
+            file: FileId::default(),
+        };
+        self.say(finished(tid, pid, entry, time, 0, i64::from(new)));
+    }
+
+    /// A thread of the process has executed a program: it is the first now, and the only one.
+    fn executed(&mut self, tid: u32) {
+        let (former, time) = (sys::message(tid).unwrap_or(u64::from(tid)) as u32, now_ns());
+        if former != tid
+            && let Some(mut thread) = self.threads.remove(&former)
+        {
+            thread.account = facts::account(tid);
+            if let Some(entry) = &mut thread.entry {
+                entry.ran = None;
+            }
+            self.threads.insert(tid, thread);
+        }
+        self.threads.retain(|other, thread| *other == tid || thread.pid != tid);
+        self.processes.insert(
+            tid,
+            Memory { threads: HashSet::from([tid]), born: time, stale: true, ..Memory::default() },
+        );
+        let (program, directory, arguments) = facts::program(tid);
+        let after = arguments.clone();
+        self.say(Event::Program { pid: tid, time, program, directory, arguments });
+        self.say(Event::Exec { pid: tid, time, arguments: after, truncated: false });
+    }
+
+    fn exits(&mut self, tid: u32) {
+        let status = sys::message(tid).unwrap_or(0) as i32;
+        self.tell_exit(tid, status);
+    }
+
+    fn tell_exit(&mut self, tid: u32, status: i32) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        if std::mem::replace(&mut thread.exited, true) {
+            return;
+        }
+        let pid = thread.pid;
+        thread.entry = None;
+        let account = thread.account.take();
+        let last = self.processes.get_mut(&pid).is_none_or(|process| {
+            process.threads.remove(&tid);
+            process.threads.is_empty()
+        });
+        let cpu_ns = account.as_ref().and_then(facts::ran).map_or(0, |ran| ran.cpu_ns);
+        let (user_ticks_ns, sys_ticks_ns) = facts::ticks(pid, tid);
+        let peak_pages = if last { facts::peak_pages(pid) } else { 0 };
+        let time = now_ns();
+        self.say(Event::Exit {
+            pid,
+            tid,
+            last,
+            time,
+            cpu_ns,
+            user_ticks_ns,
+            sys_ticks_ns,
+            peak_pages,
+            status,
+        });
+    }
+
+    /// A thread is gone, whether it could be stopped at its exit or not.
+    fn ended(&mut self, tid: u32, status: i32) {
+        self.tell_exit(tid, status);
+        if let Some(thread) = self.threads.remove(&tid)
+            && self.processes.get(&thread.pid).is_some_and(|process| process.threads.is_empty())
+        {
+            self.processes.remove(&thread.pid);
+        }
+    }
+
+    fn entered(&mut self, tid: u32) {
+        let Ok(regs) = sys::registers(tid) else { return };
+        let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
+        let number = regs.orig_rax as u32;
+        let arguments = [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9];
+        let mut path = Vec::new();
+        let site = match filter::path_argument(number) {
+            Some(argument) => {
+                let address = arguments[argument];
+                path.resize(sys::to_page_end(address).min(256), 0);
+                let site = site(tid, &regs, &mut [(address, &mut path)]);
+                rest_of_path(tid, address, &mut path);
+                site
+            }
+            None => site(tid, &regs, &mut []),
+        };
+        let mut file = FileId::default();
+        if filter::SYNCS.contains(&number) && number != filter::MSYNC {
+            file = self.devices.file(tid, regs.rdi).unwrap_or_default();
+        } else if number == filter::CONNECT {
+            path.resize((regs.rdx as usize).min(110), 0);
+            let read = sys::read(tid, [(regs.rsi, &mut path)]);
+            path.truncate(read);
+        }
+        self.copy_stack(tid, pid, &regs, site, now_ns(), number == 61 || number == 247);
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            let ran = thread.account.as_ref().and_then(facts::ran);
+            thread.entry = Some(Entry { number, arguments, time: now_ns(), site, path, ran, file });
+        }
+    }
+
+    fn returned(&mut self, tid: u32) {
+        let seen = now_ns();
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let pid = thread.pid;
+        let (Some(mut entry), Ok(regs)) = (thread.entry.take(), sys::registers(tid)) else { return };
+        let result = regs.rax as i64;
+        if BEGUN_ANEW.contains(&result) {
+            return;
+        }
+        let wall = seen.saturating_sub(entry.time);
+        let after = thread.account.as_ref().and_then(facts::ran);
+        let (cpu, asleep) = match entry.ran.zip(after) {
+            Some((before, after)) => {
+                let cpu = after.cpu_ns.saturating_sub(before.cpu_ns);
+                let delay = after.delay_ns.saturating_sub(before.delay_ns);
+                (cpu, wall.saturating_sub(cpu + delay))
+            }
+            None => (wall, 0),
+        };
+        if let Some(reference) = self.reference.as_mut().filter(|reference| reference.pid == pid) {
+            if let Some(floor) = reference.call(cpu, asleep) {
+                (self.floor, self.told) = (floor, Some(floor));
+            }
+            return;
+        }
+        // What one call falls short of the mean is taken off the next ones, so that their sum is true.
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let off = self.floor.cpu_ns + process.debt;
+        process.debt = off.saturating_sub(cpu);
+        let cpu = cpu.saturating_sub(off);
+        let asleep = asleep.saturating_sub(self.floor.asleep_ns);
+        let asleep = if asleep < NO_SLEEP_NS { 0 } else { asleep };
+        if filter::OPENS.contains(&entry.number) && result >= 0 {
+            entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
+            entry.file.flags = open_flags(&entry) as u32;
+            if let Some(process) = self.processes.get_mut(&pid) {
+                process.stale |= entry.path.windows(3).any(|part| part == b".so");
+            }
+        }
+        let synced = filter::SYNCS.contains(&entry.number);
+        let mut event = finished_call(tid, pid, entry, cpu + asleep, asleep, result);
+        if synced && let Some(process) = self.processes.get_mut(&pid) {
+            let written = facts::written(pid).unwrap_or(u64::MAX);
+            event.argument = written.saturating_sub(process.written);
+            process.written = written;
+        }
+        self.say(Event::Syscall(Box::new(event)));
+        self.probe(tid);
+    }
+
+    /// Sends the stack of a place that has not been told of lately, and before it what is mapped, if it is needed.
+    fn copy_stack(
+        &mut self,
+        tid: u32,
+        pid: u32,
+        regs: &libc::user_regs_struct,
+        site: u64,
+        time: u64,
+        always: bool,
+    ) {
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        if pid != self.root && time.saturating_sub(process.born) < YOUNG_NS {
+            return;
+        }
+        if !always {
+            if let Some(calls) = process.sites.get_mut(&site) {
+                *calls += 1;
+                if *calls < COPY_AGAIN {
+                    return;
+                }
+            }
+            if self.slice.0 != time / SLICE_NS {
+                self.slice = (time / SLICE_NS, 0);
+            }
+            self.slice.1 += 1;
+            if self.slice.1 > SLICE_STACKS {
+                return;
+            }
+            process.sites.insert(site, 0);
+        }
+        let known = process.code.iter().any(|range| range.contains(&regs.rip));
+        if self.alone && (process.stale || !known) {
+            let text = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+            process.code = crate::session::code_ranges(&text);
+            process.stale = false;
+            let _ = self.tell.send(Event::Maps { pid, time, text });
+        }
+        let mut bytes = vec![0; STACK_BYTES];
+        let read = sys::read(tid, [(regs.rsp, &mut bytes)]);
+        bytes.truncate(read);
+        let regs = Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: true };
+        self.say(Event::Stack(StackCopy { pid, time, site, regs, bytes }));
+    }
+}
+
+/// A place by its instruction, its stack pointer and the word on the stack there, the return address; as `bpf/tracer.h` has
+/// it. Fills `path`, if there is one, from its address in the same call.
+fn site(tid: u32, regs: &libc::user_regs_struct, path: &mut [(u64, &mut Vec<u8>)]) -> u64 {
+    let mut back = [0; 8];
+    match path {
+        [(address, path)] => {
+            let read = sys::read(tid, [(regs.rsp, &mut back), (*address, path.as_mut_slice())]);
+            path.truncate(read.saturating_sub(back.len()));
+        }
+        _ => {
+            sys::read(tid, [(regs.rsp, &mut back)]);
+        }
+    }
+    let mix = (regs.rip.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ regs.rsp).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    let mix = (mix ^ u64::from_ne_bytes(back)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mix.wrapping_add(regs.orig_rax)
+}
+
+/// Goes on with a path to its end, and cuts it there.
+fn rest_of_path(tid: u32, address: u64, path: &mut Vec<u8>) {
+    loop {
+        if let Some(end) = path.iter().position(|byte| *byte == 0) {
+            return path.truncate(end);
+        }
+        let at = address.wrapping_add(path.len() as u64);
+        if path.is_empty() || path.len() >= PATH_MAX {
+            return path.clear(); // no path that the kernel would take
+        }
+        let mut more = vec![0; sys::to_page_end(at)];
+        let read = sys::read(tid, [(at, &mut more)]);
+        if read == 0 {
+            return path.clear();
+        }
+        path.extend_from_slice(&more[..read]);
+    }
+}
+
+fn open_flags(entry: &Entry) -> u64 {
+    match entry.number {
+        2 => entry.arguments[1],
+        257 => entry.arguments[2],
+        _ => 0,
+    }
+}
+
+/// The argument that says most, as `bpf/tracer.h` has it.
+fn argument(entry: &Entry) -> u64 {
+    let arguments = &entry.arguments;
+    match entry.number {
+        2 | 257 => open_flags(entry),
+        23 | 270 if arguments[4] == 0 => 0,
+        23 | 270 => 2,
+        _ => arguments[0],
+    }
+}
+
+fn finished_call(tid: u32, pid: u32, entry: Entry, duration: u64, asleep: u64, result: i64) -> Finished {
+    Finished {
+        pid,
+        tid,
+        number: entry.number,
+        time: entry.time,
+        end: entry.time + duration,
+        blocked: asleep,
+        result,
+        argument: argument(&entry),
+        site: entry.site,
+        path_hash: 0,
+        file: entry.file,
+        waker: (0, 0, 0),
+        compat: false,
+        tallied: false,
+        path: entry.path,
+    }
+}
+
+fn finished(tid: u32, pid: u32, entry: Entry, end: u64, asleep: u64, result: i64) -> Event {
+    let duration = end.saturating_sub(entry.time);
+    Event::Syscall(Box::new(finished_call(tid, pid, entry, duration, asleep, result)))
+}
