@@ -317,6 +317,9 @@ pub struct Scale {
     /// Seconds that one run may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
     pub time_limit: f64,
+    /// Write the page of the largest size's recording, with what the sizes show, to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
+    pub html: Option<PathBuf>,
     /// Time only, record nothing: no functions are told
     #[arg(long)]
     pub no_record: bool,

@@ -5,10 +5,12 @@ use crate::compare::stopped_by_signals;
 use crate::limits::machine;
 use crate::progress::spinner;
 use crate::recorded::{opened, record_one};
-use crate::run::{Done, failed, say};
+use crate::run::{Done, failed, say, write_file};
+use crate::view::page;
 use slowpath_compare::overhead;
 use slowpath_compare::scale::{measure, scaling};
 use slowpath_compare::{Shell, words};
+use slowpath_diagnose::findings::Finding;
 use slowpath_report::Style;
 use std::time::Duration;
 
@@ -28,7 +30,7 @@ pub fn scale(scale: &Scale) -> Done {
         .map_err(|error| failed(format!("--time-limit: {error}")))?;
     let stop = stopped_by_signals();
     let bar = spinner();
-    let (mut points, mut recordings) = (Vec::new(), Vec::new());
+    let (mut points, mut recordings, mut findings) = (Vec::new(), Vec::new(), None);
     for (size, command) in &sizes {
         if let Some(bar) = &bar {
             bar.set_message(format!("{} of {} sizes: {command}", points.len() + 1, sizes.len()));
@@ -40,8 +42,9 @@ pub fn scale(scale: &Scale) -> Done {
             let repeat = ((SHORT_NS / point.cpu_ns.max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
             let id = record_one(&words, repeat, None, &scale.kept.dir)?;
-            let (recording, _) = opened(&scale.kept.dir, &id)?;
+            let (recording, found) = opened(&scale.kept.dir, &id)?;
             recordings.push(recording);
+            findings = Some(found);
         }
         points.push(point);
     }
@@ -52,6 +55,20 @@ pub fn scale(scale: &Scale) -> Done {
     if let (Some(calls), Some(at)) = (scale.calls, scale.used) {
         let limit = scale.limit.as_deref().map(of_machine).transpose()?;
         overhead::add(&mut scaling, &recordings, &overhead::Asked { calls, at, limit });
+    }
+    if let (Some(path), Some(recording), Some(mut found)) = (&scale.html, recordings.last(), findings) {
+        // What several sizes show comes first: no single run could.
+        let cpu_ns = (recording.about.user_ns + recording.about.sys_ns).max(1)
+            / u64::from(recording.about.runs.max(1));
+        // There its share is of that recording's time, as for all others.
+        let of_this = |finding: &Finding| Finding {
+            share: (finding.cost_ns as f64 / cpu_ns as f64).min(1.0),
+            ..finding.clone()
+        };
+        found.findings.splice(0..0, scaling.findings.iter().map(of_this));
+        let page = page(&[(recording, &found)], false, None)?;
+        write_file(path, &page)
+            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
     }
     say(&if scale.json {
         slowpath_report::scaling_json(&scaling)
