@@ -64,8 +64,9 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
     hot
 }
 
-/// Whether a function is the program's own: neither the kernel's nor a runtime's.
+/// Whether a function is the program's own, neither the kernel's nor a runtime's, and has a name.
 fn is_own(evidence: &Evidence<'_>, function: u32) -> bool {
     let frame = evidence.frame(function);
-    !frame.module.is_empty() && frame.module != "[kernel]" && !runtime::is_name(&frame)
+    let unnamed = frame.function.strip_prefix(&frame.module).is_some_and(|rest| rest.starts_with("+0x"));
+    !frame.module.is_empty() && frame.module != "[kernel]" && !unnamed && !runtime::is_name(&frame)
 }
