@@ -1,4 +1,4 @@
-// The scan is a static function that the compiler puts into main's loop. Expect: superlinear-work in main (inlined: is_known).
+// The scan is a static function that the compiler puts into main's loop. Expect: superlinear-work in is_known.
 
 #include "support/program.h"
 #include "support/record.h"

@@ -74,7 +74,7 @@ tests! {
     growth_in_cpp_is_found: finds("rising_cpp", "Registry::add");
     growth_in_rust_is_found: finds("rising_rs", "UniqueNames::add");
     growth_in_go_is_found: finds("rising_go", "add");
-    growth_that_was_inlined_into_main_is_found_there: finds("inlined", "main");
+    growth_that_was_inlined_into_main_is_told_of_what_was_inlined: finds("inlined", "is_known");
     whoever_has_the_c_library_scan_is_guilty: finds("strcat_build", "append_line");
 
     a_doubling_hash_table_is_clean: silent("hash_doubling");
