@@ -25,7 +25,7 @@ fn killed(after_ms: u64, the_target: bool) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let program = program("matmul");
     let mut run = Command::new(SLOWPATH);
-    run.arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(&program).arg("0.5");
+    run.arg("--dir").arg(dir.path().join("recordings")).arg("--").arg(&program).arg("2");
     let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // From when there is a recording, which its about.json begins.
     let begun = || {
@@ -37,8 +37,11 @@ fn killed(after_ms: u64, the_target: bool) -> Value {
     }
     std::thread::sleep(Duration::from_millis(after_ms));
     if the_target {
-        let target = Command::new("pkill").args(["-KILL", "-P", &child.id().to_string()]).status().unwrap();
-        assert!(target.code().is_some_and(|code| code <= 1), "pkill runs");
+        let children = format!("/proc/{0}/task/{0}/children", child.id());
+        for target in std::fs::read_to_string(children).unwrap().split_whitespace() {
+            // SAFETY: a signal to a child of slowpath, which has not waited for it while it is in the list.
+            unsafe { libc::kill(target.parse().unwrap(), libc::SIGKILL) };
+        }
     } else {
         child.kill().unwrap();
     }
@@ -65,9 +68,8 @@ fn killed_at_many_moments(the_target: bool) -> Vec<Value> {
 fn slowpath_killed_at_any_moment_leaves_a_recording_that_opens_and_says_so() {
     let _one = one_at_a_time();
     let reports = killed_at_many_moments(false);
-    // What began and was not ended is cut short; the last ones may have been killed after the end.
-    let whole = reports.iter().filter(|report| report["recording"]["cut_short"] != true).count();
-    assert!(whole <= reports.len() / 5, "{whole} of {} do not say it", reports.len());
+    // The program takes longer than the latest moment: none had ended.
+    assert!(reports.iter().all(|report| report["recording"]["cut_short"] == true));
 }
 
 #[test]
@@ -76,7 +78,8 @@ fn a_program_killed_at_any_moment_leaves_a_whole_recording() {
     let reports = killed_at_many_moments(true);
     assert!(reports.iter().all(|report| report["recording"]["cut_short"] == false));
     let ended = reports.iter().filter(|report| report["recording"]["exit"] == 128 + libc::SIGKILL).count();
-    assert!(ended >= 25, "only {ended} programs were killed by it");
+    // At the earliest moments there may be no program yet.
+    assert!(ended >= 40, "only {ended} programs were killed by it");
 }
 
 #[test]
