@@ -121,7 +121,8 @@ static void daemonized(void)
 	if (fork())
 		exit(0);
 	close(1);
-	sleep(1);
+	close(2);
+	sleep(40);
 }
 
 int main(int count, char **arguments)

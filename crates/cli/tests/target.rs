@@ -7,7 +7,7 @@ mod support;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{SLOWPATH, json, one_at_a_time, program, said, slowpath};
+use support::{SLOWPATH, interrupted, json, one_at_a_time, program, said, slowpath};
 
 fn path(name: &str) -> String {
     program(name).to_str().expect("UTF-8").to_owned()
@@ -72,11 +72,7 @@ fn an_interrupt_reaches_the_program_and_it_decides() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = Command::new(SLOWPATH);
     run.arg("--dir").arg(dir.path()).arg("--").arg(path("sigint"));
-    let child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(700));
-    // SAFETY: a signal to a child that was not waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(7));
+    assert_eq!(interrupted(run).code(), Some(7));
 }
 
 #[test]
@@ -180,6 +176,7 @@ fn strange_ways_to_use_the_kernel_give_what_they_give_without_us() {
             "{mode}: {}",
             said(&recorded)
         );
-        assert!(started.elapsed() < Duration::from_secs(10), "{mode}: what it left behind is not waited for");
+        let waited = mode == "daemonized" && started.elapsed() > Duration::from_secs(30);
+        assert!(!waited, "what it left behind for 40 s is not waited for");
     }
 }

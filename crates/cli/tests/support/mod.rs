@@ -5,8 +5,9 @@
 #![allow(dead_code)] // each test file uses its part
 
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub const SLOWPATH: &str = env!("CARGO_BIN_EXE_slowpath");
@@ -40,6 +41,19 @@ pub fn program(name: &str) -> PathBuf {
         folder.join("build")
     });
     folder.join(name)
+}
+
+/// Runs slowpath on `sigint` and interrupts it when that program says that it is ready.
+pub fn interrupted(mut run: Command) -> ExitStatus {
+    let mut child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("slowpath runs");
+    let mut said = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    output.read_line(&mut said).expect("the program speaks");
+    assert_eq!(said, "ready\n");
+    // SAFETY: a signal to a child that was not waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    output.read_to_string(&mut said).expect("the program speaks");
+    child.wait().expect("it ends")
 }
 
 /// Runs slowpath with these options on a command, its recordings in `dir`.
