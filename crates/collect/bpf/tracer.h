@@ -16,7 +16,7 @@
 #define COPY_AGAIN 1024
 // A child's own stacks are not worth their copies until it has lived so long; those of process calls are.
 #define YOUNG_NS 20000000
-#define NEAR 16
+#define NEAR 64
 #define LONG_WAIT_NS 1000000
 #define TS_COMPAT 2
 
@@ -200,22 +200,65 @@ static __always_inline __u64 argument_of(struct thread *thread)
 	return thread->arguments[0];
 }
 
-// Fields of a file and an inode are taken from one copy of each, since every read of kernel memory costs as much as all the
-// rest. FIELD is for a copy that holds the field, which the kernel's own layout says when the object is loaded.
-#define COPY 208
-#define HOLDS(copy, type, field) (bpf_core_field_exists(((type *)0)->field) && bpf_core_field_offset(type, field) <= COPY - 8)
-#define FIELD(copy, type, field, as) (*(as *)((copy) + bpf_core_field_offset(type, field)))
-
-static __always_inline void read_file(struct file *file, struct file_id *id, bool whole)
+static __always_inline void read_mtime(struct inode *inode, struct file_id *id)
 {
-	char copy[COPY];
-	struct inode *inode;
-	if (HOLDS(copy, struct file, f_inode) && HOLDS(copy, struct file, f_flags) && !bpf_probe_read_kernel(copy, 96, file)) {
-		inode = FIELD(copy, struct file, f_inode, struct inode *);
-		id->flags = FIELD(copy, struct file, f_flags, __u32);
-	} else {
+	struct inode___6_7 *newer = (void *)inode;
+	struct inode___5 *older = (void *)inode;
+	struct timespec64 mtime = {};
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		mtime.tv_sec = BPF_CORE_READ(inode, i_mtime_sec);
+		mtime.tv_nsec = BPF_CORE_READ(inode, i_mtime_nsec);
+	} else if (bpf_core_field_exists(newer->__i_mtime)) {
+		BPF_CORE_READ_INTO(&mtime, newer, __i_mtime);
+	} else if (bpf_core_field_exists(older->i_mtime)) {
+		BPF_CORE_READ_INTO(&mtime, older, i_mtime);
+	}
+	id->mtime = mtime.tv_sec * 1000000000ULL + mtime.tv_nsec;
+}
+
+// Where the kernel lets an address be read as what it is (6.2), its fields cost a load each.
+static __always_inline void read_cast_file(struct file *file, struct file_id *id, bool whole)
+{
+	struct file *open = bpf_core_cast(file, struct file);
+	struct inode *inode = open->f_inode;
+	if (!inode)
+		return;
+	id->flags = open->f_flags;
+	id->inode = inode->i_ino;
+	id->mode = inode->i_mode;
+	struct super_block *super = inode->i_sb;
+	if (!super)
+		return;
+	id->device = super->s_dev;
+	if ((id->mode & 0170000) == 0020000) {
+		id->size = inode->i_rdev;
 		return;
 	}
+	if (!whole)
+		return;
+	id->magic = super->s_magic;
+	id->size = inode->i_size;
+	if (bpf_core_field_exists(inode->i_mtime_sec) && bpf_core_field_exists(inode->i_mtime_nsec))
+		id->mtime = inode->i_mtime_sec * 1000000000ULL + inode->i_mtime_nsec;
+	else
+		read_mtime(inode, id);
+}
+
+// Else fields are taken from one copy of each, since every read of kernel memory costs as much as all the rest. FIELD is for a
+// copy that holds the field, which the kernel's own layout says when the object is loaded.
+#define COPY 208
+#define HOLDS(type, field) (bpf_core_field_exists(((type *)0)->field) && bpf_core_field_offset(type, field) <= COPY - 8)
+#define FIELD(copy, type, field, as) (*(as *)((copy) + bpf_core_field_offset(type, field)))
+
+static __noinline void read_copied_file(struct file *file, struct file_id *id, bool whole)
+{
+	if (!id)
+		return;
+	char copy[COPY];
+	if (!HOLDS(struct file, f_inode) || !HOLDS(struct file, f_flags) || bpf_probe_read_kernel(copy, COPY, file))
+		return;
+	struct inode *inode = FIELD(copy, struct file, f_inode, struct inode *);
+	id->flags = FIELD(copy, struct file, f_flags, __u32);
 	if (!inode || bpf_probe_read_kernel(copy, whole ? COPY : 96, inode))
 		return;
 	struct super_block *super = FIELD(copy, struct inode, i_sb, struct super_block *);
@@ -230,18 +273,15 @@ static __always_inline void read_file(struct file *file, struct file_id *id, boo
 		return;
 	id->magic = BPF_CORE_READ(super, s_magic);
 	id->size = FIELD(copy, struct inode, i_size, __u64);
-	if (HOLDS(copy, struct inode, i_mtime_sec) && HOLDS(copy, struct inode, i_mtime_nsec)) {
-		id->mtime = FIELD(copy, struct inode, i_mtime_sec, __u64) * 1000000000ULL + FIELD(copy, struct inode, i_mtime_nsec, __u32);
-	} else {
-		struct inode___6_7 *newer = (void *)inode;
-		struct inode___5 *older = (void *)inode;
-		struct timespec64 mtime = {};
-		if (bpf_core_field_exists(newer->__i_mtime))
-			BPF_CORE_READ_INTO(&mtime, newer, __i_mtime);
-		else if (bpf_core_field_exists(older->i_mtime))
-			BPF_CORE_READ_INTO(&mtime, older, i_mtime);
-		id->mtime = mtime.tv_sec * 1000000000ULL + mtime.tv_nsec;
-	}
+	read_mtime(inode, id);
+}
+
+static __always_inline void read_file(struct file *file, struct file_id *id, bool whole)
+{
+	if (bpf_ksym_exists(bpf_rdonly_cast))
+		read_cast_file(file, id, whole);
+	else
+		read_copied_file(file, id, whole);
 }
 
 static __always_inline void file_of(struct task_struct *task, __u32 fd, struct file_id *id, bool whole)
@@ -259,16 +299,13 @@ static __always_inline void file_of(struct task_struct *task, __u32 fd, struct f
 		read_file(file, id, whole);
 }
 
-// The thread's own record; a new one if it is of the tree.
-static __always_inline struct thread *thread_of(struct task_struct *task)
+// A new record of a thread of the tree.
+static __noinline struct thread *new_thread(struct task_struct *task)
 {
-	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
-	if (thread)
-		return thread;
 	__u32 pid = process_of(task);
 	if (!followed(pid))
 		return NULL;
-	thread = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		return NULL;
 	thread->pid = pid;
@@ -357,44 +394,41 @@ static __always_inline bool send_stack(struct thread *thread)
 	return true;
 }
 
-static __always_inline void note_stack(struct thread *thread, __u32 class)
+// Copies the stack of a place that has not been told of lately.
+static __noinline void note_stack(struct thread *thread, struct near *near, __u32 class, bool again)
 {
-	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
-	bool again = near->site == thread->site;
-	if (class & PROCESS) {
-		// Rare and dear: each has a stack of its own, for the C library starts all processes from one place.
-	} else if (again) {
-		if (++near->calls < COPY_AGAIN)
-			return;
-	} else {
-		struct site_key key = { .pid = thread->pid, .site = thread->site };
+	struct site_key key = { .pid = thread->pid, .site = thread->site };
+	if (!again && !(class & PROCESS)) {
 		if (bpf_map_lookup_elem(&sites, &key)) {
 			near->site = thread->site;
 			near->calls = 0;
 			return;
 		}
-		if (!thread->root && thread->time - thread->born < YOUNG_NS)
+		if (!thread->root && bpf_ktime_get_ns() - thread->born < YOUNG_NS)
 			return;
 	}
+	thread->time = bpf_ktime_get_ns();
 	if (!(class & PROCESS) && !may_copy(thread->time) || !send_stack(thread))
 		return;
 	near->site = thread->site;
 	near->calls = 0;
 	if (!again) {
-		struct site_key key = { .pid = thread->pid, .site = thread->site };
 		__u32 one = 1;
 		bpf_map_update_elem(&sites, &key, &one, BPF_ANY);
 	}
 }
 
+// What is done for every call of every thread has a small stack: a larger one is not the kernel's own, and copies from the
+// user to elsewhere are checked at length.
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *thread = thread_of(task);
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!thread)
+		thread = new_thread(task);
 	if (!thread)
 		return 0;
-	thread->time = bpf_ktime_get_ns();
 	thread->number = number;
 	thread->flags = task->thread_info.status & TS_COMPAT ? CALL_COMPAT : 0;
 	thread->ip = regs->ip;
@@ -412,14 +446,20 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	__u64 back = 0;
 	bpf_probe_read_user(&back, sizeof(back), (void *)thread->sp);
 	thread->site = ((thread->ip * 0x9e3779b97f4a7c15ULL ^ thread->sp) * 0xc2b2ae3d27d4eb4fULL ^ back) * 0x9e3779b97f4a7c15ULL + number;
-	if (thread->flags & CALL_COMPAT)
+	if (thread->flags & CALL_COMPAT) {
+		thread->time = bpf_ktime_get_ns();
 		return 0;
+	}
 	__u32 class = class_of(number);
 	if (class & FD) // at the exit of a close it is gone
 		file_of(task, regs->di, &thread->file, number == 5);
 	else if (class & FD4 && (__s32)regs->r8 >= 0)
 		file_of(task, regs->r8, &thread->file, false);
-	note_stack(thread, class);
+	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
+	bool again = near->site == thread->site;
+	// Calls that concern processes are rare and dear: each has a stack of its own, for the C library makes all from one place.
+	if (class & PROCESS || !again || ++near->calls >= COPY_AGAIN)
+		note_stack(thread, near, class, again);
 	// What was done here is none of the call's time.
 	thread->time = bpf_ktime_get_ns();
 	return 0;

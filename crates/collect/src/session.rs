@@ -15,6 +15,7 @@ use crate::world::{Usage, World};
 use crate::{Error, OnProgress, Progress, clock, launch};
 use slowpath_recording::tables::{Call, Loop, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
+use slowpath_symbols::kernel::KernelSymbols;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,18 @@ impl Item {
             Item::Bpf(event) => event.time(),
         }
     }
+}
+
+/// The functions of the kernel that call BPF programs at trace points and probes, by their names.
+fn calls_us() -> Vec<Range<u64>> {
+    let is = |name: &str| {
+        name.starts_with("bpf_trace_run")
+            || name.starts_with("__bpf_trace_")
+            || name.contains("uprobe")
+            || matches!(name, "handle_swbp" | "handler_chain" | "exc_int3" | "asm_exc_int3" | "do_int3")
+    };
+    // Users who may not read the list have no BPF programs either.
+    KernelSymbols::load().map(|symbols| symbols.ranges(is)).unwrap_or_default()
 }
 
 struct CounterThread {
@@ -82,6 +95,8 @@ pub(crate) struct Session {
     ns_per_period: f64,
     /// Our own code in the kernel, in order, and the target's CPU time that samples found there, ns.
     own_code: Vec<Range<u64>>,
+    /// What of the kernel runs only to call that code: read meanwhile, for the list is long.
+    callers: Option<std::thread::JoinHandle<Vec<Range<u64>>>>,
     own_ns: u64,
     progress: Option<OnProgress>,
     started: u64,
@@ -95,6 +110,7 @@ impl Session {
         progress: Option<OnProgress>,
     ) -> Session {
         let own_code = bpf.as_ref().map(Bpf::code).unwrap_or_default();
+        let callers = bpf.as_ref().map(|_| std::thread::spawn(calls_us));
         Session {
             writer,
             world: World::default(),
@@ -124,6 +140,7 @@ impl Session {
             trouble: None,
             ns_per_period,
             own_code,
+            callers,
             own_ns: 0,
             progress,
             started: clock::now_ns(),
@@ -338,6 +355,11 @@ impl Session {
     }
 
     fn sample(&mut self, sample: Sample) {
+        if self.callers.as_ref().is_some_and(|thread| thread.is_finished()) {
+            self.own_code
+                .extend(self.callers.take().and_then(|thread| thread.join().ok()).unwrap_or_default());
+            self.own_code.sort_by_key(|range| range.start);
+        }
         let Some(live) = self.world.process(sample.pid) else { return };
         if !live.executed || self.gone.contains(&sample.tid) {
             return;

@@ -1,5 +1,6 @@
 //! Names of kernel functions, from `/proc/kallsyms`. Knows nothing of their source lines.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::error::Error;
@@ -60,6 +61,12 @@ impl KernelSymbols {
         let entry = self.entries.get(above.checked_sub(1)?)?;
         let module = entry.module.map(|at| slice(&self.text, at));
         Some((slice(&self.text, entry.name), module, entry.start))
+    }
+
+    /// The addresses of the functions with such names, in order; each reaches to the next function.
+    pub fn ranges(&self, is: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
+        let pairs = self.entries.windows(2).filter(|pair| is(slice(&self.text, pair[0].name)));
+        pairs.map(|pair| pair[0].start..pair[1].start).collect()
     }
 }
 

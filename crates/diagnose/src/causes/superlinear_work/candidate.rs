@@ -1,10 +1,11 @@
 //! The cost of each call against its number, for every function that was counted: calls in buckets of equal number, the
 //! CPU time of a bucket from the samples under the function while its calls ran.
 
+use super::clock::Clock;
 use super::timeline::Timeline;
 use crate::Evidence;
 use slowpath_stats::{Growth, Point, Shape, growth};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Fewer calls than this show no growth.
 pub(super) const CALLS: f64 = 50.0;
@@ -143,44 +144,57 @@ pub(super) fn costed(
     let processes: Vec<u32> = probes.iter().map(|probe| tables.probes[*probe as usize].process).collect();
     let mut example: HashMap<u32, f64> = HashMap::new();
     let mut under: Vec<(u32, f64, f64)> = Vec::new();
+    let mut threads: HashSet<u32> = HashSet::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         let Some(stack) = sample.stack.filter(|stack| on[*stack as usize]) else { continue };
         let of = evidence.process_of(sample);
         if processes.contains(&of) {
             under.push((of, sample.time_ns as f64, *weight));
+            threads.insert(sample.thread);
             *example.entry(stack).or_default() += weight;
         }
     }
-    let mut timelines = Vec::new();
-    for (probe, number) in probes.iter().zip(&processes) {
-        let process = &tables.processes[*number as usize];
-        // Its first call is not before its first sample, but for a sample's length, nor its last one behind the last.
-        let first = under.iter().find(|(of, ..)| of == number).map_or(0.0, |(_, time, weight)| time - weight);
-        let start = process.start_ns.max(first as u64);
-        let last = under
-            .iter()
-            .rev()
-            .find(|(of, ..)| of == number)
-            .map_or(u64::MAX, |(_, time, weight)| (time + weight) as u64);
-        let end = process.end_ns.unwrap_or(run_end).min(last);
-        if let Some(timeline) = Timeline::of(evidence.recording, *probe, start, end) {
-            timelines.push((*probe, *number, timeline));
-        }
-    }
-    let fitted = fit(function, &on, &under, &timelines)?;
+    let timelines = |rising: bool| -> Vec<(u32, u32, Timeline)> {
+        let of = |(probe, number): (&u32, &u32)| {
+            let process = &tables.processes[*number as usize];
+            // Its first call is not before its first sample, but for a sample's length, nor its last one behind the last.
+            let own = || under.iter().filter(|(of, ..)| of == number);
+            let first = own().next().map_or(0.0, |(_, time, weight)| time - weight);
+            let last = own().next_back().map_or(u64::MAX, |(_, time, weight)| (time + weight) as u64);
+            let start = process.start_ns.max(first as u64);
+            let end = process.end_ns.unwrap_or(run_end).min(last);
+            let clock = clock(evidence, *number, &threads);
+            Some((*probe, *number, Timeline::of(evidence.recording, *probe, (start, end), clock, rising)?))
+        };
+        probes.iter().zip(&processes).filter_map(of).collect()
+    };
+    let first = timelines(false);
+    let fitted = fit(function, &on, &under, &first)?;
     // Where the cost rises, the calls before counting began were cheaper, and so more, than the first that were counted.
     let rising = fitted.growth.ramp.as_ref().filter(|ramp| !ramp.falling && ramp.r2 >= 0.8);
     let Some(ramp) = rising else { return Some(Candidate { example: largest(&example), ..fitted }) };
-    let first = fitted.points[0].cost.max(1e-9);
-    let power = ramp.exponent.min(2.0) * (1.0 - ramp.base / first).clamp(0.0, 1.0).max(0.5);
-    let timelines: Vec<_> = timelines
+    let cheapest = fitted.points[0].cost.max(1e-9);
+    let power = ramp.exponent.min(2.0) * (1.0 - ramp.base / cheapest).clamp(0.0, 1.0).max(0.5);
+    let timelines: Vec<_> = first
         .iter()
-        .map(|(probe, process, timeline)| {
-            (*probe, *process, timeline.with_before(timeline.before * (1.0 + power), power))
+        .zip(timelines(true))
+        .map(|((_, _, first), (probe, process, timeline))| {
+            let before = timeline.before.max(first.before * (1.0 + power));
+            (probe, process, timeline.with_before(before, power.max(1.0)))
         })
         .collect();
     let again = fit(function, &on, &under, &timelines).unwrap_or(fitted);
     Some(Candidate { example: largest(&example), ..again })
+}
+
+/// The CPU time of those of the threads that are of a process.
+fn clock(evidence: &Evidence<'_>, process: u32, threads: &HashSet<u32>) -> Clock {
+    let samples = evidence.recording.tables.samples.iter();
+    let of =
+        samples.filter(|sample| threads.contains(&sample.thread) && evidence.process_of(sample) == process);
+    let of: Vec<_> = of.collect();
+    let several = of.iter().any(|sample| sample.thread != of[0].thread);
+    Clock::of(of.iter().map(|sample| (sample.time_ns as f64, sample.weight_ns as f64)), several)
 }
 
 fn largest(weights: &HashMap<u32, f64>) -> Option<u32> {

@@ -1,6 +1,7 @@
 //! Work grows with every call: the k-th call of a function costs a part that rises with k (or falls, where each call works
 //! through what is left), so n calls cost n².
 //!
+//! - `clock` — the CPU time of the threads that make the calls.
 //! - `timeline` — when each call happened.
 //! - `candidate` — the cost of each call against its number, for every function that was counted.
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
@@ -13,6 +14,7 @@
 //! time, but in jumps or ever less: the growth must be steady.
 
 mod candidate;
+mod clock;
 mod context;
 mod loops;
 mod timeline;

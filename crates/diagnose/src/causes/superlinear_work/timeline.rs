@@ -2,7 +2,9 @@
 //!
 //! A probe does not stand all the time. A short window tells one rate; between two windows the cost of a
 //! call goes from the one's to the other's. In a long window every call, or the count every few milliseconds, is known.
+//! All is reckoned in the CPU time of the threads that make the calls.
 
+use super::clock::Clock;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Window;
 
@@ -17,29 +19,41 @@ const FEW: u64 = 20;
 /// Straight pieces that a curve between windows, or before the first, is drawn with.
 const GAP_STEPS: usize = 4;
 const BEFORE_STEPS: usize = 16;
+/// Windows behind the first that tell how the cost rose before it; and a first window's cost is too high from so many times that of
+/// their curve.
+const NEXT: usize = 4;
+const HELD_UP: f64 = 1.2;
 /// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it.
 const HIT_NS: f64 = 700.0;
 
-/// Calls over time in one process: `calls[i]` calls had begun at `times[i]`. Both rise.
+/// Calls over time in one process: `calls[i]` calls had begun when so much CPU time, `times[i]`, had passed. Both rise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Timeline {
+    clock: Clock,
     pub times: Vec<f64>,
     pub calls: Vec<f64>,
     /// Calls that were really counted.
     pub counted: u64,
     /// Calls before the first window, estimated.
     pub before: f64,
-    /// When the first window opened, ns.
+    /// When the first window opened, ns of CPU time.
     pub opened: f64,
-    /// Share of the time from first to last call that lay in long windows.
+    /// Share of the CPU time from first to last call that lay in long windows.
     pub exact_share: f64,
     /// When it was counted, ns: from and to of each window.
     pub windows: Vec<(f64, f64)>,
 }
 
 impl Timeline {
-    /// The timeline of a probe between `start` and `end` of its process, ns. None if it counted nothing.
-    pub(crate) fn of(recording: &Recording, probe: u32, start: u64, end: u64) -> Option<Timeline> {
+    /// The timeline of a probe between `start` and `end` of its process, ns, by the clock of the threads that make the
+    /// calls. `rising`: it is known that later calls cost more. None if it counted nothing.
+    pub(crate) fn of(
+        recording: &Recording,
+        probe: u32,
+        (start, end): (u64, u64),
+        clock: Clock,
+        rising: bool,
+    ) -> Option<Timeline> {
         let mut windows: Vec<&Window> =
             recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
         windows.sort_by_key(|window| window.start_ns);
@@ -61,15 +75,17 @@ impl Timeline {
             .filter(|call| call.probe == probe && call.under.is_none())
             .map(|call| (call.time_ns, call.count))
             .collect();
-        let mut pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks)).collect();
+        let mut pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks, &clock)).collect();
         without_outliers(&mut pieces);
-        let windows = pieces.iter().map(|piece| (piece.open, piece.close)).collect();
-        let mut timeline = Timeline { counted, windows, ..Timeline::default() };
+        let windows = windows.iter().map(|window| (window.start_ns as f64, window.end_ns as f64)).collect();
+        let (start, end) = (clock.cpu(start as f64), clock.cpu(end as f64));
+        let before = rising.then(|| risen_before(&mut pieces, start)).flatten();
+        let mut timeline = Timeline { clock, counted, windows, ..Timeline::default() };
         let mut total = 0.0;
         let mut exact = 0.0;
         let first = &pieces[0];
-        timeline.push(start as f64, 0.0);
-        total += first.rate_open * (first.open - start as f64).max(0.0);
+        timeline.push(start, 0.0);
+        total += before.unwrap_or(first.rate_open * (first.open - start).max(0.0));
         timeline.before = total;
         timeline.opened = first.open;
         for (at, piece) in pieces.iter().enumerate() {
@@ -84,7 +100,7 @@ impl Timeline {
             timeline.push(piece.close, total);
             // Between two windows the cost of a call goes in a line from the one's to the other's, by number of the call.
             let (until, rate_then) =
-                pieces.get(at + 1).map_or((end as f64, piece.rate_close), |next| (next.open, next.rate_open));
+                pieces.get(at + 1).map_or((end, piece.rate_close), |next| (next.open, next.rate_open));
             let gap = (until - piece.close).max(0.0);
             let (cost, cost_then) = (1.0 / piece.rate_close.max(1e-12), 1.0 / rate_then.max(1e-12));
             let calls = gap * 2.0 / (cost + cost_then);
@@ -95,17 +111,14 @@ impl Timeline {
             }
             total += calls;
         }
-        timeline.exact_share = exact / (end.saturating_sub(start) as f64).max(1.0);
+        timeline.exact_share = exact / (end - start).max(1.0);
         Some(timeline)
     }
 
     /// The same with so many calls before the first window, whose cost rose with a power of their number: then the first of
     /// them came quicker.
     pub(crate) fn with_before(&self, calls: f64, power: f64) -> Timeline {
-        let mut changed =
-            Timeline { before: calls, counted: self.counted, opened: self.opened, ..Timeline::default() };
-        changed.exact_share = self.exact_share;
-        changed.windows.clone_from(&self.windows);
+        let mut changed = Timeline { before: calls, times: Vec::new(), calls: Vec::new(), ..self.clone() };
         let start = self.times[0];
         for step in 0..BEFORE_STEPS {
             let x = step as f64 / BEFORE_STEPS as f64;
@@ -148,10 +161,11 @@ impl Timeline {
     pub(crate) fn time_of(&self, call: f64) -> f64 {
         let at = self.calls.partition_point(|calls| *calls < call).min(self.calls.len() - 1);
         if at == 0 {
-            return self.times[0];
+            return self.clock.time(self.times[0]);
         }
         let (t0, t1, n0, n1) = (self.times[at - 1], self.times[at], self.calls[at - 1], self.calls[at]);
-        if n1 <= n0 { t1 } else { t0 + (t1 - t0) * ((call - n0) / (n1 - n0)).clamp(0.0, 1.0) }
+        let cpu = if n1 <= n0 { t1 } else { t0 + (t1 - t0) * ((call - n0) / (n1 - n0)).clamp(0.0, 1.0) };
+        self.clock.time(cpu)
     }
 }
 
@@ -171,7 +185,47 @@ fn without_outliers(pieces: &mut [Piece]) {
     }
 }
 
-/// What one window tells.
+/// Calls before the first window where the cost of calls rises: by the curve that the next windows lie on. With a cost that rises
+/// with the number of calls, c = a·k, its square rises with time: dk = dt / c. While probes are first put into the program it
+/// is held up, so that the first window can tell too high a cost: then it takes that of the curve. None if there is no curve.
+fn risen_before(pieces: &mut [Piece], start: f64) -> Option<f64> {
+    let (first, next) = pieces.split_first_mut()?;
+    let squares: Vec<(f64, f64)> = next
+        .iter()
+        .take(NEXT)
+        .filter(|piece| piece.rate_open > 0.0)
+        .map(|piece| (piece.open, piece.rate_open.powi(-2)))
+        .collect();
+    if squares.len() < 2 {
+        return None;
+    }
+    let n = squares.len() as f64;
+    let (t, y) = squares.iter().fold((0.0, 0.0), |sum, (t, y)| (sum.0 + t / n, sum.1 + y / n));
+    let slope = |t: f64, y: f64| {
+        let over: f64 = squares.iter().map(|(time, square)| (time - t) * (square - y)).sum();
+        over / squares.iter().map(|(time, _)| (time - t).powi(2)).sum::<f64>().max(1.0)
+    };
+    let (mut base, mut steep) = (y - slope(t, y) * (t - start), slope(t, y));
+    if base < 0.0 {
+        // The very first call costs something.
+        (base, steep) = (0.0, slope(start, 0.0));
+    }
+    if steep <= 0.0 {
+        return None;
+    }
+    let at_first = (base + steep * (first.open - start)).max(0.0).sqrt();
+    if first.rate_open * at_first > 1.0 {
+        return None; // it was cheaper than that
+    }
+    if first.marks.is_empty() && first.rate_open * at_first * HELD_UP < 1.0 {
+        let rate = 1.0 / at_first.max(1e-9);
+        (first.rate_open, first.rate_close) = (rate, rate);
+        first.calls = rate * (first.close - first.open);
+    }
+    Some(2.0 / steep * (at_first - base.sqrt()))
+}
+
+/// What one window tells. Times are CPU time, ns.
 struct Piece {
     open: f64,
     close: f64,
@@ -180,33 +234,53 @@ struct Piece {
     /// Calls per ns at either end.
     rate_open: f64,
     rate_close: f64,
-    /// Moments at which the count is known, in a long window.
+    /// Moments at which the count is known, in a long window, and the count.
     marks: Vec<(f64, f64)>,
 }
 
 impl Piece {
-    fn of(window: &Window, marks: &[(u64, u64)]) -> Piece {
-        let (open, close) = (window.start_ns as f64, window.end_ns as f64);
-        let length = (close - open).max(1.0);
+    fn of(window: &Window, marks: &[(u64, u64)], clock: &Clock) -> Piece {
+        let length = window.end_ns.saturating_sub(window.start_ns).max(1);
+        let (open, end) = (clock.cpu(window.start_ns as f64), clock.cpu(window.end_ns as f64));
         let from = marks.partition_point(|(time, _)| *time < window.start_ns);
         let to = marks.partition_point(|(time, _)| *time <= window.end_ns);
         let marks: Vec<(f64, f64)> =
-            marks[from..to].iter().map(|(time, count)| (*time as f64, *count as f64)).collect();
-        if length >= LONG_NS as f64 && marks.len() >= MARKS {
-            let (rate_open, rate_close) = (end_rate(&marks, open, true), end_rate(&marks, close, false));
-            return Piece { open, close, calls: window.hits as f64, rate_open, rate_close, marks };
+            marks[from..to].iter().map(|(time, count)| (clock.cpu(*time as f64), *count as f64)).collect();
+        if length >= LONG_NS && marks.len() >= MARKS {
+            let (rate_open, rate_close) = (end_rate(&marks, open, true), end_rate(&marks, end, false));
+            return Piece { open, close: end, calls: window.hits as f64, rate_open, rate_close, marks };
         }
+        // A short one is measured by its own clock, which is finer than samples are.
+        let length = match length {
+            LONG_NS.. => (end - open).max(1.0),
+            short => short as f64 * clock.running(window.start_ns as f64),
+        };
         let free = (length - window.hits as f64 * HIT_NS).max(length * 0.2);
         let rate = window.hits as f64 / free;
-        Piece { open, close, calls: rate * length, rate_open: rate, rate_close: rate, marks: Vec::new() }
+        Piece {
+            open,
+            close: open + length,
+            calls: rate * length,
+            rate_open: rate,
+            rate_close: rate,
+            marks: Vec::new(),
+        }
     }
 }
 
-/// Calls per ns at one end of a long window, from the few marks nearest to it.
+/// Calls per ns at one end of a long window: from the marks nearest to it, so many at least, and as far apart as tells a rate by
+/// a clock that goes on from sample to sample.
 fn end_rate(marks: &[(f64, f64)], edge: f64, first: bool) -> f64 {
     const NEAR: usize = 8;
-    let near =
-        if first { &marks[..marks.len().min(NEAR)] } else { &marks[marks.len().saturating_sub(NEAR)..] };
+    const APART_NS: f64 = 20e6;
+    let far = |mark: &(f64, f64)| (mark.0 - edge).abs() >= APART_NS;
+    let near = if first {
+        let until = marks.iter().position(far).map_or(marks.len(), |at| at + 1);
+        &marks[..until.max(NEAR).min(marks.len())]
+    } else {
+        let from = marks.iter().rposition(far).unwrap_or(0);
+        &marks[from.min(marks.len().saturating_sub(NEAR))..]
+    };
     let (Some(a), Some(b)) = (near.first(), near.last()) else { return 0.0 };
     let span = (b.0 - a.0).max(if first { a.0 - edge } else { edge - b.0 }).max(1.0);
     (b.1 - a.1) / span

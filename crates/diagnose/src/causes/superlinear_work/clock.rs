@@ -1,0 +1,86 @@
+//! The CPU time of the threads that a function runs in, by the clock, from their samples: other programs that take the CPU away
+//! meanwhile do not make a call cost more.
+
+/// CPU time against the time of day. Both rise.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Clock {
+    /// When each sample was taken, ns.
+    times: Vec<f64>,
+    /// The time that each stands for: what passed just before it, ns.
+    weights: Vec<f64>,
+    /// CPU time up to and with each, ns.
+    sums: Vec<f64>,
+    /// Several threads ran.
+    threads: bool,
+}
+
+/// How far around a moment it is looked how many threads run, ns.
+const AROUND_NS: f64 = 20e6;
+
+impl Clock {
+    /// From time and weight of the samples of some threads, in order of time, ns.
+    pub(crate) fn of(samples: impl Iterator<Item = (f64, f64)>, threads: bool) -> Clock {
+        let mut clock = Clock { threads, ..Clock::default() };
+        let mut sum = 0.0;
+        for (time, weight) in samples {
+            sum += weight;
+            clock.times.push(time);
+            clock.weights.push(weight);
+            clock.sums.push(sum);
+        }
+        clock
+    }
+
+    /// CPU time until `time`, ns.
+    pub(crate) fn cpu(&self, time: f64) -> f64 {
+        let next = self.times.partition_point(|sample| *sample <= time);
+        let before = if next == 0 { 0.0 } else { self.sums[next - 1] };
+        let Some(sample) = self.times.get(next) else { return before };
+        before + (time - (sample - self.weights[next])).clamp(0.0, self.weights[next])
+    }
+
+    /// When so much CPU time had passed, ns.
+    pub(crate) fn time(&self, cpu: f64) -> f64 {
+        let at = self.sums.partition_point(|sum| *sum < cpu);
+        match (self.times.get(at), self.times.last()) {
+            (Some(sample), _) => sample - (self.sums[at] - cpu).clamp(0.0, self.weights[at]),
+            (None, last) => last.copied().unwrap_or(cpu),
+        }
+    }
+
+    /// CPU time that passes in a short while around `time` in which at least one of the threads runs, per ns.
+    pub(crate) fn running(&self, time: f64) -> f64 {
+        if !self.threads {
+            return 1.0;
+        }
+        ((self.cpu(time + AROUND_NS) - self.cpu(time - AROUND_NS)) / (2.0 * AROUND_NS)).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn while_another_program_has_the_cpu_no_time_passes() {
+        // 1 ms each, and none between 3 ms and 8 ms.
+        let clock = Clock::of([1e6, 2e6, 3e6, 9e6].into_iter().map(|time| (time, 1e6)), false);
+        assert_eq!(
+            (clock.cpu(2.5e6), clock.cpu(3e6), clock.cpu(7e6), clock.cpu(8.5e6)),
+            (2.5e6, 3e6, 3e6, 3.5e6)
+        );
+        assert_eq!(
+            (clock.time(2.5e6), clock.time(3.5e6), clock.time(4e6), clock.time(9e6)),
+            (2.5e6, 8.5e6, 9e6, 9e6)
+        );
+        assert_eq!(clock.running(2e6), 1.0);
+    }
+
+    #[test]
+    fn two_threads_make_twice_the_time() {
+        let samples = (1..=200).map(|at| ((at + 1) as f64 / 2.0 * 1e6, 1e6));
+        let clock = Clock::of(samples, true);
+        assert!((clock.running(50e6) - 2.0).abs() < 0.1, "{}", clock.running(50e6));
+        assert!((clock.cpu(50e6) - 100e6).abs() < 3e6);
+    }
+}
