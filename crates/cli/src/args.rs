@@ -308,6 +308,10 @@ pub struct Scale {
     /// Hold calls against this limit of the machine (see `slowpath limits`): aes, copy or read
     #[arg(long, value_name = "NAME", requires = "calls")]
     pub limit: Option<String>,
+    /// Count instructions and calls, each size once under valgrind's callgrind: no noise, and the guilty function is told
+    /// from its victims; some 50 times slower, so take small sizes. Times are not told
+    #[arg(long, conflicts_with_all = ["calls", "used", "limit", "no_record", "runs"])]
+    pub exact: bool,
     /// Bare runs of each size
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub runs: u32,

@@ -437,6 +437,7 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         sampled_share: 0.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        instructions: None,
     })
 }
 

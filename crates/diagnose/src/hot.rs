@@ -52,6 +52,8 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
                 line: frame.line,
                 self_ns: own as u64,
                 total_ns: total as u64,
+                self_instructions: None,
+                total_instructions: None,
                 asked_by: askers
                     .get(&function)
                     .and_then(|askers| askers.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))))
