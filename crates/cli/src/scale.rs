@@ -10,8 +10,10 @@ use crate::view::page;
 use slowpath_compare::overhead;
 use slowpath_compare::scale::{Scaling, measure, scaling};
 use slowpath_compare::{Shell, exact, words};
-use slowpath_diagnose::findings::Finding;
+use slowpath_diagnose::findings::{Finding, Findings};
+use slowpath_recording::Recording;
 use slowpath_report::Style;
+use std::path::Path;
 use std::time::Duration;
 
 /// A run that used less CPU time than this is recorded several times, joined, ns.
@@ -63,7 +65,32 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    Ok(exact::scaling(template, &counted, scale.at))
+    let scaling = exact::scaling(template, &counted, scale.at);
+    if let (Some(path), Some((_, command))) = (&scale.html, sizes.last()) {
+        let words = words(command, &Shell::Auto).map_err(failed)?;
+        let id = record_one(&words, &["--exact"], None, &scale.kept.dir)?;
+        let (recording, found) = opened(&scale.kept.dir, &id)?;
+        write_page(path, &recording, found, scaling.findings.clone())?;
+    }
+    Ok(scaling)
+}
+
+/// Writes the page of the largest size. What several sizes show comes first: no single run could.
+fn write_page(
+    path: &Path,
+    recording: &Recording,
+    mut found: Findings,
+    findings: Vec<Finding>,
+) -> Result<(), (String, u8)> {
+    let told = |one: &Finding| {
+        findings.iter().any(|other| {
+            (other.cause, &other.function, &other.module) == (one.cause, &one.function, &one.module)
+        })
+    };
+    found.findings.retain(|one| !told(one));
+    found.findings.splice(0..0, findings);
+    let page = page(&[(recording, &found)], false, None)?;
+    write_file(path, &page).map_err(|error| failed(format!("cannot write {}: {error}", path.display())))
 }
 
 /// Each size timed bare, and recorded.
@@ -81,7 +108,7 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
         if !scale.no_record {
             let repeat = ((SHORT_NS / point.cost().max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
-            let id = record_one(&words, repeat, None, &scale.kept.dir)?;
+            let id = record_one(&words, &["--repeat", &repeat.to_string()], None, &scale.kept.dir)?;
             let (recording, found) = opened(&scale.kept.dir, &id)?;
             recordings.push(recording);
             findings = Some(found);
@@ -96,8 +123,7 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
         let limit = scale.limit.as_deref().map(of_machine).transpose()?;
         overhead::add(&mut scaling, &recordings, &overhead::Asked { calls, at, limit });
     }
-    if let (Some(path), Some(recording), Some(mut found)) = (&scale.html, recordings.last(), findings) {
-        // What several sizes show comes first: no single run could.
+    if let (Some(path), Some(recording), Some(found)) = (&scale.html, recordings.last(), findings) {
         let cpu_ns = (recording.about.user_ns + recording.about.sys_ns).max(1)
             / u64::from(recording.about.runs.max(1));
         // There its share is of that recording's time, as for all others.
@@ -105,10 +131,7 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
             share: (finding.cost_ns as f64 / cpu_ns as f64).min(1.0),
             ..finding.clone()
         };
-        found.findings.splice(0..0, scaling.findings.iter().map(of_this));
-        let page = page(&[(recording, &found)], false, None)?;
-        write_file(path, &page)
-            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
+        write_page(path, recording, found, scaling.findings.iter().map(of_this).collect())?;
     }
     Ok(scaling)
 }

@@ -74,6 +74,9 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
         Some(code @ 129..=192) => format!("{code} (128 + signal {})", code - 128),
         Some(code) => code.to_string(),
     };
+    if let Some(instructions) = recording.instructions {
+        return vec![("instructions", units::large(instructions)), ("exit", exit)];
+    }
     let mut facts = vec![
         ("wall", time(recording.wall_ns)),
         ("user", time(recording.user_ns)),
