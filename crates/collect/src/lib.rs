@@ -5,6 +5,7 @@
 //! - `sampler/` — CPU samples with user and kernel stacks.
 //! - `counter/` — exact calls of a few chosen functions, in windows.
 //! - `tracer/` — system calls, the files they concern, and waits.
+//! - [`tally`] — every entry of a few functions over a whole run, and nothing else.
 //! - `bpf/` — what the kernel does for all of these.
 //! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
@@ -22,6 +23,7 @@ mod sampler;
 mod session;
 mod signals;
 mod stacks;
+mod tally;
 mod target;
 mod tracer;
 mod unwind;
@@ -29,6 +31,7 @@ mod world;
 
 pub use error::Error;
 pub use exact::record_exact;
+pub use tally::{Entries, Entry, tally};
 pub use target::{attach, record};
 
 use slowpath_recording::Owner;

@@ -34,15 +34,10 @@ pub(crate) fn hot_costs(hot: &Hot, recording: &RecordingSummary) -> [String; 3] 
     [amount(own, basis), share, amount(hot.total_instructions.unwrap_or(hot.total_ns), basis)]
 }
 
-/// User and kernel CPU time of the run without what recording took, ns.
-pub(crate) fn cpu_ns(recording: &RecordingSummary) -> u64 {
-    recording.user_ns.saturating_add(recording.sys_ns).saturating_sub(recording.tracing_ns)
-}
-
 /// The run's total of `basis`, ns or instructions; 0 if it is not known.
 pub(crate) fn total(recording: &RecordingSummary, basis: Basis) -> u64 {
     match basis {
-        Basis::Cpu => cpu_ns(recording),
+        Basis::Cpu => recording.cpu_ns,
         Basis::Wall => recording.wall_ns,
         Basis::Instructions => recording.instructions.unwrap_or(0),
     }
@@ -67,7 +62,7 @@ fn basis_word(basis: Basis) -> &'static str {
 /// Times, exit status and number of runs.
 pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, String)> {
     // One unit for all three if they are of seconds, so that they can be compared at a glance.
-    let long = recording.wall_ns.max(cpu_ns(recording)) >= 1_000_000_000;
+    let long = recording.wall_ns.max(recording.cpu_ns) >= 1_000_000_000;
     let time = |ns| if long && ns < 100_000_000_000 { units::seconds(ns) } else { units::time(ns) };
     let exit = match recording.exit {
         None => "not seen".to_owned(),
@@ -214,7 +209,7 @@ pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
         return None; // valgrind's times are not the program's
     }
     // A tracer by ptrace keeps threads stopped.
-    let cpu = cpu_ns(recording).saturating_add(recording.tracing_wall_ns);
+    let cpu = recording.cpu_ns.saturating_add(recording.tracing_wall_ns);
     if recording.wall_ns == 0 || cpu >= recording.wall_ns / 2 {
         return None;
     }
