@@ -100,7 +100,9 @@ fn exact_counts_name_the_guilty_function_and_its_victim() {
     let calls = [100.0, 200.0, 400.0, 800.0].map(|n: f64| Value::from(n * (n - 1.0) / 2.0));
     assert_eq!(same["calls"].as_array().unwrap(), &calls);
 
-    let text = scale(dir.path(), &["--exact", "-L", sizes, "--at", "8000", "--", "./list {n}"]).stdout;
+    let words = ["--exact", "--html", "page.html", "-L", sizes, "--at", "8000", "--", "./list {n}"];
+    let text = scale(dir.path(), &words).stdout;
+    assert!(std::fs::read_to_string(dir.path().join("page.html")).unwrap().starts_with("<!doctype html>"));
     let text = String::from_utf8_lossy(&text).into_owned();
     assert!(text.contains("work grows with every call: insert (list.c:5)"), "{text}");
     assert!(text.contains("0.50·n calls to same"), "{text}");
