@@ -146,9 +146,9 @@ fn victim_sentence(sizes: &[f64], victim: &Of, each: &[f64]) -> String {
             format!(
                 "{} at size {}, {} at size {}",
                 count(*calls),
-                count(*size),
+                number(*size),
                 count(last(each)),
-                count(last(sizes))
+                number(last(sizes))
             )
         }
         _ => String::new(),
