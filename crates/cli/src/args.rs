@@ -119,6 +119,10 @@ pub struct How {
 pub struct Record {
     #[command(flatten)]
     pub how: How,
+    /// Count instructions and calls under valgrind's callgrind, in place of sampling: needs no rights, leaves nothing to chance,
+    /// and takes some 50 times as long. Times are not told
+    #[arg(long, conflicts_with_all = ["repeat", "user"])]
+    pub exact: bool,
     /// Run the program so often and join the evidence, for programs that end too soon to be understood
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
@@ -325,6 +329,10 @@ pub struct Scale {
     /// Hold calls against this limit of the machine (see `slowpath limits`): aes, copy or read
     #[arg(long, value_name = "NAME", requires = "calls")]
     pub limit: Option<String>,
+    /// Count instructions and calls, each size once under valgrind's callgrind: no noise, and the guilty function is told
+    /// from its victims; some 50 times slower, so take small sizes. Times are not told
+    #[arg(long, conflicts_with_all = ["calls", "used", "limit", "no_record", "runs"])]
+    pub exact: bool,
     /// Bare runs of each size
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub runs: u32,

@@ -187,7 +187,12 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
         let cpu = comparison.sides[at].median.cpu_ns().max(1);
         let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
         let words = words(command, &options.shell).map_err(failed)?;
-        let id = record_one(&words, repeat, options.input.as_deref(), &compare.at.dir)?;
+        let id = record_one(
+            &words,
+            &["--repeat", &repeat.to_string()],
+            options.input.as_deref(),
+            &compare.at.dir,
+        )?;
         sides.push(opened(&compare.at.dir, &id)?);
     }
     let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };

@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Records a command as a user would, its output thrown away, and returns the recording's id.
+/// Records a command as a user would with these options, its output thrown away, and returns the recording's id.
 pub fn record_one(
     words: &[String],
-    repeat: u64,
+    options: &[&str],
     input: Option<&Path>,
     dir: &Path,
 ) -> Result<String, (String, u8)> {
     let scratch = tempfile::tempdir().map_err(failed)?;
     let json = scratch.path().join("findings.json");
     let mut run = Command::new(std::env::current_exe().map_err(failed)?);
-    run.args(["record", "--json", "--repeat", &repeat.to_string(), "--output"]).arg(&json);
+    run.arg("record").args(options).args(["--json", "--output"]).arg(&json);
     run.arg("--dir").arg(dir).arg("--").args(words);
     let input = match input {
         Some(path) => std::fs::File::open(path).map_err(failed)?.into(),

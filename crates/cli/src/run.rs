@@ -57,7 +57,10 @@ pub fn record(record: Record) -> Done {
     let mut options = options(&record.how, &record.at);
     options.user = record.user;
     options.repeat = record.repeat;
-    let outcome = recorded(options, |options| slowpath_collect::record(&record.command, options))?;
+    let outcome = recorded(options, |options| match record.exact {
+        true => slowpath_collect::record_exact(&record.command, options),
+        false => slowpath_collect::record(&record.command, options),
+    })?;
     tell(&outcome, &record.show)?;
     Ok(outcome.exit.map_or(FAILED, |exit| exit as u8))
 }
@@ -156,7 +159,7 @@ pub fn explain(
 
 /// Names what the recording holds, keeps the names in it, and diagnoses it.
 pub fn named(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Findings {
-    let unnamed = recording.tables.frames.is_empty();
+    let unnamed = recording.tables.frames.is_empty() && !recording.tables.locations.is_empty();
     let notes = slowpath_diagnose::resolve::resolve(recording, held);
     if unnamed {
         keep_names(recording);

@@ -1,4 +1,4 @@
-//! `scale`: one command at several sizes of its input, timed bare and recorded once each.
+//! `scale`: one command at several sizes of its input, timed bare and recorded once each, or counted under valgrind.
 
 use crate::args::Scale;
 use crate::compare::stopped_by_signals;
@@ -8,10 +8,12 @@ use crate::recorded::{opened, record_one};
 use crate::run::{Done, failed, say, write_file};
 use crate::view::page;
 use slowpath_compare::overhead;
-use slowpath_compare::scale::{measure, scaling};
-use slowpath_compare::{Shell, words};
-use slowpath_diagnose::findings::Finding;
+use slowpath_compare::scale::{Scaling, measure, scaling};
+use slowpath_compare::{Shell, exact, words};
+use slowpath_diagnose::findings::{Finding, Findings};
+use slowpath_recording::Recording;
 use slowpath_report::Style;
+use std::path::Path;
 use std::time::Duration;
 
 /// A run that used less CPU time than this is recorded several times, joined, ns.
@@ -28,10 +30,75 @@ pub fn scale(scale: &Scale) -> Done {
     let sizes = sizes(scale, &template)?;
     let limit = Duration::try_from_secs_f64(scale.time_limit)
         .map_err(|error| failed(format!("--time-limit: {error}")))?;
+    let scaling = if scale.exact {
+        counted(scale, &template, &sizes, limit)?
+    } else {
+        timed(scale, &template, &sizes, limit)?
+    };
+    say(&if scale.json {
+        slowpath_report::scaling_json(&scaling)
+    } else {
+        slowpath_report::scaling(&scaling, &Style::detect(std::io::stdout()))
+    })?;
+    Ok(0)
+}
+
+/// Each size, in order, with its command.
+type Sizes = [(f64, String)];
+
+/// Each size once under callgrind.
+fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Result<Scaling, (String, u8)> {
+    let stop = stopped_by_signals();
+    let bar = spinner();
+    let mut counted = Vec::new();
+    for (size, command) in sizes {
+        if let Some(bar) = &bar {
+            bar.set_message(format!(
+                "{} of {} sizes, under valgrind: {command}",
+                counted.len() + 1,
+                sizes.len()
+            ));
+            bar.tick();
+        }
+        counted.push((*size, exact::count(command, &Shell::Auto, limit, &stop).map_err(failed)?));
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let scaling = exact::scaling(template, &counted, scale.at);
+    if let (Some(path), Some((_, command))) = (&scale.html, sizes.last()) {
+        let words = words(command, &Shell::Auto).map_err(failed)?;
+        let id = record_one(&words, &["--exact"], None, &scale.kept.dir)?;
+        let (recording, found) = opened(&scale.kept.dir, &id)?;
+        write_page(path, &recording, found, scaling.findings.clone())?;
+    }
+    Ok(scaling)
+}
+
+/// Writes the page of the largest size. What several sizes show comes first: no single run could.
+fn write_page(
+    path: &Path,
+    recording: &Recording,
+    mut found: Findings,
+    findings: Vec<Finding>,
+) -> Result<(), (String, u8)> {
+    let told = |one: &Finding| {
+        findings.iter().any(|other| {
+            (other.cause, &other.function, &other.module) == (one.cause, &one.function, &one.module)
+        })
+    };
+    found.findings.retain(|one| !told(one));
+    found.findings.splice(0..0, findings);
+    let page = page(&[(recording, &found)], false, None)?;
+    write_file(path, &page).map_err(|error| failed(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Each size timed bare, and recorded.
+fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Result<Scaling, (String, u8)> {
     let stop = stopped_by_signals();
     let bar = spinner();
     let (mut points, mut recordings, mut findings) = (Vec::new(), Vec::new(), None);
-    for (size, command) in &sizes {
+    for (size, command) in sizes {
         if let Some(bar) = &bar {
             bar.set_message(format!("{} of {} sizes: {command}", points.len() + 1, sizes.len()));
             bar.tick();
@@ -39,9 +106,9 @@ pub fn scale(scale: &Scale) -> Done {
         let shell = Shell::Auto;
         let point = measure(command, &shell, *size, scale.runs, limit, &stop).map_err(failed)?;
         if !scale.no_record {
-            let repeat = ((SHORT_NS / point.cpu_ns.max(1.0)) as u64).clamp(1, REPEAT_MOST);
+            let repeat = ((SHORT_NS / point.cost().max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
-            let id = record_one(&words, repeat, None, &scale.kept.dir)?;
+            let id = record_one(&words, &["--repeat", &repeat.to_string()], None, &scale.kept.dir)?;
             let (recording, found) = opened(&scale.kept.dir, &id)?;
             recordings.push(recording);
             findings = Some(found);
@@ -51,13 +118,12 @@ pub fn scale(scale: &Scale) -> Done {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let mut scaling = scaling(&template, points, &recordings, scale.at);
+    let mut scaling = scaling(template, points, &recordings, scale.at);
     if let (Some(calls), Some(at)) = (scale.calls, scale.used) {
         let limit = scale.limit.as_deref().map(of_machine).transpose()?;
         overhead::add(&mut scaling, &recordings, &overhead::Asked { calls, at, limit });
     }
-    if let (Some(path), Some(recording), Some(mut found)) = (&scale.html, recordings.last(), findings) {
-        // What several sizes show comes first: no single run could.
+    if let (Some(path), Some(recording), Some(found)) = (&scale.html, recordings.last(), findings) {
         let cpu_ns = (recording.about.user_ns + recording.about.sys_ns).max(1)
             / u64::from(recording.about.runs.max(1));
         // There its share is of that recording's time, as for all others.
@@ -65,17 +131,9 @@ pub fn scale(scale: &Scale) -> Done {
             share: (finding.cost_ns as f64 / cpu_ns as f64).min(1.0),
             ..finding.clone()
         };
-        found.findings.splice(0..0, scaling.findings.iter().map(of_this));
-        let page = page(&[(recording, &found)], false, None)?;
-        write_file(path, &page)
-            .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
+        write_page(path, recording, found, scaling.findings.iter().map(of_this).collect())?;
     }
-    say(&if scale.json {
-        slowpath_report::scaling_json(&scaling)
-    } else {
-        slowpath_report::scaling(&scaling, &Style::detect(std::io::stdout()))
-    })?;
-    Ok(0)
+    Ok(scaling)
 }
 
 /// A limit that has a rate: its name, what it is, and ns for a byte.

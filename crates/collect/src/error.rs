@@ -24,6 +24,9 @@ pub enum Error {
     /// The machine does not let this user sample.
     #[error("this machine does not let us sample: {0}")]
     NoRights(String),
+    /// Valgrind is missing, or could not run the program.
+    #[error("{0}")]
+    Valgrind(String),
     /// The process to attach to.
     #[error("cannot attach to process {pid}: {why}")]
     Attach {

@@ -1,6 +1,7 @@
 //! Runs or attaches to a program and fills a recording.
 //!
 //! - [`record`], [`attach`] — the two ways in.
+//! - [`record_exact`] — the third, under valgrind: no rights, no times, every call counted.
 //! - `sampler/` — CPU samples with user and kernel stacks.
 //! - `counter/` — exact calls of a few chosen functions, in windows.
 //! - `tracer/` — system calls, the files they concern, and waits.
@@ -14,6 +15,7 @@ mod bpf;
 mod clock;
 mod counter;
 mod error;
+mod exact;
 mod image;
 mod launch;
 pub mod rights;
@@ -28,6 +30,7 @@ mod unwind;
 mod world;
 
 pub use error::Error;
+pub use exact::record_exact;
 pub use tally::{Entries, Entry, tally};
 pub use target::{attach, record};
 
@@ -66,7 +69,7 @@ pub type OnProgress = Box<dyn FnMut(&Progress)>;
 pub struct Progress {
     /// Since the start, ns.
     pub elapsed_ns: u64,
-    /// Samples so far.
+    /// Samples so far; under valgrind dumps.
     pub samples: u64,
     /// Functions that are being counted.
     pub counted: u64,

@@ -47,7 +47,12 @@ fn means(options: &Options, attach: bool) -> Result<Means, Error> {
                  `slowpath doctor` tells more"
             );
             if attach || !options.trace {
-                return Err(Error::NoRights(why));
+                let or = if attach {
+                    ""
+                } else {
+                    "; or count instructions under valgrind, which needs no rights: --exact"
+                };
+                return Err(Error::NoRights(why + or));
             }
             sampled = false;
             degraded.push(format!(
@@ -397,7 +402,8 @@ fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collector> {
     all
 }
 
-fn about(options: &Options, command: &[String], attached: bool) -> Result<About, Error> {
+/// What is known of a recording before it begins.
+pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Result<About, Error> {
     let read =
         |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
@@ -437,6 +443,7 @@ fn about(options: &Options, command: &[String], attached: bool) -> Result<About,
         sampled_share: 0.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        instructions: None,
     })
 }
 

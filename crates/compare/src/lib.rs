@@ -4,6 +4,7 @@
 //! - [`why`] — what two recordings say of the difference: findings gone, new and kept, functions and system calls.
 //! - [`entries`] — which functions' calls to count for that, and what the counts add.
 //! - [`scale`] — one command at several sizes: how its time rises, and which function's does.
+//! - [`exact`] — the same, in instructions that valgrind counts: no noise, and who is guilty by the counts of calls.
 //! - [`overhead`] — what each call costs beside its bytes, from the same sizes: the cause `call-overhead`.
 //! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
 //!
@@ -14,6 +15,7 @@ mod cgroup;
 mod decide;
 pub mod entries;
 mod evidence;
+pub mod exact;
 mod machine;
 pub mod overhead;
 mod probe;

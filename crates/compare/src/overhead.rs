@@ -69,7 +69,7 @@ pub struct Reached {
 /// Adds what each call costs to a scaling, and the finding if it is one. `recordings` holds one of each size, or nothing.
 pub fn add(scaling: &mut Scaling, recordings: &[Recording], asked: &Asked) {
     let sizes: Vec<f64> = scaling.points.iter().map(|point| point.size).collect();
-    let each: Vec<f64> = scaling.points.iter().map(|point| point.cpu_ns / asked.calls).collect();
+    let each: Vec<f64> = scaling.points.iter().map(|point| point.cost() / asked.calls).collect();
     let Some(fit) = affine(&sizes, &each).filter(|fit| fit.per_unit > 0.0) else { return };
     let call = fit.at(asked.at);
     let overhead = Overhead {
@@ -149,6 +149,8 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
         cost_ns: cost as u64,
         share: (cost / total).min(1.0),
         gain_ns: cost as u64,
+        cost_instructions: None,
+        gain_instructions: None,
         path: Vec::new(),
         files: Vec::new(),
         explanation,
@@ -206,7 +208,7 @@ mod tests {
         let points = [64.0, 256.0, 1440.0, 16384.0]
             .map(|size| {
                 let cpu_ns = CALLS * (fixed_ns + byte_ns * size);
-                Point { size, wall_ns: cpu_ns, cpu_ns }
+                Point { size, wall_ns: Some(cpu_ns), cpu_ns: Some(cpu_ns), instructions: None }
             })
             .to_vec();
         let mut scaling = scaling("program {n}", points, &[], None);
@@ -239,7 +241,14 @@ mod tests {
     #[test]
     fn what_does_not_lie_on_a_line_is_not_told() {
         let points = [64.0, 256.0, 1440.0, 16384.0].iter().zip([1e9, 3e9, 1e9, 4e9]);
-        let points = points.map(|(size, cpu_ns)| Point { size: *size, wall_ns: cpu_ns, cpu_ns }).collect();
+        let points = points
+            .map(|(size, cpu_ns)| Point {
+                size: *size,
+                wall_ns: Some(cpu_ns),
+                cpu_ns: Some(cpu_ns),
+                instructions: None,
+            })
+            .collect();
         let mut scaling = scaling("program {n}", points, &[], None);
         add(&mut scaling, &[], &Asked { calls: 1e6, at: 1440.0, limit: None });
         assert!(scaling.findings.is_empty(), "{:?}", scaling.findings);

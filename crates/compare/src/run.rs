@@ -93,6 +93,12 @@ impl Runner {
         Ok(Runner { command: command.to_owned(), words, input, hash, stop: stop.clone(), groups: None })
     }
 
+    /// A command that is known under another name than the words that are run.
+    pub(crate) fn of_words(command: &str, words: Vec<String>, stop: &Stop) -> Runner {
+        let (command, stop) = (command.to_owned(), stop.clone());
+        Runner { command, words, input: None, hash: false, stop, groups: None }
+    }
+
     /// Counts the CPU time of all that it starts by control groups, where there are some.
     pub(crate) fn counted_by(self, groups: Option<Rc<Groups>>) -> Runner {
         Runner { groups, ..self }

@@ -1,6 +1,9 @@
 //! One command at several sizes of its input: how its time rises, and which function's does most.
+//!
+//! The same answer with instructions in place of times is made by [`crate::exact`].
 
 use crate::Error;
+use crate::exact::Counts;
 use crate::overhead::Overhead;
 use crate::run::{Ended, Runner, Shell, Stop};
 use serde::Serialize;
@@ -12,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// A function is told if it has this share of the CPU time at the largest size, and this exponent at least, surely.
-const SHARE: f64 = 0.10;
+pub(crate) const SHARE: f64 = 0.10;
 const RISES: f64 = 1.0;
 /// A function with this share of another's time stands for it; one whose exponent is so much below the steepest only calls it.
 const INSIDE: f64 = 0.8;
@@ -25,10 +28,29 @@ const SIZES: usize = 3;
 pub struct Point {
     /// The size.
     pub size: f64,
-    /// Median elapsed time of the bare runs, ns.
-    pub wall_ns: f64,
-    /// Least CPU time of the bare runs, ns: noise only adds to it.
-    pub cpu_ns: f64,
+    /// Median elapsed time of the bare runs, ns; none where instructions were counted.
+    pub wall_ns: Option<f64>,
+    /// Least CPU time of the bare runs, ns: noise only adds to it; none where instructions were counted.
+    pub cpu_ns: Option<f64>,
+    /// Instructions of the one run under callgrind; none where time was taken.
+    pub instructions: Option<f64>,
+}
+
+impl Point {
+    /// The cost that laws are fitted to: instructions, or CPU time in ns.
+    pub fn cost(&self) -> f64 {
+        self.instructions.or(self.cpu_ns).unwrap_or(0.0)
+    }
+}
+
+/// What costs are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Nanoseconds of CPU time.
+    Ns,
+    /// Instructions, counted under callgrind. What they take is not known.
+    Instructions,
 }
 
 /// How a cost rises.
@@ -40,7 +62,7 @@ pub struct Law {
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Cost at size 1, ns.
+    /// Cost at size 1, in the scaling's unit.
     pub scale: f64,
     /// Share of the variance of the logarithms that it explains.
     pub r2: f64,
@@ -61,10 +83,19 @@ pub struct Rising {
     pub file: Option<String>,
     /// Its line, where known.
     pub line: Option<u32>,
-    /// CPU time in it and what it calls at each size, ns.
-    pub ns: Vec<f64>,
+    /// CPU time in it and what it calls at each size, ns; none where instructions were counted.
+    pub ns: Option<Vec<f64>>,
+    /// Instructions likewise; none where time was taken.
+    pub instructions: Option<Vec<f64>>,
     /// How it rises.
     pub law: Law,
+}
+
+impl Rising {
+    /// The cost at each size, in the scaling's unit.
+    pub fn costs(&self) -> &[f64] {
+        self.instructions.as_deref().or(self.ns.as_deref()).unwrap_or_default()
+    }
 }
 
 /// The whole answer.
@@ -76,19 +107,23 @@ pub struct Scaling {
     pub schema: u32,
     /// The command, with its place for the size.
     pub command: String,
+    /// What costs are in.
+    pub unit: Unit,
     /// Each size, in order.
     pub points: Vec<Point>,
-    /// How the CPU time rises; none for a single size.
+    /// How the cost rises; none for a single size.
     pub law: Option<Law>,
-    /// a, b and c of a + b·n + c·n² for the CPU time, ns; none for fewer than three sizes.
+    /// a, b and c of a + b·n + c·n² for the cost; none for fewer than three sizes.
     pub parts: Option<[f64; 3]>,
-    /// Functions whose time rises faster than the size, the innermost first.
+    /// Functions whose cost rises faster than the size, the innermost first.
     pub rising: Vec<Rising>,
-    /// CPU time at `at`, ns, by the parts or else the law.
+    /// The functions with the most instructions and those that have a role in a finding; empty where time was taken.
+    pub functions: Vec<Counts>,
+    /// The cost at `at`, by the parts or else the law.
     pub extrapolated: Option<(f64, f64)>,
     /// What each call costs beside its bytes; none if it was not asked for, or could not be told.
     pub overhead: Option<Overhead>,
-    /// Causes that the sizes show: `call-overhead`.
+    /// Causes that the sizes show: `call-overhead`, and, where instructions were counted, `superlinear-work`.
     pub findings: Vec<Finding>,
 }
 
@@ -116,26 +151,39 @@ pub fn measure(
         }
     }
     let cpu_ns = cpus.into_iter().fold(f64::INFINITY, f64::min);
-    Ok(Point { size, wall_ns: median(&walls).unwrap_or(0.0), cpu_ns })
+    Ok(Point { size, wall_ns: Some(median(&walls).unwrap_or(0.0)), cpu_ns: Some(cpu_ns), instructions: None })
 }
 
 /// Fits what was measured; `recordings` holds one of each size, in the order of the points, symbols resolved.
 pub fn scaling(command: &str, points: Vec<Point>, recordings: &[Recording], at: Option<f64>) -> Scaling {
+    let mut scaling = fitted(command, points, at);
+    if recordings.len() == scaling.points.len() {
+        let sizes: Vec<f64> = scaling.points.iter().map(|point| point.size).collect();
+        scaling.rising = rising(recordings, &sizes);
+    }
+    scaling
+}
+
+/// The laws of the whole.
+pub(crate) fn fitted(command: &str, points: Vec<Point>, at: Option<f64>) -> Scaling {
     let sizes: Vec<f64> = points.iter().map(|point| point.size).collect();
-    let cpu: Vec<f64> = points.iter().map(|point| point.cpu_ns.max(1.0)).collect();
-    let law = power_law(&sizes, &cpu);
-    let parts = quadratic(&sizes, &cpu);
+    let costs: Vec<f64> = points.iter().map(|point| point.cost().max(1.0)).collect();
+    let law = power_law(&sizes, &costs);
+    let parts = quadratic(&sizes, &costs);
     let extrapolated = at.and_then(|size| {
         let by_parts = parts.map(|[a, b, c]| a + b * size + c * size * size);
         Some((size, by_parts.or(law.map(|law| law.at(size)))?))
     });
+    let counted = points.iter().any(|point| point.instructions.is_some());
     Scaling {
         kind: "scaling",
         schema: 1,
         command: command.to_owned(),
+        unit: if counted { Unit::Instructions } else { Unit::Ns },
         law: law.map(Law::from),
         parts,
-        rising: if recordings.len() == points.len() { rising(recordings, &sizes) } else { Vec::new() },
+        rising: Vec::new(),
+        functions: Vec::new(),
         points,
         extrapolated,
         overhead: None,
@@ -203,16 +251,22 @@ fn rising(recordings: &[Recording], sizes: &[f64]) -> Vec<Rising> {
             let (of, costs): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
             let law = power_law(&of, &costs).filter(|law| law.low > RISES)?;
             let (file, line, depth) = places.remove(&name)?;
-            Some((depth, Rising { function: name.0, file, line, ns, law: law.into() }))
+            let ns = Some(ns);
+            Some((depth, Rising { function: name.0, file, line, ns, instructions: None, law: law.into() }))
         })
         .collect();
     rising.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.law.exponent.total_cmp(&a.1.law.exponent)));
-    // A caller has the time of what it calls, thinned by what else it does: it is told for its own sake only.
-    let steepest = rising.iter().map(|(_, rising)| rising.law.exponent).fold(0.0, f64::max);
+    innermost(rising.into_iter().map(|(_, rising)| rising).collect())
+}
+
+/// Of functions in order, innermost first, those that stand for themselves. A caller has the cost of what it calls, thinned by
+/// what else it does.
+pub(crate) fn innermost(rising: Vec<Rising>) -> Vec<Rising> {
+    let steepest = rising.iter().map(|rising| rising.law.exponent).fold(0.0, f64::max);
+    let largest = |rising: &Rising| rising.costs().last().copied().unwrap_or(0.0);
     let mut told: Vec<Rising> = Vec::new();
-    for (_, one) in rising {
-        let last = one.ns.last().copied().unwrap_or(0.0);
-        let inside = |other: &Rising| other.ns.last().is_some_and(|ns| *ns >= INSIDE * last);
+    for one in rising {
+        let inside = |other: &Rising| largest(other) >= INSIDE * largest(&one);
         if one.law.exponent >= steepest - THINNED && !told.iter().any(inside) {
             told.push(one);
         }

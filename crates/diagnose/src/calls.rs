@@ -214,6 +214,7 @@ impl Draft<'_> {
         let total = match self.basis {
             Basis::Cpu => evidence.cpu_ns,
             Basis::Wall => evidence.recording.about.wall_ns as f64,
+            Basis::Instructions => 0.0, // no cause by system calls counts them
         };
         let cost = self.cost_ns.min(total);
         Finding {
@@ -224,6 +225,8 @@ impl Draft<'_> {
             cost_ns: cost as u64,
             share: cost / total.max(1.0),
             gain_ns: self.gain_ns.min(cost) as u64,
+            cost_instructions: None,
+            gain_instructions: None,
             fingerprint: format!("{}|{}|{}", self.cause.slug(), frame.module, frame.function),
             function: frame.function,
             module: frame.module,

@@ -76,7 +76,7 @@ pub enum Confidence {
     Certain,
 }
 
-/// What a cost is a share of. CPU time of all threads and wall time are never mixed.
+/// What a cost is a share of. CPU time of all threads, wall time and instructions are never mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -84,6 +84,8 @@ pub enum Basis {
     Cpu,
     /// Elapsed time from start to exit.
     Wall,
+    /// Instructions, counted under valgrind: what they take is not known.
+    Instructions,
 }
 
 /// How a number was come by.
@@ -156,12 +158,16 @@ pub struct Finding {
     pub confidence: Confidence,
     /// What `share` is a share of.
     pub basis: Basis,
-    /// Time that the finding accounts for, ns of `basis`.
+    /// Time that the finding accounts for, ns of `basis`; 0 where that is instructions.
     pub cost_ns: u64,
-    /// `cost_ns` as a share (0 to 1) of the run's total of that basis.
+    /// Its cost as a share (0 to 1) of the run's total of that basis.
     pub share: f64,
-    /// Time saved if the cause goes, ns of `basis`.
+    /// Time saved if the cause goes, ns of `basis`; 0 where that is instructions.
     pub gain_ns: u64,
+    /// Instructions that the finding accounts for; none where `basis` is a time.
+    pub cost_instructions: Option<u64>,
+    /// Instructions saved if the cause goes; none where `basis` is a time.
+    pub gain_instructions: Option<u64>,
     /// The guilty function.
     pub function: String,
     /// Its executable or library.
@@ -197,10 +203,14 @@ pub struct Hot {
     pub file: Option<String>,
     /// Source line, where known.
     pub line: Option<u32>,
-    /// CPU time in the function itself, ns.
+    /// CPU time in the function itself, ns; 0 where instructions were counted in place of it.
     pub self_ns: u64,
     /// CPU time in it and everything it calls, ns.
     pub total_ns: u64,
+    /// Instructions of the function itself; none where CPU time was sampled.
+    pub self_instructions: Option<u64>,
+    /// Instructions of it and everything it calls.
+    pub total_instructions: Option<u64>,
     /// For a function of the kernel, the C library or a language's own library: the program's function that asks for most
     /// of it.
     pub asked_by: Option<String>,
@@ -241,6 +251,8 @@ pub struct RecordingSummary {
     pub cut_short: bool,
     /// Runs joined in this recording (`--repeat`), 1 for an ordinary one.
     pub runs: u32,
+    /// Instructions of all processes, counted under valgrind (`--exact`); none in an ordinary recording.
+    pub instructions: Option<u64>,
 }
 
 /// The whole answer.

@@ -11,6 +11,9 @@ const FUNCTIONS: usize = 30;
 /// The functions with the most self time. Inlined functions count as functions.
 pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
     let tables = &evidence.recording.tables;
+    if !tables.slices.is_empty() {
+        return by_instructions(evidence);
+    }
     let mut by_stack: HashMap<u32, f64> = HashMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         if let Some(stack) = sample.stack {
@@ -52,6 +55,8 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
                 line: frame.line,
                 self_ns: own as u64,
                 total_ns: total as u64,
+                self_instructions: None,
+                total_instructions: None,
                 asked_by: askers
                     .get(&function)
                     .and_then(|askers| askers.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))))
@@ -60,6 +65,49 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
         })
         .collect();
     hot.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.function.cmp(&b.function)));
+    hot.truncate(FUNCTIONS);
+    hot
+}
+
+/// The same from a run under callgrind.
+fn by_instructions(evidence: &Evidence<'_>) -> Vec<Hot> {
+    let tables = &evidence.recording.tables;
+    let mut costs: HashMap<u32, (u64, u64)> = HashMap::new();
+    for row in &tables.slices {
+        let sum = costs.entry(row.function).or_default();
+        *sum = (sum.0.saturating_add(row.self_instructions), sum.1.saturating_add(row.instructions));
+    }
+    let mut askers: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
+    for row in tables.slice_calls.iter().filter(|row| is_own(evidence, row.caller)) {
+        *askers.entry(row.callee).or_default().entry(row.caller).or_default() += row.instructions;
+    }
+    let asker = |function: u32| {
+        let of = askers.get(&function).filter(|_| !is_own(evidence, function))?;
+        of.iter()
+            .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
+            .map(|(asker, _)| evidence.name(*asker).to_owned())
+    };
+    let mut hot: Vec<Hot> = costs
+        .into_iter()
+        .filter(|(_, (own, _))| *own > 0)
+        .map(|(function, (own, total))| {
+            let frame = evidence.frame(function);
+            Hot {
+                function: frame.function,
+                module: frame.module,
+                file: frame.file,
+                line: frame.line,
+                self_ns: 0,
+                total_ns: 0,
+                self_instructions: Some(own),
+                total_instructions: Some(total),
+                asked_by: asker(function),
+            }
+        })
+        .collect();
+    hot.sort_by(|a, b| {
+        b.self_instructions.cmp(&a.self_instructions).then_with(|| a.function.cmp(&b.function))
+    });
     hot.truncate(FUNCTIONS);
     hot
 }

@@ -18,6 +18,8 @@ pub mod syscalls;
 
 pub use evidence::Evidence;
 
+pub use causes::words;
+
 use causes::words::base_name;
 use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
@@ -40,7 +42,8 @@ pub fn diagnose(recording: &Recording) -> Findings {
         finding.fingerprint = format!("{}|{module}|{}", finding.cause.slug(), finding.function);
     }
     let mut findings = merged(findings);
-    findings.sort_by(|a, b| b.gain_ns.cmp(&a.gain_ns).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
+    let gain = |finding: &Finding| (finding.gain_ns, finding.gain_instructions);
+    findings.sort_by(|a, b| gain(b).cmp(&gain(a)).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
     let mut notes = Vec::new();
     let about = &recording.about;
     let cpu_ns = about.user_ns + about.sys_ns;
@@ -94,16 +97,20 @@ fn unseen_calls(recording: &Recording) -> Vec<String> {
 
 /// One finding for each place: what several processes of one program do there is one thing to mend.
 fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+    let gain = |finding: &Finding| (finding.gain_ns, finding.gain_instructions);
+    let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
     let mut merged: Vec<(Finding, usize)> = Vec::new();
     for mut finding in findings {
         match merged.iter_mut().find(|(one, _)| one.fingerprint == finding.fingerprint) {
             None => merged.push((finding, 1)),
             Some((one, times)) => {
-                if finding.gain_ns > one.gain_ns {
+                if gain(&finding) > gain(one) {
                     std::mem::swap(one, &mut finding);
                 }
                 one.cost_ns += finding.cost_ns;
                 one.gain_ns += finding.gain_ns;
+                one.cost_instructions = sum(one.cost_instructions, finding.cost_instructions);
+                one.gain_instructions = sum(one.gain_instructions, finding.gain_instructions);
                 one.share = (one.share + finding.share).min(1.0);
                 *times += 1;
             }
@@ -141,5 +148,6 @@ fn summary(recording: &Recording, evidence: &Evidence<'_>) -> RecordingSummary {
         lost: about.lost.clone(),
         cut_short: recording.cut_short(),
         runs: about.runs,
+        instructions: about.instructions,
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Major version of the format: another one is refused. Minor: columns and fields were only added.
 pub const MAJOR: u32 = 1;
 /// See [`MAJOR`].
-pub const MINOR: u32 = 1;
+pub const MINOR: u32 = 2;
 
 /// The format's version, as in `about.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,4 +94,7 @@ pub struct About {
     /// Elapsed time that a tracer by ptrace kept threads stopped, estimated from what one stop takes, ns; of all threads.
     #[serde(default)]
     pub tracing_wall_ns: u64,
+    /// Instructions of all processes, counted under valgrind; none in an ordinary recording.
+    #[serde(default)]
+    pub instructions: Option<u64>,
 }

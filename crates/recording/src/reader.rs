@@ -121,6 +121,12 @@ impl Recording {
             (row.stack, row.waker_stack) = (no_stack(row.stack), no_stack(row.waker_stack));
             row.waker = row.waker.filter(|waker| *waker < threads);
         }
+        tables.slices.retain(|row| row.process < processes && row.function < functions);
+        tables
+            .slice_calls
+            .retain(|row| row.process < processes && row.caller < functions && row.callee < functions);
+        tables.slices.sort_by_key(|row| (row.process, row.slice));
+        tables.slice_calls.sort_by_key(|row| (row.process, row.slice));
         tables.syscalls.sort_by_key(|row| row.time_ns);
         tables.waits.sort_by_key(|row| row.time_ns);
         tables.samples.sort_by_key(|row| row.time_ns);

@@ -381,3 +381,40 @@ table! {
         waker_stack: Option<u32>,
     }
 }
+
+table! {
+    /// What a function cost in one slice of a process that ran under callgrind (`--exact`). Slices follow each other and are
+    /// about as many instructions each.
+    Slice = "slices" {
+        /// The process.
+        process: u32,
+        /// The slice, from 0 in each process.
+        slice: u32,
+        /// The function.
+        function: u32,
+        /// Calls that began in the slice, from outside of the function.
+        calls: u64,
+        /// Instructions of its own code.
+        self_instructions: u64,
+        /// Instructions of it and all that it calls, of calls that began earlier too.
+        instructions: u64,
+    }
+}
+
+table! {
+    /// The calls from one function to another in one slice. Those of a function to itself are left out.
+    SliceCall = "slice_calls" {
+        /// The process.
+        process: u32,
+        /// The slice.
+        slice: u32,
+        /// Who calls.
+        caller: u32,
+        /// Who is called.
+        callee: u32,
+        /// Calls that began in the slice.
+        calls: u64,
+        /// Instructions of these calls, and of those that began earlier, with all that is called in turn.
+        instructions: u64,
+    }
+}

@@ -98,6 +98,10 @@ tables! {
     syscalls: Syscall,
     /// See [`Wait`].
     waits: Wait,
+    /// See [`Slice`].
+    slices: Slice,
+    /// See [`SliceCall`].
+    slice_calls: SliceCall,
 }
 
 impl Writer {

@@ -1,8 +1,8 @@
-//! The terminal's table of hot functions: where the CPU time goes.
+//! The terminal's table of hot functions: where the CPU time, or the instructions, go.
 
 use crate::ink::{FAINT, Ink, PLAIN};
+use crate::phrases;
 use crate::table::{Column, draw};
-use crate::{phrases, units};
 use slowpath_diagnose::findings::{Findings, Hot};
 
 /// A function's name is told in whole where it is hot itself; who asks for it is told in so many characters.
@@ -17,11 +17,7 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
     if hot.is_empty() {
         return;
     }
-    let total = findings.recording.cpu_ns;
-    let share = |hot: &Hot| match total {
-        0 => "?".to_owned(),
-        total => units::share(hot.self_ns as f64 / total as f64),
-    };
+    let cost = |at: usize| move |hot: &Hot| phrases::hot_costs(hot, &findings.recording)[at].clone();
     let column = |head, to_the_right, paint, cell: &dyn Fn(&Hot) -> String| {
         let cells = hot.iter().map(|hot| ink.clean(&cell(hot))).collect();
         Column { head, cells, to_the_right, paint }
@@ -29,9 +25,9 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
     let place =
         |hot: &Hot| phrases::place(hot.file.as_deref().map(phrases::base_name), hot.line).unwrap_or_default();
     let mut table = vec![
-        column("self", true, PLAIN, &|hot| units::rough(hot.self_ns)),
-        column("share", true, PLAIN, &share),
-        column("total", true, PLAIN, &|hot| units::rough(hot.total_ns)),
+        column("self", true, PLAIN, &cost(0)),
+        column("share", true, PLAIN, &cost(1)),
+        column("total", true, PLAIN, &cost(2)),
         column("function", false, PLAIN, &|hot| hot.function.clone()),
         column("where", false, PLAIN, &place),
         column("asked by", false, PLAIN, &|hot| hot.asked_by.as_deref().map(shortened).unwrap_or_default()),

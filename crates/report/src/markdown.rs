@@ -130,13 +130,12 @@ fn facts(facts: &[Fact]) -> String {
 }
 
 fn hot(findings: &Findings) -> String {
-    let total = findings.recording.cpu_ns;
     let rows = findings.hot.iter().take(HOT).map(|hot| {
-        let share = if total == 0 { "?".to_owned() } else { units::share(hot.self_ns as f64 / total as f64) };
+        let [own, share, total] = phrases::hot_costs(hot, &findings.recording);
         vec![
-            units::rough(hot.self_ns),
+            own,
             prose(&share),
-            units::rough(hot.total_ns),
+            total,
             cell_code(&hot.function),
             phrases::place(hot.file.as_deref(), hot.line).map_or(String::new(), |place| cell_code(&place)),
             cell_code(&hot.module),
@@ -144,7 +143,10 @@ fn hot(findings: &Findings) -> String {
     });
     let heads = ["self", "share", "total", "function", "where", "module"];
     let table = table(&heads, &[0, 1, 2], rows.collect());
-    format!("<details>\n<summary>{}</summary>\n\n{table}\n\n</details>", phrases::HOT)
+    format!(
+        "<details>\n<summary>{}</summary>\n\n{table}\n\n</details>",
+        phrases::hot_head(&findings.recording)
+    )
 }
 
 fn table(heads: &[&str], to_the_right: &[usize], rows: Vec<Vec<String>>) -> String {

@@ -3,20 +3,51 @@
 //! Plain text with signs such as `→`; each report escapes and lays it out for itself.
 
 use crate::{path, units};
-use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, RecordingSummary, Sure};
+use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Hot, RecordingSummary, Sure};
 
 /// Said first if the recording ends before the program.
 pub(crate) const CUT_SHORT: &str = "The recording is cut short: it ends before the program did, so all that follows is about a part of the run.";
 /// Said if there are no findings.
 pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
-/// Above the table of hot functions.
-pub(crate) const HOT: &str = "the CPU time goes here:";
 
-/// The run's total of `basis`, ns; 0 if it is not known.
-pub(crate) fn total_ns(recording: &RecordingSummary, basis: Basis) -> u64 {
+/// Above the table of hot functions.
+pub(crate) fn hot_head(recording: &RecordingSummary) -> &'static str {
+    match hot_basis(recording) {
+        Basis::Instructions => "the instructions go here:",
+        _ => "the CPU time goes here:",
+    }
+}
+
+/// What hot functions are told in.
+pub(crate) fn hot_basis(recording: &RecordingSummary) -> Basis {
+    if recording.instructions.is_some() { Basis::Instructions } else { Basis::Cpu }
+}
+
+/// What a hot function costs by itself, its share of the run, and what it costs with all that it calls.
+pub(crate) fn hot_costs(hot: &Hot, recording: &RecordingSummary) -> [String; 3] {
+    let basis = hot_basis(recording);
+    let own = hot.self_instructions.unwrap_or(hot.self_ns);
+    let share = match total(recording, basis) {
+        0 => "?".to_owned(),
+        total => units::share(own as f64 / total as f64),
+    };
+    [amount(own, basis), share, amount(hot.total_instructions.unwrap_or(hot.total_ns), basis)]
+}
+
+/// The run's total of `basis`, ns or instructions; 0 if it is not known.
+pub(crate) fn total(recording: &RecordingSummary, basis: Basis) -> u64 {
     match basis {
         Basis::Cpu => recording.cpu_ns,
         Basis::Wall => recording.wall_ns,
+        Basis::Instructions => recording.instructions.unwrap_or(0),
+    }
+}
+
+/// A cost in few digits, without the name of its basis: `6.3 s`, `1.2 million`.
+pub(crate) fn amount(cost: u64, basis: Basis) -> String {
+    match basis {
+        Basis::Cpu | Basis::Wall => units::rough(cost),
+        Basis::Instructions => units::large(cost),
     }
 }
 
@@ -24,6 +55,7 @@ fn basis_word(basis: Basis) -> &'static str {
     match basis {
         Basis::Cpu => "CPU",
         Basis::Wall => "wall",
+        Basis::Instructions => "instructions",
     }
 }
 
@@ -37,6 +69,9 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
         Some(code @ 129..=192) => format!("{code} (128 + signal {})", code - 128),
         Some(code) => code.to_string(),
     };
+    if let Some(instructions) = recording.instructions {
+        return vec![("instructions", units::large(instructions)), ("exit", exit)];
+    }
     let mut facts = vec![
         ("wall", time(recording.wall_ns)),
         ("user", time(recording.user_ns)),
@@ -54,6 +89,12 @@ const TRACING_TOLD: f64 = 0.01;
 
 /// What the samples cover.
 pub(crate) fn coverage(recording: &RecordingSummary) -> String {
+    if let Some(instructions) = recording.instructions {
+        return format!(
+            "{} counted, every one; times are not told",
+            units::counted(instructions, "instruction")
+        );
+    }
     if recording.samples == 0 {
         return "no CPU samples".to_owned();
     }
@@ -91,28 +132,31 @@ pub(crate) fn title(finding: &Finding) -> String {
 /// `6.1 s of 6.3 s CPU, 97 %`.
 pub(crate) fn cost(finding: &Finding, recording: &RecordingSummary) -> String {
     let basis = basis_word(finding.basis);
-    let cost = units::rough(finding.cost_ns);
-    match total_ns(recording, finding.basis) {
+    let amount = |cost| amount(cost, finding.basis);
+    let cost = amount(finding.cost_instructions.unwrap_or(finding.cost_ns));
+    match total(recording, finding.basis) {
         0 => format!("{cost} {basis}"),
-        total => format!("{cost} of {} {basis}, {}", units::rough(total), units::share(finding.share)),
+        total => format!("{cost} of {} {basis}, {}", amount(total), units::share(finding.share)),
     }
 }
 
 /// `6.3 s CPU → about 0.2 s if this goes`; none if nothing is gained. A small gain is named itself, since the two
 /// times would look the same.
 pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<String> {
-    if finding.gain_ns == 0 {
+    let gain = finding.gain_instructions.unwrap_or(finding.gain_ns);
+    if gain == 0 {
         return None;
     }
     let basis = basis_word(finding.basis);
-    let total = total_ns(recording, finding.basis);
-    Some(match total.saturating_sub(finding.gain_ns) {
-        _ if total == 0 => format!("about {} {basis} if this goes", units::rough(finding.gain_ns)),
-        _ if finding.gain_ns < total / 10 => {
-            format!("about {} of {} {basis} if this goes", units::rough(finding.gain_ns), units::rough(total))
+    let amount = |cost| amount(cost, finding.basis);
+    let total = total(recording, finding.basis);
+    Some(match total.saturating_sub(gain) {
+        _ if total == 0 => format!("about {} {basis} if this goes", amount(gain)),
+        _ if gain < total / 10 => {
+            format!("about {} of {} {basis} if this goes", amount(gain), amount(total))
         }
-        0 => format!("nearly all of {} {basis} if this goes", units::rough(total)),
-        left => format!("{} {basis} → about {} if this goes", units::rough(total), units::rough(left)),
+        0 => format!("nearly all of {} {basis} if this goes", amount(total)),
+        left => format!("{} {basis} → about {} if this goes", amount(total), amount(left)),
     })
 }
 
@@ -161,6 +205,9 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
 /// Where a program without findings spent its time if that was not on the CPU.
 pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
     let recording = &findings.recording;
+    if recording.instructions.is_some() {
+        return None; // valgrind's times are not the program's
+    }
     // A tracer by ptrace keeps threads stopped.
     let cpu = recording.cpu_ns.saturating_add(recording.tracing_wall_ns);
     if recording.wall_ns == 0 || cpu >= recording.wall_ns / 2 {

@@ -1,62 +1,86 @@
-//! How a command's time rises with the size of its input, as text for a terminal and as JSON.
+//! How a command's time, or its instructions, rise with the size of its input, as text for a terminal and as JSON.
 
 use crate::ink::{COST, Ink, PLAIN, STRONG};
 use crate::table::{Column, draw};
 use crate::{Style, phrases, units};
-use slowpath_compare::scale::{Law, Scaling};
+use slowpath_compare::exact::{Counts, Role};
+use slowpath_compare::scale::{Law, Scaling, Unit};
 
 /// Columns of the longest bar.
 const BAR: usize = 40;
 /// Functions that are told.
 const FUNCTIONS: usize = 5;
+/// Functions whose counts are told, besides those that are guilty or victims.
+const COUNTED: usize = 12;
 
 /// The sizes with their times, the laws, and the functions that rise, for a terminal of `style`. Ends with a line end.
 pub fn scaling(scaling: &Scaling, style: &Style) -> String {
     let mut ink = Ink::new(style);
     let command = ink.sentence(&scaling.command);
     ink.prose(0, &command, STRONG);
-    let most = scaling.points.iter().map(|point| point.cpu_ns).fold(1.0, f64::max);
+    let most = scaling.points.iter().map(|point| point.cost()).fold(1.0, f64::max);
     let bar = if style.unicode { "█" } else { "#" };
     let cells = |of: &dyn Fn(usize) -> String| (0..scaling.points.len()).map(of).collect::<Vec<String>>();
     let column = |head, to_the_right, paint, cells| Column { head, cells, to_the_right, paint };
     let points = &scaling.points;
-    let table = vec![
-        column("size", true, PLAIN, cells(&|at| units::number(points[at].size))),
-        column("wall", true, PLAIN, cells(&|at| units::rough(points[at].wall_ns as u64))),
-        column("CPU", true, PLAIN, cells(&|at| units::rough(points[at].cpu_ns as u64))),
-        column(
-            "",
-            false,
-            COST,
-            cells(&|at| bar.repeat((points[at].cpu_ns / most * BAR as f64).round() as usize)),
-        ),
-    ];
-    draw(&mut ink, table, 3);
+    let time = |ns: Option<f64>| ns.map_or(String::new(), |ns| units::rough(ns as u64));
+    let mut table = vec![column("size", true, PLAIN, cells(&|at| units::number(points[at].size)))];
+    table.extend(match scaling.unit {
+        Unit::Ns => vec![
+            column("wall", true, PLAIN, cells(&|at| time(points[at].wall_ns))),
+            column("CPU", true, PLAIN, cells(&|at| time(points[at].cpu_ns))),
+        ],
+        Unit::Instructions => {
+            vec![column("instructions", true, PLAIN, cells(&|at| units::count(points[at].cost() as u64)))]
+        }
+    });
+    let bars = |at: usize| bar.repeat((points[at].cost() / most * BAR as f64).round() as usize);
+    table.push(column("", false, COST, cells(&bars)));
+    let bars = table.len() - 1;
+    draw(&mut ink, table, bars);
     ink.line("");
     let whole = match &scaling.law {
-        Some(law) => format!("CPU time rises as {}{}", power(law), parts(scaling)),
-        None => "one size tells nothing of how the time rises: give several".to_owned(),
+        Some(law) => {
+            let what = match scaling.unit {
+                Unit::Ns => "CPU time rises",
+                Unit::Instructions => "instructions rise",
+            };
+            format!("{what} as {}{}", power(law), parts(scaling))
+        }
+        None => "one size tells nothing of how the cost rises: give several".to_owned(),
     };
     let whole = ink.sentence(&whole);
     ink.prose(0, &whole, STRONG);
-    if let Some((size, ns)) = scaling.extrapolated {
-        let text = format!(
-            "at {}: about {} of CPU time, if it goes on like this",
-            units::number(size),
-            units::rough(ns as u64)
-        );
+    let of = match scaling.unit {
+        Unit::Ns => "CPU time",
+        Unit::Instructions => "instructions",
+    };
+    if let Some((size, cost)) = scaling.extrapolated {
+        let cost = match scaling.unit {
+            Unit::Ns => format!("{} of CPU time", units::rough(cost as u64)),
+            Unit::Instructions => format!("{} instructions", units::large(cost as u64)),
+        };
+        let text = format!("at {}: about {cost}, if it goes on like this", units::number(size));
         ink.prose(0, &text, PLAIN);
     }
     if scaling.rising.is_empty() && scaling.law.is_some() {
-        ink.prose(0, "no function with a tenth of the time surely rises faster than the size", PLAIN);
+        ink.prose(
+            0,
+            &format!("no function with a tenth of the {of} surely rises faster than the size"),
+            PLAIN,
+        );
     }
     if !scaling.rising.is_empty() {
-        ink.prose(0, "faster than the size (CPU time at each size, with what they call):", PLAIN);
+        ink.prose(0, &format!("faster than the size ({of} at each size, with what they call):"), PLAIN);
     }
     for rising in scaling.rising.iter().take(FUNCTIONS) {
         let place = phrases::place(rising.file.as_deref().map(phrases::base_name), rising.line);
         let place = place.map_or(String::new(), |place| format!(" ({place})"));
-        let times: Vec<String> = rising.ns.iter().map(|ns| units::rough(*ns as u64)).collect();
+        let told = |cost: &f64| match scaling.unit {
+            Unit::Ns => units::rough(*cost as u64),
+            Unit::Instructions => units::large(*cost as u64),
+        };
+        let times: Vec<String> = rising.costs().iter().map(told).collect();
         let text = format!("{}{place}: {}: {}", rising.function, power(&rising.law), times.join(", "));
         let text = ink.sentence(&text);
         ink.item(2, &text);
@@ -88,7 +112,14 @@ pub fn scaling(scaling: &Scaling, style: &Style) -> String {
         ink.line("");
         let place = phrases::place(finding.file.as_deref().map(phrases::base_name), finding.line);
         let place = place.map_or(String::new(), |place| format!(" ({place})"));
-        let head = ink.sentence(&format!("{}: {}{place}", finding.title, finding.function));
+        let share = match scaling.unit {
+            Unit::Ns => String::new(),
+            Unit::Instructions => {
+                format!(", {} of the instructions at the largest size", units::share(finding.share))
+            }
+        };
+        let title = phrases::title(finding);
+        let head = ink.sentence(&format!("{title}: {}{place}{share}", finding.function));
         ink.prose(0, &head, STRONG);
         for sentence in &finding.explanation {
             let sentence = ink.sentence(sentence);
@@ -97,7 +128,44 @@ pub fn scaling(scaling: &Scaling, style: &Style) -> String {
         let advice = ink.sentence(&format!("do: {}", finding.advice));
         ink.item(2, &advice);
     }
+    if !scaling.functions.is_empty() {
+        ink.line("");
+        ink.prose(0, "instructions and calls by function, at the largest size, and as which power of the size they rise:", PLAIN);
+        let table = functions(&ink, scaling);
+        let name = table.len() - 2;
+        draw(&mut ink, table, name);
+    }
     ink.out
+}
+
+/// What was counted of each function.
+fn functions(ink: &Ink<'_>, scaling: &Scaling) -> Vec<Column> {
+    let shown: Vec<&Counts> = scaling
+        .functions
+        .iter()
+        .enumerate()
+        .filter(|(at, counts)| *at < COUNTED || counts.role.is_some())
+        .map(|(_, counts)| counts)
+        .collect();
+    let column = |head, to_the_right, cell: &dyn Fn(&Counts) -> String| {
+        let cells = shown.iter().map(|counts| ink.clean(&cell(counts))).collect();
+        Column { head, cells, to_the_right, paint: PLAIN }
+    };
+    let last = |values: &[f64]| values.last().copied().unwrap_or(0.0) as u64;
+    let rises = |law: &Option<Law>| law.map_or("?".to_owned(), |law| format!("n^{:.2}", law.exponent));
+    vec![
+        column("instructions", true, &|counts| units::large(last(&counts.instructions))),
+        column("rise", true, &|counts| rises(&counts.law)),
+        column("calls", true, &|counts| units::large(last(&counts.calls))),
+        column("rise", true, &|counts| rises(&counts.calls_law)),
+        column("a call", true, &|counts| rises(&counts.call_law)),
+        column("function", false, &|counts| counts.function.clone()),
+        column("", false, &|counts| match counts.role {
+            Some(Role::Guilty) => "guilty".to_owned(),
+            Some(Role::Victim) => "its victim".to_owned(),
+            None => String::new(),
+        }),
+    ]
 }
 
 /// The same as JSON. Ends with a line end.
@@ -125,7 +193,10 @@ fn parts(scaling: &Scaling) -> String {
         .zip(["", "·n", "·n²"])
         .enumerate()
         .filter(|(power, (part, _))| **part * largest.powi(*power as i32) >= 0.005 * whole)
-        .map(|(_, (part, unit))| format!("{}{unit}", fine(*part)))
+        .map(|(_, (part, power))| match scaling.unit {
+            Unit::Ns => format!("{}{power}", fine(*part)),
+            Unit::Instructions => format!("{}{power}", units::number(*part)),
+        })
         .collect();
     if told.is_empty() { String::new() } else { format!(", or {}", told.join(" + ")) }
 }

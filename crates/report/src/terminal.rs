@@ -42,7 +42,7 @@ pub fn terminal(findings: &Findings, style: &Style) -> String {
     notes(&mut ink, findings);
     if !findings.hot.is_empty() {
         ink.line("");
-        ink.prose(0, phrases::HOT, PLAIN);
+        ink.prose(0, phrases::hot_head(&findings.recording), PLAIN);
         let rows = if findings.findings.is_empty() { HOT_ALONE } else { HOT_BESIDE };
         hot::table(&mut ink, findings, rows);
     }

@@ -62,6 +62,26 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// A large count in three digits and words: `12,345`, `1.23 million`, `45.6 billion`.
+pub fn large(n: u64) -> String {
+    let value = n as f64;
+    match n {
+        0..1_000_000 => count(n),
+        1_000_000..999_500_000 => format!("{} million", short(value / 1e6)),
+        999_500_000..999_500_000_000 => format!("{} billion", short(value / 1e9)),
+        _ => format!("{} trillion", short(value / 1e12)),
+    }
+}
+
+/// Three digits.
+fn short(value: f64) -> String {
+    match value {
+        v if v < 9.995 => format!("{v:.2}"),
+        v if v < 99.95 => format!("{v:.1}"),
+        v => count(v.round() as u64),
+    }
+}
+
 /// How many of something, in words: `1 sample`, `51,302 samples`. `noun` is the singular.
 pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
@@ -212,6 +232,22 @@ mod tests {
         assert_eq!(count(1_000_000), "1,000,000");
         assert_eq!(counted(1, "sample"), "1 sample");
         assert_eq!(counted(6_240, "sample"), "6,240 samples");
+    }
+
+    #[test]
+    fn large_counts_have_three_digits_and_a_word() {
+        let shown = [
+            (0, "0"),
+            (123_456, "123,456"),
+            (1_234_567, "1.23 million"),
+            (45_600_000, "45.6 million"),
+            (999_400_000, "999 million"),
+            (999_600_000, "1.00 billion"),
+            (3_210_000_000_000, "3.21 trillion"),
+        ];
+        for (n, text) in shown {
+            assert_eq!(large(n), text, "{n}");
+        }
     }
 
     #[test]

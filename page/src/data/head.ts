@@ -65,7 +65,8 @@ export interface Finding extends PathFrame {
   cause: string;
   title: string;
   confidence: "certain" | "likely" | "hint";
-  basis: "cpu" | "wall";
+  basis: "cpu" | "wall" | "instructions";
+  /** 0 where the basis is instructions: then no view of time has anything to light up. */
   cost_ns: number;
   share: number;
   gain_ns: number;
@@ -88,10 +89,12 @@ export interface Finding extends PathFrame {
   lit: { guilty: number[]; path: number[]; files: number[] };
 }
 
-/** Where the CPU time goes: one function. */
+/** Where the CPU time goes, or the instructions: one function. */
 export interface Hot extends PathFrame {
   self_ns: number;
   total_ns: number;
+  self_instructions: number | null;
+  total_instructions: number | null;
 }
 
 export interface About {
@@ -115,6 +118,8 @@ export interface About {
   lost: Record<string, number>;
   sampled_share: number;
   tracing_ns: number;
+  /** Counted under valgrind; none in an ordinary recording. */
+  instructions?: number | null;
 }
 
 /** What a comparison of timed pairs said (`docs/comparison-json.md`), as far as the page shows it. */

@@ -5,7 +5,7 @@ import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { ofFinding, processOf } from "../data/lit";
 import { place } from "../data/recording";
-import { quantity, share, time } from "../shared/units";
+import { count, quantity, share, time } from "../shared/units";
 import { Evidence } from "./evidence";
 import { Plot } from "./plot";
 import { When } from "./when";
@@ -50,7 +50,7 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
       view,
       finding: number,
       search: "",
-      metric: finding.basis,
+      metric: finding.basis === "wall" ? "wall" : "cpu",
       who: alone ? `p${process}` : "",
       mode: "merged",
       zoom: [],
@@ -105,22 +105,26 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
         </div>
       </div>
       <footer>
-        <span class="show-in">Light it up in</span>
-        <button type="button" class="link" onClick={() => light("flame")}>
-          flame graph
-        </button>
-        <button type="button" class="link" onClick={() => light("calls")}>
-          calls
-        </button>
-        <button type="button" class="link" onClick={() => light("timeline")}>
-          timeline
-        </button>
-        <button type="button" class="link" onClick={() => light("syscalls")}>
-          system calls
-        </button>
-        <button type="button" class="link" onClick={() => light("processes")}>
-          processes
-        </button>
+        {finding.basis !== "instructions" && (
+          <>
+            <span class="show-in">Light it up in</span>
+            <button type="button" class="link" onClick={() => light("flame")}>
+              flame graph
+            </button>
+            <button type="button" class="link" onClick={() => light("calls")}>
+              calls
+            </button>
+            <button type="button" class="link" onClick={() => light("timeline")}>
+              timeline
+            </button>
+            <button type="button" class="link" onClick={() => light("syscalls")}>
+              system calls
+            </button>
+            <button type="button" class="link" onClick={() => light("processes")}>
+              processes
+            </button>
+          </>
+        )}
         <Facts finding={finding} />
       </footer>
     </article>
@@ -205,15 +209,17 @@ function Facts({ finding }: { finding: Finding }) {
 
 const HOT = 8;
 
-/** Where the CPU time goes: the functions with the most time in themselves. */
+/** Where the CPU time goes, or the instructions: the functions with the most in themselves. */
 function Hot() {
   const { recording, go } = useLooking();
   const hot = recording.head.findings.hot.slice(0, HOT);
-  const whole = Math.max(1, recording.head.run.cpu_ns);
   if (hot.length === 0) return null;
+  const counted = recording.head.about.instructions ?? null;
+  const whole = Math.max(1, counted ?? recording.head.run.cpu_ns);
+  const cost = counted === null ? time : count;
   return (
     <article class="hot">
-      <h2>The CPU time goes here</h2>
+      <h2>{counted === null ? "The CPU time goes here" : "The instructions go here"}</h2>
       <table class="grid">
         <thead>
           <tr>
@@ -228,9 +234,9 @@ function Hot() {
         <tbody>
           {hot.map((row) => (
             <tr key={`${row.module} ${row.function} ${row.line}`}>
-              <td class="number">{time(row.self_ns)}</td>
-              <td class="number">{share(row.self_ns / whole)}</td>
-              <td class="number">{time(row.total_ns)}</td>
+              <td class="number">{cost(row.self_instructions ?? row.self_ns)}</td>
+              <td class="number">{share((row.self_instructions ?? row.self_ns) / whole)}</td>
+              <td class="number">{cost(row.total_instructions ?? row.total_ns)}</td>
               <td>
                 <button
                   type="button"

@@ -9,7 +9,7 @@ mod small_io;
 mod superlinear_work;
 mod sync_per_operation;
 mod waiting;
-pub(crate) mod words;
+pub mod words;
 
 use crate::Evidence;
 use crate::findings::{Cause, Finding};

@@ -1,12 +1,12 @@
 //! Numbers as a person would write them.
 
 /// A path without its folders.
-pub(crate) fn base_name(path: &str) -> &str {
+pub fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
 /// 51,302
-pub(crate) fn count(value: f64) -> String {
+pub fn count(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -19,7 +19,7 @@ pub(crate) fn count(value: f64) -> String {
 }
 
 /// How often: `once`, `twice`, `1,234 times`.
-pub(crate) fn times(value: f64) -> String {
+pub fn times(value: f64) -> String {
     match value.round() {
         1.0 => "once".to_owned(),
         2.0 => "twice".to_owned(),
@@ -28,7 +28,7 @@ pub(crate) fn times(value: f64) -> String {
 }
 
 /// A slope as a person would write it: 2.0, 0.25, 1,234.
-pub(crate) fn rounded(value: f64) -> String {
+pub fn rounded(value: f64) -> String {
     if value >= 100.0 {
         count(value)
     } else if value >= 1.0 {
@@ -39,7 +39,7 @@ pub(crate) fn rounded(value: f64) -> String {
 }
 
 /// ns as a person would write them.
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns >= 1e9 => (ns / 1e9, "s"),
         ns if ns >= 1e6 => (ns / 1e6, "ms"),

@@ -6,6 +6,7 @@
 //! - `candidate` — the cost of each call against its number, for every function that was counted.
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
+//! - `slices` — the same from a run under callgrind, where all calls and their instructions were counted.
 //! - `told` — what is said of it.
 //! - this file — who is guilty.
 //!
@@ -17,6 +18,7 @@ mod candidate;
 mod clock;
 mod context;
 mod loops;
+mod slices;
 mod timeline;
 mod told;
 
@@ -45,6 +47,9 @@ const WALKS_RATIO: f64 = 2.5;
 const WALKS_R2: f64 = 0.95;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    if !evidence.recording.tables.slices.is_empty() {
+        return slices::find(evidence);
+    }
     let counted = candidate::counted(evidence);
     let rounds = loops::rounds(evidence);
     let mut growers: Vec<Candidate> =

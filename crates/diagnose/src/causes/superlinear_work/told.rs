@@ -256,6 +256,8 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         cost_ns: cost as u64,
         share: (cost / evidence.cpu_ns).min(1.0),
         gain_ns: gain as u64,
+        cost_instructions: None,
+        gain_instructions: None,
         function: frame.function.clone(),
         module: frame.module.clone(),
         file: frame.file.clone(),

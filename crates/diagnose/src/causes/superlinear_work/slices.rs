@@ -1,0 +1,527 @@
+//! Growth from exact counts: a run under callgrind, in slices. The calls of a function and their instructions are known in
+//! each slice, so nothing is estimated; what was not counted is time.
+//!
+//! As with samples the guilty function is the innermost whose calls cost ever more, and what its caller does besides tells
+//! whether the input grows.
+
+use crate::Evidence;
+use crate::causes::{runtime, words};
+use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Series, Sure};
+use slowpath_stats::{CountFit, Growth, Point, Ramp, Shape, count_fit, growth, spearman};
+use std::collections::{BTreeMap, HashMap};
+
+/// Fewer calls than this show no growth.
+const CALLS: f64 = 50.0;
+/// Buckets of about as many calls each: bounds of their number.
+const BUCKETS: f64 = 16.0;
+const FEWEST: usize = 8;
+/// The gain is at least this share of the run's instructions.
+const GAIN_SHARE: f64 = 0.10;
+/// The last quarter of the calls costs more than so many times the first; the rank correlation with their number, and the
+/// share of the variance that the curve explains. There is no noise to allow for.
+const RATIO: f64 = 1.8;
+const RANK: f64 = 0.9;
+const R2: f64 = 0.9;
+/// What the caller does besides says something if it has so many instructions a call, and this share of what the function
+/// has at its cheapest: less may be what each call needs whatever its input. It stays the same if the second half has at most
+/// so many times those of the first.
+const REST: f64 = 30.0;
+const REST_SHARE: f64 = 0.1;
+const FLAT: f64 = 1.3;
+/// … and its rank correlation is at most this, or the ratio so near to 1 that this does not matter.
+const REST_RANK: f64 = 0.8;
+const SAME: f64 = 1.1;
+/// Without the rest the last calls must cost so many times what the first did.
+const HINT_RATIO: f64 = 4.0;
+/// A line through the calls of a callee explains so much.
+const LINE: f64 = 0.95;
+/// Calls of the C library by which input comes that the kernel, unseen, has made; and how many of them for each call of a
+/// function mean that each has an input of its own.
+const READS: [&str; 12] = [
+    "read",
+    "pread",
+    "pread64",
+    "readv",
+    "preadv",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "mmap",
+    "mmap64",
+    "__read",
+    "__pread64",
+];
+const OWN_INPUT: f64 = 0.5;
+/// Frames of a call path.
+const FRAMES: usize = 32;
+
+/// Sums of a function, or of calls to it, slice by slice.
+#[derive(Clone, Default)]
+struct Column {
+    calls: Vec<f64>,
+    instructions: Vec<f64>,
+}
+
+impl Column {
+    fn new(slices: usize) -> Column {
+        Column { calls: vec![0.0; slices], instructions: vec![0.0; slices] }
+    }
+
+    fn all(&self) -> f64 {
+        self.instructions.iter().sum()
+    }
+}
+
+/// A process, slice by slice.
+struct Process {
+    slices: usize,
+    functions: BTreeMap<u32, Column>,
+    /// By callee and caller.
+    calls: BTreeMap<(u32, u32), Column>,
+    /// Callers of each function, the one with the most instructions first.
+    callers: HashMap<u32, Vec<u32>>,
+}
+
+/// A function whose calls cost ever more.
+struct Grower {
+    function: u32,
+    /// For each slice the bucket that it is in.
+    buckets: Vec<usize>,
+    points: Vec<Point>,
+    growth: Growth,
+    ramp: Ramp,
+    ratio: f64,
+    calls: f64,
+    instructions: f64,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let whole = evidence.recording.about.instructions.unwrap_or(0).max(1) as f64;
+    let mut findings = Vec::new();
+    for process in processes(evidence) {
+        let mut order: Vec<u32> = process.functions.keys().copied().collect();
+        // Who is called has less than who calls it: from the innermost outward.
+        order.sort_by(|a, b| process.functions[a].all().total_cmp(&process.functions[b].all()));
+        let mut growers: Vec<Grower> = Vec::new();
+        for function in order {
+            if runtime::is_name(&evidence.frame(function)) {
+                continue; // it does what it is asked to; whoever asks is guilty
+            }
+            let column = &process.functions[&function];
+            let Some(grower) = grows(function, column).filter(|one| one.gain() >= GAIN_SHARE * whole) else {
+                continue;
+            };
+            // Without what growing callees cost it must grow still, else it grows because they do.
+            let mut left = column.clone();
+            for inner in growers.iter().filter(|inner| process.is_under(inner.function, function)) {
+                let of_inner = &process.functions[&inner.function].instructions;
+                left.instructions
+                    .iter_mut()
+                    .zip(of_inner)
+                    .for_each(|(left, inner)| *left = (*left - inner).max(0.0));
+            }
+            if grows(function, &left).is_some_and(|left| left.gain() >= GAIN_SHARE * whole) {
+                growers.push(grower);
+            }
+        }
+        let rests: Vec<Rest> = growers.iter().map(|grower| rest(&process, grower)).collect();
+        for (grower, of_this) in growers.iter().zip(&rests) {
+            // What was found under it to grow with its input is its own input growing.
+            let inner = growers.iter().zip(&rests).any(|(inner, rest)| {
+                matches!(rest, Rest::Grows) && process.is_under(inner.function, grower.function)
+            });
+            let of_this = if inner { Rest::Grows } else { *of_this };
+            findings.extend(judged(evidence, &process, grower, of_this, whole));
+        }
+    }
+    findings
+}
+
+fn processes(evidence: &Evidence<'_>) -> Vec<Process> {
+    let tables = &evidence.recording.tables;
+    let mut slices: BTreeMap<u32, usize> = BTreeMap::new();
+    for row in &tables.slices {
+        let count = slices.entry(row.process).or_default();
+        *count = (*count).max(row.slice as usize + 1);
+    }
+    // Numbers of slices come from a file: they count up, so that there are no more than rows.
+    slices.retain(|_, count| *count <= tables.slices.len());
+    let mut found: BTreeMap<u32, Process> = slices
+        .into_iter()
+        .map(|(process, slices)| {
+            (
+                process,
+                Process {
+                    slices,
+                    functions: BTreeMap::new(),
+                    calls: BTreeMap::new(),
+                    callers: HashMap::new(),
+                },
+            )
+        })
+        .collect();
+    for row in &tables.slices {
+        let Some(process) = found.get_mut(&row.process) else { continue };
+        let slices = process.slices;
+        let column = process.functions.entry(row.function).or_insert_with(|| Column::new(slices));
+        column.calls[row.slice as usize] += row.calls as f64;
+        column.instructions[row.slice as usize] += row.instructions as f64;
+    }
+    for row in &tables.slice_calls {
+        let Some(process) = found.get_mut(&row.process).filter(|of| (row.slice as usize) < of.slices) else {
+            continue;
+        };
+        let slices = process.slices;
+        let column = process.calls.entry((row.callee, row.caller)).or_insert_with(|| Column::new(slices));
+        column.calls[row.slice as usize] += row.calls as f64;
+        column.instructions[row.slice as usize] += row.instructions as f64;
+    }
+    let mut processes: Vec<Process> = found.into_values().collect();
+    for process in &mut processes {
+        let mut callers: HashMap<u32, Vec<(f64, u32)>> = HashMap::new();
+        for ((callee, caller), column) in &process.calls {
+            callers.entry(*callee).or_default().push((column.all(), *caller));
+        }
+        for (callee, mut of) in callers {
+            of.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            process.callers.insert(callee, of.into_iter().map(|(_, caller)| caller).collect());
+        }
+    }
+    processes
+}
+
+impl Process {
+    fn callers(&self, function: u32) -> &[u32] {
+        self.callers.get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether `inner` is called by `outer`, directly or through others.
+    fn is_under(&self, inner: u32, outer: u32) -> bool {
+        let mut seen = vec![inner];
+        let mut at = 0;
+        while let Some(function) = seen.get(at).copied() {
+            for caller in self.callers(function) {
+                if *caller == outer {
+                    return true;
+                }
+                if !seen.contains(caller) {
+                    seen.push(*caller);
+                }
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+impl Grower {
+    /// Cost of the cheapest calls, at the end where they are.
+    fn cheapest(&self) -> f64 {
+        let end = if self.ramp.falling { self.points.last() } else { self.points.first() };
+        end.map_or(0.0, |point| point.cost)
+    }
+
+    /// What is saved if every call costs what the cheapest does, instructions.
+    fn gain(&self) -> f64 {
+        (self.instructions - self.cheapest() * self.calls).max(0.0)
+    }
+}
+
+/// Slices in buckets of about as many calls; of those behind the last call each belongs to the last bucket.
+fn buckets(calls: &[f64]) -> Vec<usize> {
+    let each = (calls.iter().sum::<f64>() / BUCKETS).max(1.0);
+    let (mut bucket, mut sum) = (0, 0.0);
+    calls
+        .iter()
+        .map(|calls| {
+            if sum >= each && *calls > 0.0 {
+                (bucket, sum) = (bucket + 1, 0.0);
+            }
+            sum += calls;
+            bucket
+        })
+        .collect()
+}
+
+/// Sums of each bucket.
+fn sums(buckets: &[usize], of: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; buckets.last().map_or(0, |last| last + 1)];
+    buckets.iter().zip(of).for_each(|(bucket, value)| sums[*bucket] += value);
+    sums
+}
+
+/// Growth of the cost of a call, if it is steady.
+fn grows(function: u32, column: &Column) -> Option<Grower> {
+    let calls: f64 = column.calls.iter().sum();
+    if calls < CALLS {
+        return None;
+    }
+    let buckets = buckets(&column.calls);
+    let mut before = 0.0;
+    let points: Vec<Point> = sums(&buckets, &column.calls)
+        .into_iter()
+        .zip(sums(&buckets, &column.instructions))
+        .filter(|(calls, _)| *calls > 0.0)
+        .map(|(calls, instructions)| {
+            before += calls;
+            Point { k: before - calls / 2.0, cost: instructions / calls, variance: 0.0 }
+        })
+        .collect();
+    if points.len() < FEWEST {
+        return None;
+    }
+    let growth = growth(&points);
+    let ramp = growth.ramp.clone()?;
+    let quarter = points.len() / 4;
+    let mean = |points: &[Point]| points.iter().map(|point| point.cost).sum::<f64>() / points.len() as f64;
+    let (first, last) = (mean(&points[..quarter]), mean(&points[points.len() - quarter..]));
+    let (rank, ratio, exponents) = if ramp.falling {
+        (-growth.spearman, first / last.max(1e-9), 0.7..=2.6)
+    } else {
+        (growth.spearman, last / first.max(1e-9), 0.6..=2.6)
+    };
+    let steady = matches!(growth.shape, Shape::Power { .. })
+        && rank >= RANK
+        && ratio >= RATIO
+        && ramp.r2 >= R2
+        && exponents.contains(&ramp.exponent);
+    let instructions = column.all();
+    steady.then_some(Grower { function, buckets, points, growth, ramp, ratio, calls, instructions })
+}
+
+/// What the callers do besides, for each call.
+#[derive(Clone, Copy)]
+enum Rest {
+    /// As much in the second half: who does it, and the ratio.
+    Flat(u32, f64),
+    /// More: the input grows.
+    Grows,
+    /// Too little to tell.
+    Unknown,
+}
+
+fn rest(process: &Process, grower: &Grower) -> Rest {
+    let calls = sums(&grower.buckets, &process.functions[&grower.function].calls);
+    let own = &process.functions[&grower.function].instructions;
+    let mut seen = vec![grower.function];
+    while let Some(caller) =
+        process.callers(seen[seen.len() - 1]).iter().find(|caller| !seen.contains(caller))
+    {
+        seen.push(*caller);
+        let Some(column) = process.functions.get(caller) else { break };
+        let besides: Vec<f64> =
+            column.instructions.iter().zip(own).map(|(all, own)| (all - own).max(0.0)).collect();
+        let each: Vec<f64> = sums(&grower.buckets, &besides)
+            .iter()
+            .zip(&calls)
+            .map(|(besides, calls)| besides / calls.max(1.0))
+            .collect();
+        let half = each.len() / 2;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        // What a program does once, before and after, is in the outermost buckets.
+        let inner = if each.len() >= FEWEST { &each[1..each.len() - 1] } else { &each[..] };
+        let (first, second) =
+            (mean(&inner[..inner.len() / 2]), mean(&inner[inner.len() - half.min(inner.len() / 2)..]));
+        if first.max(second) < REST.max(REST_SHARE * grower.cheapest()) {
+            continue;
+        }
+        let number: Vec<f64> = (0..inner.len()).map(|at| at as f64).collect();
+        let rank = spearman(&number, inner).unwrap_or(0.0);
+        let (ratio, rank) = if grower.ramp.falling {
+            (first / second.max(1e-9), -rank)
+        } else {
+            (second / first.max(1e-9), rank)
+        };
+        return if ratio <= SAME || ratio <= FLAT && rank <= REST_RANK {
+            Rest::Flat(*caller, if grower.ramp.falling { 1.0 / ratio.max(1e-9) } else { ratio })
+        } else {
+            Rest::Grows
+        };
+    }
+    Rest::Unknown
+}
+
+/// How often a process asked for input.
+fn reads(evidence: &Evidence<'_>, process: &Process) -> f64 {
+    let asked = process.functions.iter().filter(|(function, _)| {
+        let frame = evidence.frame(**function);
+        runtime::is_name(&frame) && READS.contains(&frame.function.as_str())
+    });
+    asked.flat_map(|(_, column)| &column.calls).sum()
+}
+
+/// The callee whose calls a line in the number of the call explains best.
+fn callee(process: &Process, grower: &Grower) -> Option<(u32, CountFit, Vec<f64>)> {
+    let k: Vec<f64> = grower.points.iter().map(|point| point.k).collect();
+    let calls = sums(&grower.buckets, &process.functions[&grower.function].calls);
+    let of_callee = process.calls.iter().filter(|((_, caller), _)| *caller == grower.function);
+    let fitted = of_callee.filter_map(|((callee, _), column)| {
+        let each: Vec<f64> = sums(&grower.buckets, &column.calls)
+            .iter()
+            .zip(&calls)
+            .filter(|(_, calls)| **calls > 0.0)
+            .map(|(of_callee, calls)| of_callee / calls)
+            .collect();
+        let fit = count_fit(&k, &each)?;
+        let rising = if grower.ramp.falling { fit.per_call < 0.0 } else { fit.per_call > 0.0 };
+        (rising && fit.r2 >= LINE).then_some((*callee, fit, each))
+    });
+    fitted.max_by(|a, b| a.1.per_call.abs().total_cmp(&b.1.per_call.abs()).then(b.0.cmp(&a.0)))
+}
+
+fn judged(
+    evidence: &Evidence<'_>,
+    process: &Process,
+    grower: &Grower,
+    rest: Rest,
+    whole: f64,
+) -> Option<Finding> {
+    let callee = callee(process, grower);
+    let confidence = match rest {
+        Rest::Grows => return None,
+        Rest::Flat(..) => Confidence::Certain,
+        // How large what is read for each call is the kernel alone has seen.
+        Rest::Unknown if reads(evidence, process) >= OWN_INPUT * grower.calls => return None,
+        Rest::Unknown if grower.ratio >= HINT_RATIO => Confidence::Hint,
+        Rest::Unknown => return None,
+    };
+    let frame = evidence.frame(grower.function);
+    let path = path(evidence, process, grower.function);
+    let name = &frame.function;
+    let (first, last) = (grower.points.first()?.cost, grower.points.last()?.cost);
+    let from = path.len().checked_sub(2).map_or(String::new(), |at| format!(" from {}", path[at].function));
+    let mut explanation = vec![format!("called {} times{from}", words::count(grower.calls))];
+    if let Some((callee, fit, _)) = &callee {
+        let sign = if fit.per_call < 0.0 { "−" } else { "" };
+        let square = if matches!(rest, Rest::Flat(..)) { ": n calls cost n²" } else { "" };
+        explanation.push(format!(
+            "call k makes {sign}{}·k calls to {} (R² {:.3}){square}",
+            words::rounded(fit.per_call.abs()),
+            evidence.name(*callee),
+            fit.r2
+        ));
+    }
+    explanation.push(format!(
+        "a call costs {} instructions at first and {} at the end{}",
+        words::count(first),
+        words::count(last),
+        if grower.ramp.falling { ": each works through all that is left" } else { ", and it grows steadily" }
+    ));
+    explanation.push(match rest {
+        Rest::Flat(caller, ratio) => format!(
+            "what {} does besides stays the same ({ratio:.2} times as many instructions in the second half of the calls), so it is not \
+             the input that changes",
+            evidence.name(caller)
+        ),
+        _ => "whether the input of each call grows as well could not be told: nothing else is done between the calls".to_owned(),
+    });
+    let fact = |name: &str, value: f64, unit: &str, source: &str, sure| Fact {
+        name: name.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        source: source.to_owned(),
+        sure,
+    };
+    let mut facts = vec![
+        fact("calls in all", grower.calls, "calls", "callgrind", Sure::Exact),
+        fact("cost of the first calls", first, "instructions", "callgrind", Sure::Exact),
+        fact("cost of the last calls", last, "instructions", "callgrind", Sure::Exact),
+        fact(
+            "rank correlation of cost and call number",
+            grower.growth.spearman,
+            "1",
+            "callgrind",
+            Sure::Exact,
+        ),
+        fact(
+            "last quarter over first quarter",
+            grower.growth.last_to_first,
+            "ratio",
+            "callgrind",
+            Sure::Exact,
+        ),
+        fact("exponent of the growth of a call's cost", grower.ramp.exponent, "1", "fit", Sure::Fitted),
+        fact("R² of the growth", grower.ramp.r2, "1", "fit", Sure::Fitted),
+    ];
+    if let Rest::Flat(_, ratio) = rest {
+        facts.push(fact(
+            "rest of the caller, second half over first",
+            ratio,
+            "ratio",
+            "callgrind",
+            Sure::Exact,
+        ));
+    }
+    let number = format!("number of the call of {name}");
+    let k: Vec<f64> = grower.points.iter().map(|point| point.k).collect();
+    let mut series = vec![Series {
+        name: "cost of a call".to_owned(),
+        x_label: number.clone(),
+        y_label: "cost of the call".to_owned(),
+        y_unit: "instructions".to_owned(),
+        x: k.clone(),
+        y: grower.points.iter().map(|point| point.cost).collect(),
+        fit: grower.ramp.fitted.clone(),
+    }];
+    if let Some((callee, fit, each)) = callee {
+        facts.push(fact("callee's calls for each further call", fit.per_call, "calls", "fit", Sure::Fitted));
+        series.push(Series {
+            name: format!("calls to {}", evidence.name(callee)),
+            x_label: number,
+            y_label: format!("calls to {} in it", evidence.name(callee)),
+            y_unit: "calls".to_owned(),
+            fit: k.iter().map(|k| fit.constant + fit.per_call * k).collect(),
+            x: k,
+            y: each,
+        });
+    }
+    let advice = if grower.ramp.falling {
+        format!(
+            "let {name} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
+             scanning what is left at each call"
+        )
+    } else {
+        format!(
+            "let {name} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
+             sorted index, in place of going through all earlier items at each call"
+        )
+    };
+    Some(Finding {
+        cause: Cause::SuperlinearWork,
+        title: if grower.ramp.falling {
+            "each call works through all that is left".to_owned()
+        } else {
+            "work grows with every call".to_owned()
+        },
+        confidence,
+        basis: Basis::Instructions,
+        cost_ns: 0,
+        share: (grower.instructions / whole).min(1.0),
+        gain_ns: 0,
+        cost_instructions: Some(grower.instructions as u64),
+        gain_instructions: Some(grower.gain() as u64),
+        fingerprint: format!("superlinear-work:{}:{name}", frame.module),
+        function: frame.function,
+        module: frame.module,
+        file: frame.file,
+        line: frame.line,
+        path,
+        files: Vec::new(),
+        explanation,
+        facts,
+        series,
+        advice,
+    })
+}
+
+/// The callers that ask for most of each other, outermost first, the function last.
+fn path(evidence: &Evidence<'_>, process: &Process, function: u32) -> Vec<Frame> {
+    let mut seen = vec![function];
+    while seen.len() < FRAMES && evidence.name(seen[seen.len() - 1]) != "main" {
+        match process.callers(seen[seen.len() - 1]).iter().find(|caller| !seen.contains(caller)) {
+            Some(caller) => seen.push(*caller),
+            None => break,
+        }
+    }
+    seen.into_iter().rev().map(|function| evidence.frame(function)).collect()
+}
