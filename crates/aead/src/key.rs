@@ -14,11 +14,15 @@ pub enum Implementation {
     AesNi,
     /// The same with the byte masks of AVX-512VL and BW for the ends of texts.
     AesNiAvx512,
+    /// VAES and VPCLMULQDQ on registers of 32 bytes, without AVX-512.
+    Vaes,
+    /// VAES and VPCLMULQDQ on registers of 64 bytes, with the byte masks of AVX-512BW.
+    VaesAvx512,
 }
 
 impl Implementation {
     /// All of them, from the slowest to the fastest.
-    pub const ALL: [Self; 3] = [Self::Portable, Self::AesNi, Self::AesNiAvx512];
+    pub const ALL: [Self; 5] = [Self::Portable, Self::AesNi, Self::AesNiAvx512, Self::Vaes, Self::VaesAvx512];
 
     /// The fastest that this machine has.
     #[must_use]
@@ -29,22 +33,14 @@ impl Implementation {
     /// Whether this machine has it.
     #[must_use]
     pub fn available(self) -> bool {
-        match self {
-            Self::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            other => cpu::features() >= other.features(),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn features(self) -> cpu::Features {
-        match self {
-            Self::Portable => cpu::Features::None,
-            Self::AesNi => cpu::Features::AesAvx2,
-            Self::AesNiAvx512 => cpu::Features::AesAvx512,
-        }
+        #[cfg(target_arch = "x86_64")]
+        let available = match kernel::Set::of(self) {
+            Some(set) => cpu::features().have(set.features()),
+            None => true,
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let available = self == Self::Portable;
+        available
     }
 }
 
@@ -149,7 +145,7 @@ impl Key {
         #[cfg(target_arch = "x86_64")]
         {
             let second = header_protection_key.map_or(&[][..], AsRef::as_ref);
-            if let Some(key) = kernel::Key::new(implementation.features(), key.as_ref(), second) {
+            if let Some(key) = kernel::Key::new(implementation, key.as_ref(), second) {
                 return Self { engine: Engine::Kernel(key), protects_headers };
             }
         }

@@ -13,7 +13,7 @@ use crate::Packet;
 
 /// Seals each; samples must lie within the texts.
 #[inline(always)]
-pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets: &mut [Packet<'_>]) {
+pub(crate) fn seal_batch<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets: &mut [Packet<'_>]) {
     let (mut no_tag, mut no_mask) = ([0; 16], [0; 16]);
     let mut unfinished = Unfinished {
         sum: Sum::zero(isa),

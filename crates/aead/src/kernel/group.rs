@@ -9,7 +9,7 @@ use super::isa::{Block, Isa, V, pin, reread};
 use super::schedule::Schedule;
 
 /// Work to be done between the rounds of a group.
-pub(crate) trait Gap<I: Isa> {
+pub(crate) trait Gap<I> {
     /// Does piece `piece` of the work: 0, 1, … up to the rounds less three.
     fn fill(&mut self, isa: I, piece: usize);
 }
@@ -17,7 +17,7 @@ pub(crate) trait Gap<I: Isa> {
 /// Nothing to do meanwhile.
 pub(crate) struct Idle;
 
-impl<I: Isa> Gap<I> for Idle {
+impl<I> Gap<I> for Idle {
     #[inline(always)]
     fn fill(&mut self, _isa: I, _piece: usize) {}
 }
@@ -61,14 +61,20 @@ impl<I: Isa> Gap<I> for HashSome<'_> {
 /// Header protection's AES block on its way, a round a gap.
 #[derive(Clone, Copy)]
 pub(crate) struct Mask<'k> {
-    state: V,
-    keys: &'k [V; MAX_KEYS],
+    pub(crate) state: V,
+    pub(crate) keys: &'k [V; MAX_KEYS],
 }
 
 impl<'k> Mask<'k> {
     #[inline(always)]
     pub(crate) fn new<I: Isa>(isa: I, keys: &'k [V; MAX_KEYS], sample: &Block) -> Self {
-        Self { state: isa.xor(isa.load(sample), keys[0]), keys }
+        Self::of_block(isa, keys, isa.load(sample))
+    }
+
+    /// As [`Mask::new`], of a block in a register.
+    #[inline(always)]
+    pub(crate) fn of_block<I: Isa>(isa: I, keys: &'k [V; MAX_KEYS], block: V) -> Self {
+        Self { state: isa.xor(block, keys[0]), keys }
     }
 
     #[inline(always)]

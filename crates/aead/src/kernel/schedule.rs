@@ -1,14 +1,14 @@
 //! All that is computed once a key, for the kernels.
 
 use super::aes::{self, MAX_KEYS};
-use super::ghash::{self, POWERS};
+use super::ghash::{self, Powers};
 use super::isa::{Block, Isa, V};
 use zeroize::Zeroize;
 
 /// Round keys, the table of round-1 caching and the powers of the hash key: about 3.5 KB, all secret, wiped on drop.
 #[repr(C, align(64))]
 pub(crate) struct Schedule {
-    pub(crate) powers: [V; POWERS],
+    pub(crate) powers: Powers,
     pub(crate) first_columns: [u32; 256],
     pub(crate) rounds: [V; MAX_KEYS],
     pub(crate) header_rounds: [V; MAX_KEYS],

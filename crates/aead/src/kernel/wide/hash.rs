@@ -1,0 +1,171 @@
+//! GHASH on wide registers: as [`crate::kernel::ghash`], each lane with a power of its own.
+//!
+//! The lanes' sums are added up where a sum is reduced. The block of lengths always meets the first power, so it goes with the
+//! end of the associated data, before anything is encrypted.
+
+use super::group::GROUP;
+use super::isa::Wide;
+use crate::kernel::ghash::{self, POWERS, Powers};
+use crate::kernel::isa::V;
+
+/// A sum of unreduced products in each lane.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<I: Wide> {
+    low: I::W,
+    high: I::W,
+    middle: I::W,
+}
+
+impl<I: Wide> Sum<I> {
+    #[inline(always)]
+    pub(super) fn zero(isa: I) -> Self {
+        Self { low: isa.zero(), high: isa.zero(), middle: isa.zero() }
+    }
+
+    /// Adds `block · power` in each lane; the blocks' bytes already reversed.
+    #[inline(always)]
+    pub(super) fn add(&mut self, isa: I, block: I::W, power: I::W) {
+        self.low = isa.xor(self.low, isa.carryless::<0x00>(block, power));
+        self.high = isa.xor(self.high, isa.carryless::<0x11>(block, power));
+        let (a, b) = (isa.carryless::<0x01>(block, power), isa.carryless::<0x10>(block, power));
+        self.middle = isa.xor3(self.middle, a, b);
+    }
+
+    /// As [`Sum::add`] of blocks as they are in memory, held in its place among the instructions around.
+    #[inline(always)]
+    pub(super) fn add_pinned(&mut self, isa: I, blocks: I::W, power: I::W) {
+        self.add(isa, isa.reverse(blocks), power);
+        isa.pin_together(&mut self.low, &mut self.high, &mut self.middle);
+    }
+
+    /// All lanes' sum, reduced.
+    #[inline(always)]
+    pub(super) fn reduce(self, isa: I) -> V {
+        let (low, high, middle) = (isa.fold(self.low), isa.fold(self.high), isa.fold(self.middle));
+        ghash::Sum { low, high, middle }.reduce(isa.narrow())
+    }
+}
+
+/// The hash of one message on its way: the sum so far and which powers the next blocks of text meet.
+#[derive(Clone, Copy)]
+pub(super) struct Hasher<'k, I: Wide> {
+    pub(super) sum: Sum<I>,
+    all: &'k Powers,
+    /// Index of the power that the next block meets, and of the first that belongs to no block of this segment.
+    next: usize,
+    end: usize,
+    /// Blocks of text behind this segment.
+    left: usize,
+    /// The block of lengths, to be hashed when the last segment begins.
+    ends: V,
+}
+
+impl<'k, I: Wide> Hasher<'k, I> {
+    /// Hashes `aad` and the lengths, with a text of `length` bytes to come.
+    #[inline(always)]
+    pub(super) fn new(isa: I, all: &'k Powers, aad: &[u8], length: usize) -> Self {
+        let ends = ghash::lengths(isa.narrow(), aad.len(), length);
+        let (blocks, aad_blocks) = (length.div_ceil(16), aad.len().div_ceil(16));
+        let mut hasher = Self { sum: Sum::zero(isa), all, next: 0, end: POWERS - 1, left: blocks, ends };
+        if aad_blocks + blocks < POWERS {
+            hasher.next = POWERS - 1 - blocks - aad_blocks;
+            hasher.left = 0;
+            hasher.add_with_ends(isa, aad);
+        } else {
+            hasher.begin_long(isa, aad);
+        }
+        hasher
+    }
+
+    /// Where the powers do not reach over associated data and text together.
+    #[inline(always)]
+    fn begin_long(&mut self, isa: I, aad: &[u8]) {
+        for segment in aad.chunks(POWERS * 16) {
+            self.continue_from(isa, segment.len().div_ceil(16), 0);
+            for bytes in segment.chunks(I::WIDTH) {
+                self.add_bytes(isa, bytes);
+            }
+        }
+        self.next_segment(isa);
+    }
+
+    /// Begins a segment of `blocks` blocks and `more` that join later: what was hashed so far is reduced and joins as if it
+    /// were a part of its first.
+    #[inline(always)]
+    fn continue_from(&mut self, isa: I, blocks: usize, more: usize) {
+        let so_far = self.sum.reduce(isa);
+        self.next = POWERS - blocks - more;
+        self.end = POWERS - more;
+        self.sum = Sum::zero(isa);
+        self.sum.add(isa, isa.widen(so_far), self.powers(isa));
+    }
+
+    /// Begins a segment of text: the last one with all that is left, or another of whole groups.
+    #[inline(always)]
+    fn next_segment(&mut self, isa: I) {
+        if self.left < POWERS {
+            self.continue_from(isa, self.left, 1);
+            self.left = 0;
+            self.add_with_ends(isa, &[]);
+        } else {
+            let blocks = ((self.left - 1) / GROUP * GROUP).min(POWERS);
+            self.continue_from(isa, blocks, 0);
+            self.left -= blocks;
+        }
+    }
+
+    /// The powers for the register that begins with the next block.
+    #[inline(always)]
+    fn powers(&self, isa: I) -> I::W {
+        isa.blocks(&self.all[self.next..])
+    }
+
+    /// Up to a register of bytes, padded with zeros to whole blocks.
+    #[inline(always)]
+    fn add_bytes(&mut self, isa: I, bytes: &[u8]) {
+        self.sum.add(isa, isa.reverse(isa.load_partial(bytes)), self.powers(isa));
+        self.next += bytes.len().div_ceil(16);
+    }
+
+    /// The end of the associated data and the lengths: these in the last lane.
+    #[inline(always)]
+    fn add_with_ends(&mut self, isa: I, mut aad: &[u8]) {
+        while aad.len() > I::WIDTH - 16 {
+            let (bytes, rest) = aad.split_at(aad.len().min(I::WIDTH));
+            self.add_bytes(isa, bytes);
+            aad = rest;
+        }
+        let blocks = isa.with_last_lane(isa.reverse(isa.load_partial(aad)), self.ends);
+        let powers = isa.with_last_lane(self.powers(isa), self.all[POWERS - 1]);
+        self.sum.add(isa, blocks, powers);
+        self.next += aad.len().div_ceil(16);
+    }
+
+    /// Powers for the next whole groups: as many as are in one segment, up to `most`. Begins a new segment where one has ended,
+    /// which changes the sum.
+    #[inline(always)]
+    pub(super) fn groups(&mut self, isa: I, most: usize) -> &'k [[V; GROUP]] {
+        if self.next == self.end {
+            self.next_segment(isa);
+        }
+        let groups = self.all[self.next..self.end].as_chunks().0;
+        let groups = &groups[..most.min(groups.len())];
+        self.next += GROUP * groups.len();
+        groups
+    }
+
+    /// Powers for the next group.
+    #[inline(always)]
+    pub(super) fn group(&mut self, isa: I) -> &'k [V; GROUP] {
+        &self.groups(isa, 1)[0]
+    }
+
+    /// Powers for the text's last blocks, up to a group, and what lies behind them. As [`Hasher::groups`].
+    #[inline(always)]
+    pub(super) fn last(&mut self, isa: I) -> &'k [V] {
+        if self.left > 0 {
+            self.next_segment(isa);
+        }
+        &self.all[self.next..]
+    }
+}
