@@ -133,8 +133,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         before: &mut Unfinished<'p>,
     ) {
         let isa = self.isa;
-        let columns = self.counter.first(self.key);
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, before);
+        let changes = self.counter.first(self.key);
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, changes, before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], self.key.rounds[ROUNDS]);
         self.end::<ROUNDS, L, N>(&states, tag_pad, 0, before);
@@ -146,8 +146,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         let Self { isa, key, .. } = self;
         let full = full_groups(count);
         let (lead, groups) = body(self.packet.text, full);
-        let columns = self.counter.first(key);
-        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, columns, before);
+        let changes = self.counter.first(key);
+        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, changes, before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
         apply::<I, ROUNDS>(isa, key, &states[1..], lead);
@@ -168,8 +168,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
     ) {
         let blocks = &self.packet.text.as_chunks::<16>().0[done - waiting..done];
         let mut gap = HashSome { sum: self.hasher.sum, blocks, powers: self.hasher.rest(), mask: None };
-        let columns = self.counter.last(self.isa, self.key);
-        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &self.counter, columns, &mut gap);
+        let changes = self.counter.last(self.isa, self.key);
+        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &self.counter, changes, &mut gap);
         self.hasher.sum = gap.sum;
         self.hasher.skip(waiting);
         self.end::<ROUNDS, N, N>(&states, tag_pad, done, before);

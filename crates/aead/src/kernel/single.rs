@@ -33,8 +33,8 @@ pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message:
     }
     let full = full_groups(count);
     let (lead, groups) = body(text, full);
-    let columns = counter.first(key);
-    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, columns, &mut Idle);
+    let changes = counter.first(key);
+    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, changes, &mut Idle);
     let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
     apply::<I, ROUNDS>(isa, key, &states[1..], lead);
     seal_groups::<I, ROUNDS>(isa, key, &mut counter, &mut hasher, lead, groups);
@@ -71,20 +71,20 @@ pub(crate) fn seal_groups<I: Isa, const ROUNDS: usize>(
 ) {
     let Some((group, mut groups)) = groups.split_first_mut() else { return };
     let mut gap = Hash { sum: hasher.sum, blocks: lead, powers: hasher.first() };
-    let columns = &counter.groups(isa, key, 1)[0];
-    let states = lanes::<I, ROUNDS, 8>(isa, key, counter, columns, &mut gap);
+    let changes = &counter.groups(isa, key, 1)[0];
+    let states = lanes::<I, ROUNDS, 8>(isa, key, counter, changes, &mut gap);
     hasher.sum = gap.sum;
     apply::<I, ROUNDS>(isa, key, &states, group);
     let mut waiting = &*group;
     // A run of groups needs neither a new base nor a new segment.
     while !groups.is_empty() {
         let powers = hasher.groups(isa, groups.len().min(counter.groups_of_base()));
-        let columns = counter.groups(isa, key, powers.len());
+        let changes = counter.groups(isa, key, powers.len());
         let (run, rest) = groups.split_at_mut(powers.len());
         let mut sum = hasher.sum;
-        for ((group, columns), powers) in run.iter_mut().zip(columns).zip(powers) {
+        for ((group, changes), powers) in run.iter_mut().zip(changes).zip(powers) {
             let mut gap = Hash { sum, blocks: waiting, powers };
-            let states = lanes::<I, ROUNDS, 8>(isa, key, counter, columns, &mut gap);
+            let states = lanes::<I, ROUNDS, 8>(isa, key, counter, changes, &mut gap);
             sum = gap.sum;
             apply::<I, ROUNDS>(isa, key, &states, group);
             waiting = group;
@@ -121,19 +121,19 @@ fn decrypt<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message: Message
     let full = full_groups(count);
     let (lead, mut groups) = body(text, full);
     let mut gap = Hash { sum: hasher.sum, blocks: lead, powers: hasher.first() };
-    let columns = counter.first(key);
-    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, columns, &mut gap);
+    let changes = counter.first(key);
+    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, changes, &mut gap);
     hasher.sum = gap.sum;
     let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
     apply::<I, ROUNDS>(isa, key, &states[1..], lead);
     while !groups.is_empty() {
         let powers = hasher.groups(isa, groups.len().min(counter.groups_of_base()));
-        let columns = counter.groups(isa, key, powers.len());
+        let changes = counter.groups(isa, key, powers.len());
         let (run, rest) = groups.split_at_mut(powers.len());
         let mut sum = hasher.sum;
-        for ((group, columns), powers) in run.iter_mut().zip(columns).zip(powers) {
+        for ((group, changes), powers) in run.iter_mut().zip(changes).zip(powers) {
             let mut gap = Hash { sum, blocks: group, powers };
-            let states = lanes::<I, ROUNDS, 8>(isa, key, &counter, columns, &mut gap);
+            let states = lanes::<I, ROUNDS, 8>(isa, key, &counter, changes, &mut gap);
             sum = gap.sum;
             apply::<I, ROUNDS>(isa, key, &states, group);
         }
@@ -176,8 +176,8 @@ impl<'k, I: Isa> End<'k, I> {
             powers,
             mask: self.mask(before),
         };
-        let columns = self.columns();
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
+        let changes = self.changes();
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, changes, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let (whole, last) = split_last::<N>(last);
         let mut sum = gap.sum;
@@ -206,8 +206,8 @@ impl<'k, I: Isa> End<'k, I> {
         let text = &mut text[self.done * 16..];
         let powers = self.hasher.rest();
         let mut gap = HashSome { sum: self.hasher.sum, blocks: text.as_chunks().0, powers, mask: None };
-        let columns = self.columns();
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
+        let changes = self.changes();
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, changes, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let mut sum = gap.sum;
         let states = &states[L - N..];
@@ -223,7 +223,7 @@ impl<'k, I: Isa> End<'k, I> {
     }
 
     #[inline(always)]
-    fn columns<const L: usize>(&mut self) -> &'k [u32; L] {
+    fn changes<const L: usize>(&mut self) -> &'k [V; L] {
         if self.done == 0 { self.counter.first(self.key) } else { self.counter.last(self.isa, self.key) }
     }
 

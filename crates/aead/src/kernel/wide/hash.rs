@@ -38,6 +38,21 @@ impl<I: Wide> Sum<I> {
         isa.pin_together(&mut self.low, &mut self.high, &mut self.middle);
     }
 
+    /// As [`Sum::add_pinned`] of two: adding three at a time saves a third of the exclusive ors where one instruction does it.
+    #[inline(always)]
+    pub(super) fn add_two_pinned(&mut self, isa: I, one: (I::W, I::W), other: (I::W, I::W)) {
+        let (a, b) = (isa.reverse(one.0), isa.reverse(other.0));
+        let lows = (isa.carryless::<0x00>(a, one.1), isa.carryless::<0x00>(b, other.1));
+        let highs = (isa.carryless::<0x11>(a, one.1), isa.carryless::<0x11>(b, other.1));
+        let middles = (isa.carryless::<0x01>(a, one.1), isa.carryless::<0x10>(a, one.1));
+        self.middle = isa.xor3(self.middle, middles.0, middles.1);
+        let middles = (isa.carryless::<0x01>(b, other.1), isa.carryless::<0x10>(b, other.1));
+        self.middle = isa.xor3(self.middle, middles.0, middles.1);
+        self.low = isa.xor3(self.low, lows.0, lows.1);
+        self.high = isa.xor3(self.high, highs.0, highs.1);
+        isa.pin_together(&mut self.low, &mut self.high, &mut self.middle);
+    }
+
     /// All lanes' sum, reduced.
     #[inline(always)]
     pub(super) fn reduce(self, isa: I) -> V {
@@ -141,26 +156,32 @@ impl<'k, I: Wide> Hasher<'k, I> {
         self.next += aad.len().div_ceil(16);
     }
 
-    /// Powers for the next whole groups: as many as are in one segment, up to `most`. Begins a new segment where one has ended,
-    /// which changes the sum.
+    /// How many of the next whole groups are in one segment, up to `most`. Begins a new segment where one has ended, which changes
+    /// the sum.
     #[inline(always)]
-    pub(super) fn groups(&mut self, isa: I, most: usize) -> &'k [[V; GROUP]] {
+    pub(super) fn groups_left(&mut self, isa: I, most: usize) -> usize {
         if self.next == self.end {
             self.next_segment(isa);
         }
-        let groups = self.all[self.next..self.end].as_chunks().0;
-        let groups = &groups[..most.min(groups.len())];
-        self.next += GROUP * groups.len();
+        most.min((self.end - self.next) / GROUP)
+    }
+
+    /// Powers for the next `count` groups, which are in one segment ([`Hasher::groups_left`]).
+    #[inline(always)]
+    pub(super) fn groups(&mut self, count: usize) -> &'k [[V; GROUP]] {
+        let groups = &self.all[self.next..self.end].as_chunks().0[..count];
+        self.next += GROUP * count;
         groups
     }
 
     /// Powers for the next group.
     #[inline(always)]
     pub(super) fn group(&mut self, isa: I) -> &'k [V; GROUP] {
-        &self.groups(isa, 1)[0]
+        let count = self.groups_left(isa, 1);
+        &self.groups(count)[0]
     }
 
-    /// Powers for the text's last blocks, up to a group, and what lies behind them. As [`Hasher::groups`].
+    /// Powers for the text's last blocks, up to a group, and what lies behind them. As [`Hasher::groups_left`].
     #[inline(always)]
     pub(super) fn last(&mut self, isa: I) -> &'k [V] {
         if self.left > 0 {

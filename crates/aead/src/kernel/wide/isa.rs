@@ -53,13 +53,8 @@ pub(crate) trait Wide: Copy {
     fn carryless<const HALVES: i32>(self, a: Self::W, b: Self::W) -> Self::W;
     /// As [`Isa::reverse`], in each lane.
     fn reverse(self, value: Self::W) -> Self::W;
-    /// A nonce of twelve bytes in each lane, and behind it a 32-bit number, in this machine's order: `first` in the first lane,
-    /// one more in each that follows.
-    fn counters(self, nonce: V, first: u32) -> Self::W;
-    /// Each lane's number that many higher, modulo 2^32.
-    fn count_on(self, counters: Self::W, by: u32) -> Self::W;
-    /// With each lane's number in GCM's order, the highest byte first.
-    fn counter_blocks(self, counters: Self::W) -> Self::W;
+    /// The last register of sixteen blocks of `value`, of which the last two blocks are those of `end`.
+    fn but_last_two_blocks(self, value: Self::W, end: Self::W) -> Self::W;
     /// As [`crate::kernel::isa::pin`].
     fn pin(self, value: Self::W) -> Self::W;
     /// As [`crate::kernel::isa::pin_together`].
@@ -145,8 +140,7 @@ pins!(pins512, __m512i, zmm_reg, "avx512f");
 macro_rules! common {
     ($w:ty, $narrow:ty, $lanes:literal, $pins:ident, zero $zero:ident, load $load:ident, store $store:ident,
      broadcast $broadcast:ident, widen $widen:ident, with_last_lane $insert:ident $last:literal, xor $xor:ident,
-     round $round:ident, last_round $last_round:ident, carryless $carryless:ident, shuffle $shuffle:ident,
-     add $add:ident) => {
+     round $round:ident, last_round $last_round:ident, carryless $carryless:ident, shuffle $shuffle:ident) => {
         type Narrow = $narrow;
         type W = $w;
         const LANES: usize = $lanes;
@@ -166,13 +160,6 @@ macro_rules! common {
         method!(reverse(value: $w) -> $w, {
             $shuffle(value, $broadcast(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)))
         });
-        method!(counter_blocks(counters: $w) -> $w, {
-            $shuffle(counters, $broadcast(_mm_set_epi8(12, 13, 14, 15, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)))
-        });
-        method!(count_on(counters: $w, by: u32) -> $w, {
-            $add(counters, $broadcast(_mm_set_epi32(by.cast_signed(), 0, 0, 0)))
-        });
-
         #[inline(always)]
         fn carryless<const HALVES: i32>(self, a: $w, b: $w) -> $w {
             // SAFETY: `self` proves the features.
@@ -220,16 +207,15 @@ impl Wide for Vaes256 {
     common!(__m256i, Avx2, 2, pins256, zero _mm256_setzero_si256, load _mm256_loadu_si256, store _mm256_storeu_si256,
         broadcast _mm256_broadcastsi128_si256, widen _mm256_zextsi128_si256, with_last_lane _mm256_inserti128_si256 1,
         xor _mm256_xor_si256, round _mm256_aesenc_epi128, last_round _mm256_aesenclast_epi128,
-        carryless _mm256_clmulepi64_epi128, shuffle _mm256_shuffle_epi8, add _mm256_add_epi32);
+        carryless _mm256_clmulepi64_epi128, shuffle _mm256_shuffle_epi8);
 
     method!(fold(value: __m256i) -> V, {
         _mm_xor_si128(_mm256_castsi256_si128(value), _mm256_extracti128_si256::<1>(value))
     });
-    method!(counters(nonce: V, first: u32) -> __m256i, {
-        let lanes = _mm256_set_epi32(1, 0, 0, 0, 0, 0, 0, 0);
-        let first = _mm_xor_si128(nonce, _mm_set_epi32(first.cast_signed(), 0, 0, 0));
-        _mm256_add_epi32(_mm256_broadcastsi128_si256(first), lanes)
-    });
+    #[inline(always)]
+    fn but_last_two_blocks(self, _value: __m256i, end: __m256i) -> __m256i {
+        end
+    }
 
     #[inline(always)]
     fn xor3(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
@@ -284,7 +270,7 @@ impl Wide for Vaes512 {
     common!(__m512i, Avx512, 4, pins512, zero _mm512_setzero_si512, load _mm512_loadu_si512, store _mm512_storeu_si512,
         broadcast _mm512_broadcast_i32x4, widen _mm512_zextsi128_si512, with_last_lane _mm512_inserti32x4 3,
         xor _mm512_xor_si512, round _mm512_aesenc_epi128, last_round _mm512_aesenclast_epi128,
-        carryless _mm512_clmulepi64_epi128, shuffle _mm512_shuffle_epi8, add _mm512_add_epi32);
+        carryless _mm512_clmulepi64_epi128, shuffle _mm512_shuffle_epi8);
 
     method!(xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i, _mm512_ternarylogic_epi64::<0x96>(a, b, c));
     method!(keep(value: __m512i, count: usize) -> __m512i, _mm512_maskz_mov_epi8(low_bits(count), value));
@@ -292,10 +278,8 @@ impl Wide for Vaes512 {
         let half = _mm256_xor_si256(_mm512_castsi512_si256(value), _mm512_extracti64x4_epi64::<1>(value));
         _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
     });
-    method!(counters(nonce: V, first: u32) -> __m512i, {
-        let lanes = _mm512_set_epi32(3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0);
-        let first = _mm_xor_si128(nonce, _mm_set_epi32(first.cast_signed(), 0, 0, 0));
-        _mm512_add_epi32(_mm512_broadcast_i32x4(first), lanes)
+    method!(but_last_two_blocks(value: __m512i, end: __m512i) -> __m512i, {
+        _mm512_inserti64x4::<1>(value, _mm512_castsi512_si256(end))
     });
 
     #[inline(always)]

@@ -6,8 +6,7 @@
 //! - [`group`]: sixteen counter blocks side by side, with gaps for other work
 //! - [`seal`], [`open`]: messages, alone or several
 //!
-//! What a key holds is [`super::schedule`]'s, as for the kernels of one block a register; but round-1 caching's table is not
-//! used: with four blocks an instruction, fetching what tells four states apart costs what the round does.
+//! What a key holds is [`super::schedule`]'s, as for the kernels of one block a register.
 //! The tag's block, the mask's and the associated data are few and go beside the text's registers, in the gaps.
 
 mod group;

@@ -4,7 +4,7 @@
 //! of the message that follows ([`InBatch`]).
 
 use super::group::{
-    Both, Counter, GROUP, Hash, HashSome, apply, apply_last, finished, lanes, split, split_last, whole_lanes,
+    Both, Counter, GROUP, Hash, HashSome, TagPad, apply, apply_last, lanes, split, split_last, whole_lanes,
 };
 use super::hash::{Hasher, Sum};
 use super::isa::Wide;
@@ -38,7 +38,7 @@ pub(crate) fn seal_batch<I: Wide, const ROUNDS: usize>(isa: I, key: &Schedule, p
         batch.tag_to = tag;
         batch.mask_to = mask;
     }
-    for piece in 0..ROUNDS - 1 {
+    for piece in 0..ROUNDS - 2 {
         batch.fill(isa, piece);
     }
     batch.after_gaps::<ROUNDS>(isa);
@@ -55,15 +55,9 @@ struct Unfinished<'p, I: Wide> {
 }
 
 impl<I: Wide> Unfinished<'_, I> {
-    /// How many registers there are before the last: at most seven.
-    #[inline(always)]
-    fn whole(&self) -> usize {
-        self.hash.bytes.len() / I::WIDTH
-    }
-
     #[inline(always)]
     fn hash_last(&mut self, isa: I) {
-        let powers = isa.blocks(&self.hash.powers[self.whole() * I::LANES..]);
+        let powers = isa.blocks(&self.hash.powers[self.hash.bytes.len() / 16..]);
         self.hash.sum.add_pinned(isa, self.last, powers);
     }
 
@@ -98,15 +92,12 @@ impl<I: Wide> Ending<'_, I> for Alone {
 
     #[inline(always)]
     fn end<const ROUNDS: usize>(&mut self, isa: I, mut message: Unfinished<'_, I>) {
-        for piece in 0..message.whole() {
+        for piece in 0..message.hash.gaps() {
             message.hash.fill(isa, piece);
         }
         message.hash_last(isa);
-        if let Some(mut mask) = message.mask {
-            for piece in 0..ROUNDS - 1 {
-                Mask::fill(&mut mask, isa.narrow(), piece);
-            }
-            self.sealed.mask = finished::<I, ROUNDS>(isa, &mask);
+        if let Some(mask) = message.mask {
+            self.sealed.mask = mask.whole::<_, ROUNDS>(isa.narrow());
         }
         self.sealed.tag = message.tag(isa, message.hash.sum.reduce(isa));
     }
@@ -126,16 +117,16 @@ impl<I: Wide> Gap<I> for InBatch<'_, I> {
     #[inline(always)]
     fn fill(&mut self, isa: I, piece: usize) {
         let message = &mut self.unfinished;
-        let whole = message.whole();
-        if piece < whole {
+        let gaps = message.hash.gaps();
+        if piece < gaps {
             message.hash.fill(isa, piece);
-        } else if piece == whole {
+        } else if piece == gaps {
             message.hash_last(isa);
-        } else if piece == whole + 1 {
+        } else if piece == gaps + 1 {
             self.reduced = message.hash.sum.reduce(isa);
         }
         if let Some(mask) = &mut message.mask {
-            Mask::fill(mask, isa.narrow(), piece);
+            mask.fill(isa.narrow(), piece);
         }
     }
 }
@@ -146,7 +137,7 @@ impl<'p, I: Wide> Ending<'p, I> for InBatch<'p, I> {
         let tag = self.unfinished.tag(isa, self.reduced);
         isa.narrow().store(self.tag_to, tag);
         if let Some(mask) = &self.unfinished.mask {
-            isa.narrow().store(self.mask_to, finished::<I, ROUNDS>(isa, mask));
+            isa.narrow().store(self.mask_to, mask.finish::<_, ROUNDS>(isa.narrow()));
         }
     }
 
@@ -178,18 +169,18 @@ impl<'k, I: Wide, E> One<'k, '_, I, E> {
         E: Ending<'p, I>,
     {
         let Self { isa, key, .. } = self;
-        let (mut counter, tags_block) = Counter::new(isa, nonce);
+        let (mut counter, tag_pad) = Counter::new(isa, key, nonce);
         let mut hasher = Hasher::new(isa, &key.powers, aad, text.len());
         let (groups, last) = split(text);
         let done = groups.as_flattened().as_flattened().len();
         let registers = last.len().div_ceil(I::WIDTH);
         if let Some((first, groups)) = groups.split_first_mut() {
-            let states = whole_lanes::<I, ROUNDS>(isa, key, &mut counter, self.ending);
+            let blocks = counter.groups(isa, key, 1);
+            let states = whole_lanes::<I, ROUNDS>(isa, key, blocks, &blocks.changes[0], self.ending);
             self.ending.after_gaps::<ROUNDS>(isa);
             apply::<I, ROUNDS>(isa, key, &states, first.as_flattened_mut());
             seal_groups::<I, ROUNDS>(isa, key, &mut counter, &mut hasher, first, groups);
         }
-        let tag_pad = Mask::of_block(isa.narrow(), &key.rounds, tags_block);
         let last = Last { one: self, counter, hasher, tag_pad, done };
         if done == 0 {
             registers!(registers, |N| last.alone::<ROUNDS, N>(text));
@@ -210,14 +201,15 @@ fn seal_groups<I: Wide, const ROUNDS: usize>(
     mut groups: &mut [[Block; GROUP]],
 ) {
     let mut waiting = first;
-    // A run of groups needs no new segment.
+    // A run of groups needs neither a new base nor a new segment.
     while !groups.is_empty() {
-        let powers = hasher.groups(isa, groups.len());
+        let blocks = counter.groups(isa, key, hasher.groups_left(isa, groups.len()));
+        let powers = hasher.groups(blocks.changes.len());
         let (run, rest) = groups.split_at_mut(powers.len());
         let mut sum = hasher.sum;
-        for (group, powers) in run.iter_mut().zip(powers) {
+        for ((group, changes), powers) in run.iter_mut().zip(blocks.changes).zip(powers) {
             let mut gap = Hash { sum, group: waiting, powers };
-            let states = whole_lanes::<I, ROUNDS>(isa, key, counter, &mut gap);
+            let states = whole_lanes::<I, ROUNDS>(isa, key, blocks, changes, &mut gap);
             sum = gap.sum;
             apply::<I, ROUNDS>(isa, key, &states, group.as_flattened_mut());
             waiting = group;
@@ -232,7 +224,7 @@ struct Last<'k, 'e, I: Wide, E> {
     one: One<'k, 'e, I, E>,
     counter: Counter<I>,
     hasher: Hasher<'k, I>,
-    tag_pad: Mask<'k>,
+    tag_pad: TagPad<'k>,
     /// Bytes behind us.
     done: usize,
 }
@@ -247,7 +239,8 @@ impl<'k, I: Wide, E> Last<'k, '_, I, E> {
     {
         let One { isa, key, .. } = self.one;
         let mut gap = Both(self.one.ending, &mut self.tag_pad);
-        let states = lanes::<I, ROUNDS>(isa, key, &mut self.counter, N, &mut gap);
+        let blocks = self.counter.groups(isa, key, 1);
+        let states = lanes::<I, ROUNDS>(isa, key, blocks, &blocks.changes[0], N, &mut gap);
         self.one.ending.after_gaps::<ROUNDS>(isa);
         self.end::<ROUNDS, N>(&states, text);
     }
@@ -266,7 +259,8 @@ impl<'k, I: Wide, E> Last<'k, '_, I, E> {
         };
         let mut hash = Hash { sum: self.hasher.sum, group, powers };
         let mut gap = Both(&mut hash, &mut self.tag_pad);
-        let states = lanes::<I, ROUNDS>(isa, key, &mut self.counter, N, &mut gap);
+        let blocks = self.counter.groups(isa, key, 1);
+        let states = lanes::<I, ROUNDS>(isa, key, blocks, &blocks.changes[0], N, &mut gap);
         self.hasher.sum = hash.sum;
         self.end::<ROUNDS, N>(&states, text);
     }
@@ -294,7 +288,7 @@ impl<'k, I: Wide, E> Last<'k, '_, I, E> {
             mask = Some(Mask::new(isa.narrow(), &key.header_rounds, sample));
         }
         let hash = HashSome { sum: self.hasher.sum, bytes, powers };
-        let tag_pad = finished::<I, ROUNDS>(isa, &self.tag_pad);
+        let tag_pad = self.tag_pad.finish::<I, ROUNDS>(isa);
         ending.end::<ROUNDS>(isa, Unfinished { hash, last, tag_pad, mask });
     }
 }
