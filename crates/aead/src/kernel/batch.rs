@@ -4,7 +4,7 @@
 //! protection's block goes its ten rounds. Here all of that fills the gaps of the next message's first group ([`Unfinished`]).
 
 use super::exact;
-use super::ghash::{Hasher, Sum, lengths};
+use super::ghash::{Hasher, Sum, blocks, lengths};
 use super::group::{Counter, Gap, HashSome, Mask, apply, apply_last, lanes, split_last};
 use super::isa::{Block, Isa, V};
 use super::schedule::Schedule;
@@ -28,7 +28,7 @@ pub(crate) fn seal_batch<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, pa
         mask_to: &mut no_mask,
     };
     for packet in packets {
-        let count = packet.text.len().div_ceil(16);
+        let count = blocks(packet.text.len());
         let one = One {
             isa,
             key,

@@ -106,13 +106,13 @@ pub(crate) struct Hasher<'k> {
 }
 
 impl<'k> Hasher<'k> {
-    /// Hashes `aad`, with `blocks` blocks of ciphertext and one of lengths to come, of which the first `lead` (fewer than
+    /// Hashes `aad`, with `count` blocks of ciphertext and one of lengths to come, of which the first `lead` (fewer than
     /// eight) are a group, and all but the last are groups of eight.
     #[inline(always)]
-    pub(crate) fn new<I: Isa>(isa: I, held: &'k Powers, aad: &[u8], blocks: usize, lead: usize) -> Self {
+    pub(crate) fn new<I: Isa>(isa: I, held: &'k Powers, aad: &[u8], count: usize, lead: usize) -> Self {
         let all = without_zeros(held);
-        let aad_blocks = aad.len().div_ceil(16);
-        let left = blocks + 1;
+        let aad_blocks = blocks(aad.len());
+        let left = count + 1;
         let mut hasher = Self { sum: Sum::zero(isa), all, powers: all, left };
         if aad_blocks + left <= POWERS {
             hasher.powers = &all[POWERS - left - aad_blocks..];
@@ -205,6 +205,13 @@ impl<'k> Hasher<'k> {
     pub(crate) fn rest(self) -> &'k [V] {
         self.powers
     }
+}
+
+/// Blocks that so many bytes take. Lengths are far from the type's limit ([`crate::MAX_TEXT`], [`crate::MAX_AAD`]), so this does
+/// without the branch of `div_ceil`.
+#[inline(always)]
+pub(crate) fn blocks(bytes: usize) -> usize {
+    bytes.wrapping_add(15) >> 4
 }
 
 /// The block of lengths that ends GHASH's input (SP 800-38D, section 7.1, step 5), its bytes reversed.

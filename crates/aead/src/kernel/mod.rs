@@ -30,14 +30,8 @@ pub(crate) struct Message<'a> {
     pub(crate) nonce: &'a [u8; 12],
     pub(crate) aad: &'a [u8],
     pub(crate) text: &'a mut [u8],
-    /// Where header protection's sample begins; all of it lies in the text.
+    /// Where header protection's sample begins.
     pub(crate) sample_at: Option<usize>,
-}
-
-/// What sealing gives.
-struct Sealed {
-    tag: V,
-    mask: V,
 }
 
 /// Calls with the constant `N` that equals `$count`, which must be one of those listed.
@@ -114,6 +108,7 @@ struct Path {
 /// Safety of the calls: the set of a [`Path`] is that of an implementation that was found available ([`Key::new`]).
 macro_rules! dispatch {
     ($name:ident = $narrow:ident::$kernel:ident | $wide:ident, ($($argument:ident: $type:ty),*) -> $result:ty, |$value:ident| $convert:expr) => {
+        #[inline(always)]
         fn $name(path: Path, $($argument: $type),*) -> $result {
             #[target_feature(enable = "aes,pclmulqdq,avx2")]
             fn avx2<const ROUNDS: usize>($($argument: $type),*) -> $result {
@@ -168,8 +163,7 @@ fn bytes(value: V) -> Block {
 }
 
 dispatch!(build = schedule::build | wide, (key: &[u8], header_protection_key: &[u8]) -> Schedule, |schedule| schedule);
-dispatch!(seal = single::seal | wide, (key: &Schedule, message: Message<'_>) -> (Tag, Block),
-    |sealed| (bytes(sealed.tag), bytes(sealed.mask)));
+dispatch!(seal = single::seal | wide, (key: &Schedule, message: Message<'_>, tag: &mut Tag, mask: &mut Block) -> (), |done| done);
 dispatch!(open = single::open | wide, (key: &Schedule, message: Message<'_>, tag: &Tag) -> bool, |right| right);
 dispatch!(seal_batch = batch::seal_batch | wide, (key: &Schedule, packets: &mut [Packet<'_>]) -> (), |done| done);
 dispatch!(header_mask = schedule::header_mask | wide, (key: &Schedule, sample: &Block) -> Block, |mask| bytes(mask));
@@ -186,23 +180,27 @@ impl Key {
         Some(Self { schedule: build(path, key, header_protection_key), path })
     }
 
-    /// Seals; the sample, if any, lies in the text.
-    pub(crate) fn seal(&self, message: Message<'_>) -> (Tag, Block) {
-        seal(self.path, &self.schedule, message)
+    /// Seals; where the sample does not lie in the text, the mask is left as it was.
+    #[inline(always)]
+    pub(crate) fn seal(&self, message: Message<'_>, tag: &mut Tag, mask: &mut Block) {
+        seal(self.path, &self.schedule, message, tag, mask);
     }
 
     /// Seals each; where the sample does not lie in the text, the mask is left as it was.
+    #[inline(always)]
     pub(crate) fn seal_batch(&self, packets: &mut [Packet<'_>]) {
         seal_batch(self.path, &self.schedule, packets);
     }
 
     /// Decrypts; whether the tag is right. If it is not, the text must be wiped.
+    #[inline(always)]
     #[must_use]
     pub(crate) fn open(&self, message: Message<'_>, tag: &Tag) -> bool {
         open(self.path, &self.schedule, message, tag)
     }
 
     /// The sample encrypted under the header protection key.
+    #[inline(always)]
     pub(crate) fn header_mask(&self, sample: &Block) -> Block {
         header_mask(self.path, &self.schedule, sample)
     }

@@ -6,7 +6,7 @@
 use super::group::GROUP;
 use super::isa::Wide;
 use crate::kernel::ghash::{self, POWERS, Powers};
-use crate::kernel::isa::V;
+use crate::kernel::isa::{Isa, V};
 
 /// A sum of unreduced products in each lane.
 #[derive(Clone, Copy)]
@@ -20,6 +20,16 @@ impl<I: Wide> Sum<I> {
     #[inline(always)]
     pub(super) fn zero(isa: I) -> Self {
         Self { low: isa.zero(), high: isa.zero(), middle: isa.zero() }
+    }
+
+    /// `block · power` in each lane; the blocks' bytes already reversed.
+    #[inline(always)]
+    fn product(isa: I, block: I::W, power: I::W) -> Self {
+        Self {
+            low: isa.carryless::<0x00>(block, power),
+            high: isa.carryless::<0x11>(block, power),
+            middle: isa.xor(isa.carryless::<0x01>(block, power), isa.carryless::<0x10>(block, power)),
+        }
     }
 
     /// Adds `block · power` in each lane; the blocks' bytes already reversed.
@@ -41,6 +51,12 @@ impl<I: Wide> Sum<I> {
     /// As [`Sum::add_pinned`] of two: adding three at a time saves a third of the exclusive ors where one instruction does it.
     #[inline(always)]
     pub(super) fn add_two_pinned(&mut self, isa: I, one: (I::W, I::W), other: (I::W, I::W)) {
+        if I::LANES == 2 {
+            // No such instruction without AVX-512, and half of the registers.
+            self.add(isa, isa.reverse(one.0), one.1);
+            self.add_pinned(isa, other.0, other.1);
+            return;
+        }
         let (a, b) = (isa.reverse(one.0), isa.reverse(other.0));
         let lows = (isa.carryless::<0x00>(a, one.1), isa.carryless::<0x00>(b, other.1));
         let highs = (isa.carryless::<0x11>(a, one.1), isa.carryless::<0x11>(b, other.1));
@@ -56,8 +72,9 @@ impl<I: Wide> Sum<I> {
     /// All lanes' sum, reduced.
     #[inline(always)]
     pub(super) fn reduce(self, isa: I) -> V {
-        let (low, high, middle) = (isa.fold(self.low), isa.fold(self.high), isa.fold(self.middle));
-        ghash::Sum { low, high, middle }.reduce(isa.narrow())
+        let low = isa.fold(isa.xor(self.low, isa.low_to_high(self.middle)));
+        let high = isa.fold(isa.xor(self.high, isa.high_to_low(self.middle)));
+        ghash::Sum { low, high, middle: isa.narrow().zero() }.reduce(isa.narrow())
     }
 }
 
@@ -80,16 +97,27 @@ impl<'k, I: Wide> Hasher<'k, I> {
     #[inline(always)]
     pub(super) fn new(isa: I, all: &'k Powers, aad: &[u8], length: usize) -> Self {
         let ends = ghash::lengths(isa.narrow(), aad.len(), length);
-        let (blocks, aad_blocks) = (length.div_ceil(16), aad.len().div_ceil(16));
+        let (blocks, aad_blocks) = (ghash::blocks(length), ghash::blocks(aad.len()));
         let mut hasher = Self { sum: Sum::zero(isa), all, next: 0, end: POWERS - 1, left: blocks, ends };
         if aad_blocks + blocks < POWERS {
             hasher.next = POWERS - 1 - blocks - aad_blocks;
             hasher.left = 0;
-            hasher.add_with_ends(isa, aad);
+            hasher.begin_short(isa, aad);
         } else {
             hasher.begin_long(isa, aad);
         }
         hasher
+    }
+
+    /// Where they do: mostly one register, in which case there is no sum yet to add to.
+    #[inline(always)]
+    fn begin_short(&mut self, isa: I, aad: &[u8]) {
+        if aad.len() > I::WIDTH - 16 {
+            self.add_with_ends(isa, aad);
+        } else {
+            let (blocks, powers) = self.with_ends(isa, aad);
+            self.sum = Sum::product(isa, blocks, powers);
+        }
     }
 
     /// Where the powers do not reach over associated data and text together.
@@ -139,7 +167,7 @@ impl<'k, I: Wide> Hasher<'k, I> {
     #[inline(always)]
     fn add_bytes(&mut self, isa: I, bytes: &[u8]) {
         self.sum.add(isa, isa.reverse(isa.load_partial(bytes)), self.powers(isa));
-        self.next += bytes.len().div_ceil(16);
+        self.next += ghash::blocks(bytes.len());
     }
 
     /// The end of the associated data and the lengths: these in the last lane.
@@ -150,10 +178,17 @@ impl<'k, I: Wide> Hasher<'k, I> {
             self.add_bytes(isa, bytes);
             aad = rest;
         }
+        let (blocks, powers) = self.with_ends(isa, aad);
+        self.sum.add(isa, blocks, powers);
+    }
+
+    /// Less than a register of associated data with the lengths in the last lane, and the powers that they meet.
+    #[inline(always)]
+    fn with_ends(&mut self, isa: I, aad: &[u8]) -> (I::W, I::W) {
         let blocks = isa.with_last_lane(isa.reverse(isa.load_partial(aad)), self.ends);
         let powers = isa.with_last_lane(self.powers(isa), self.all[POWERS - 1]);
-        self.sum.add(isa, blocks, powers);
-        self.next += aad.len().div_ceil(16);
+        self.next += ghash::blocks(aad.len());
+        (blocks, powers)
     }
 
     /// How many of the next whole groups are in one segment, up to `most`. Begins a new segment where one has ended, which changes

@@ -53,6 +53,10 @@ pub(crate) trait Wide: Copy {
     fn carryless<const HALVES: i32>(self, a: Self::W, b: Self::W) -> Self::W;
     /// As [`Isa::reverse`], in each lane.
     fn reverse(self, value: Self::W) -> Self::W;
+    /// As [`Isa::low_to_high`], in each lane.
+    fn low_to_high(self, value: Self::W) -> Self::W;
+    /// As [`Isa::high_to_low`], in each lane.
+    fn high_to_low(self, value: Self::W) -> Self::W;
     /// The last register of sixteen blocks of `value`, of which the last two blocks are those of `end`.
     fn but_last_two_blocks(self, value: Self::W, end: Self::W) -> Self::W;
     /// As [`crate::kernel::isa::pin`].
@@ -140,7 +144,8 @@ pins!(pins512, __m512i, zmm_reg, "avx512f");
 macro_rules! common {
     ($w:ty, $narrow:ty, $lanes:literal, $pins:ident, zero $zero:ident, load $load:ident, store $store:ident,
      broadcast $broadcast:ident, widen $widen:ident, with_last_lane $insert:ident $last:literal, xor $xor:ident,
-     round $round:ident, last_round $last_round:ident, carryless $carryless:ident, shuffle $shuffle:ident) => {
+     round $round:ident, last_round $last_round:ident, carryless $carryless:ident, shuffle $shuffle:ident,
+     low_to_high $up:ident, high_to_low $down:ident) => {
         type Narrow = $narrow;
         type W = $w;
         const LANES: usize = $lanes;
@@ -157,6 +162,8 @@ macro_rules! common {
         method!(xor(a: $w, b: $w) -> $w, $xor(a, b));
         method!(round(state: $w, key: $w) -> $w, $round(state, key));
         method!(last_round(state: $w, key: $w) -> $w, $last_round(state, key));
+        method!(low_to_high(value: $w) -> $w, $up::<8>(value));
+        method!(high_to_low(value: $w) -> $w, $down::<8>(value));
         method!(reverse(value: $w) -> $w, {
             $shuffle(value, $broadcast(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)))
         });
@@ -207,7 +214,8 @@ impl Wide for Vaes256 {
     common!(__m256i, Avx2, 2, pins256, zero _mm256_setzero_si256, load _mm256_loadu_si256, store _mm256_storeu_si256,
         broadcast _mm256_broadcastsi128_si256, widen _mm256_zextsi128_si256, with_last_lane _mm256_inserti128_si256 1,
         xor _mm256_xor_si256, round _mm256_aesenc_epi128, last_round _mm256_aesenclast_epi128,
-        carryless _mm256_clmulepi64_epi128, shuffle _mm256_shuffle_epi8);
+        carryless _mm256_clmulepi64_epi128, shuffle _mm256_shuffle_epi8,
+        low_to_high _mm256_bslli_epi128, high_to_low _mm256_bsrli_epi128);
 
     method!(fold(value: __m256i) -> V, {
         _mm_xor_si128(_mm256_castsi256_si128(value), _mm256_extracti128_si256::<1>(value))
@@ -270,7 +278,8 @@ impl Wide for Vaes512 {
     common!(__m512i, Avx512, 4, pins512, zero _mm512_setzero_si512, load _mm512_loadu_si512, store _mm512_storeu_si512,
         broadcast _mm512_broadcast_i32x4, widen _mm512_zextsi128_si512, with_last_lane _mm512_inserti32x4 3,
         xor _mm512_xor_si512, round _mm512_aesenc_epi128, last_round _mm512_aesenclast_epi128,
-        carryless _mm512_clmulepi64_epi128, shuffle _mm512_shuffle_epi8);
+        carryless _mm512_clmulepi64_epi128, shuffle _mm512_shuffle_epi8,
+        low_to_high _mm512_bslli_epi128, high_to_low _mm512_bsrli_epi128);
 
     method!(xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i, _mm512_ternarylogic_epi64::<0x96>(a, b, c));
     method!(keep(value: __m512i, count: usize) -> __m512i, _mm512_maskz_mov_epi8(low_bits(count), value));

@@ -10,19 +10,23 @@ use super::hash::{Hasher, Sum};
 use super::isa::Wide;
 use super::registers;
 use crate::Packet;
+use crate::kernel::Message;
 use crate::kernel::group::{Gap, Mask};
 use crate::kernel::isa::{Block, Isa, V};
 use crate::kernel::schedule::Schedule;
-use crate::kernel::{Message, Sealed};
 
-/// Seals; the sample, if any, must lie within the text.
+/// Seals, and writes the tag; the mask as well if the sample lies within the text.
 #[inline(always)]
-pub(crate) fn seal<I: Wide, const ROUNDS: usize>(isa: I, key: &Schedule, message: Message<'_>) -> Sealed {
+pub(crate) fn seal<I: Wide, const ROUNDS: usize>(
+    isa: I,
+    key: &Schedule,
+    message: Message<'_>,
+    tag: &mut Block,
+    mask: &mut Block,
+) {
     let Message { nonce, aad, text, sample_at } = message;
-    let zero = isa.narrow().zero();
-    let mut alone = Alone { sealed: Sealed { tag: zero, mask: zero } };
-    One { isa, key, sample_at, ending: &mut alone }.seal::<ROUNDS>(nonce, aad, text);
-    alone.sealed
+    let ending = &mut Alone { tag, mask };
+    One { isa, key, sample_at, ending }.seal::<ROUNDS>(nonce, aad, text);
 }
 
 /// Seals each; samples must lie within the texts.
@@ -77,16 +81,17 @@ trait Ending<'p, I: Wide>: Gap<I> {
 }
 
 /// Ended at once.
-struct Alone {
-    sealed: Sealed,
+struct Alone<'a> {
+    tag: &'a mut Block,
+    mask: &'a mut Block,
 }
 
-impl<I> Gap<I> for Alone {
+impl<I> Gap<I> for Alone<'_> {
     #[inline(always)]
     fn fill(&mut self, _isa: I, _piece: usize) {}
 }
 
-impl<I: Wide> Ending<'_, I> for Alone {
+impl<I: Wide> Ending<'_, I> for Alone<'_> {
     #[inline(always)]
     fn after_gaps<const ROUNDS: usize>(&mut self, _isa: I) {}
 
@@ -97,9 +102,9 @@ impl<I: Wide> Ending<'_, I> for Alone {
         }
         message.hash_last(isa);
         if let Some(mask) = message.mask {
-            self.sealed.mask = mask.whole::<_, ROUNDS>(isa.narrow());
+            isa.narrow().store(self.mask, mask.whole::<_, ROUNDS>(isa.narrow()));
         }
-        self.sealed.tag = message.tag(isa, message.hash.sum.reduce(isa));
+        isa.narrow().store(self.tag, message.tag(isa, message.hash.sum.reduce(isa)));
     }
 }
 
