@@ -6,25 +6,21 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// How one program of a case went.
-struct Side {
-    /// CPU and elapsed time of the bare program, s.
-    cpu_s: f64,
-    wall_s: f64,
-    stdout: Vec<u8>,
-    /// Findings of its recording.
-    findings: Vec<Value>,
-}
+/// How long the two programs of a case are timed at most, s.
+const TIME_LIMIT_S: &str = "60";
 
-impl Side {
-    /// The time that counts for a cause.
-    fn took(&self, basis: &str) -> f64 {
-        if basis == "wall" { self.wall_s } else { self.cpu_s }
-    }
+/// What `slowpath compare` says of a case's two programs, by the time that counts for its cause.
+struct Proof {
+    /// Median time of each, ns.
+    ns: [f64; 2],
+    /// Slow over mended, and its interval; none if no pair was whole.
+    ratio: Option<[f64; 3]>,
+    /// Why it is no proof.
+    wrong: Option<String>,
 }
 
 /// Builds and runs the cases named (or `all`), and returns a table of them, and whether each was as expected: the cause
-/// found in the slow program at the right function, nothing in the mended one, the same output if so stated.
+/// found in the slow program at the right function, nothing in the mended one, which is proven faster with the same output if so stated.
 pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String, bool), Error> {
     let cases = all(gallery)?;
     let everything = names.iter().any(|name| name == "all");
@@ -39,35 +35,42 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
     let mut whole = true;
     for case in cases.iter().filter(|case| everything || names.contains(&case.name)) {
         build(case)?;
-        let slow = side(case, &case.slow, slowpath)?;
-        let fixed = side(case, &case.fixed, slowpath)?;
-        let (verdict, cause, place) = verdict(case, &slow, &fixed);
-        let found = slow.findings.iter().find(|finding| finding["cause"] == case.cause.as_str());
+        let slow = findings(case, &case.slow, slowpath)?;
+        let fixed = findings(case, &case.fixed, slowpath)?;
+        let (wrong, cause, place) = verdict(case, &slow, &fixed);
+        let found = slow.iter().find(|finding| finding["cause"] == case.cause.as_str());
         let basis = if found.is_some_and(|finding| finding["basis"] == "wall") { "wall" } else { "cpu" };
-        whole &= verdict.is_none();
+        let proof = proof(case, basis, slowpath)?;
+        let wrong = wrong.or(proof.wrong);
+        whole &= wrong.is_none();
         table.add_row([
             case.name.clone(),
             cause,
             place,
             basis.to_owned(),
-            format!("{:.2} s", slow.took(basis)),
-            format!("{:.2} s", fixed.took(basis)),
-            ratio(slow.took(basis) / fixed.took(basis).max(1e-3)),
-            verdict.unwrap_or_else(|| "as expected".to_owned()),
+            seconds(proof.ns[0]),
+            seconds(proof.ns[1]),
+            proof.ratio.map_or(String::new(), ratio),
+            wrong.unwrap_or_else(|| "as expected".to_owned()),
         ]);
     }
     Ok((format!("{table}\n"), whole))
 }
 
-/// A ratio as people read it: 88×, 1.2×.
-fn ratio(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{ratio:.1}×") } else { format!("{ratio:.0}×") }
+/// 88× (85–91), 1.2× (1.1–1.3)
+fn ratio([ratio, low, high]: [f64; 3]) -> String {
+    let digits = |value: f64| if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") };
+    format!("{}× ({}–{})", digits(ratio), digits(low), digits(high))
+}
+
+fn seconds(ns: f64) -> String {
+    if ns < 1e8 { format!("{:.0} ms", ns / 1e6) } else { format!("{:.2} s", ns / 1e9) }
 }
 
 /// What is not as expected, if anything, and the cause and place that were found.
-fn verdict(case: &Case, slow: &Side, fixed: &Side) -> (Option<String>, String, String) {
+fn verdict(case: &Case, slow: &[Value], fixed: &[Value]) -> (Option<String>, String, String) {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-    let of_cause = || slow.findings.iter().filter(|finding| text(finding, "cause") == case.cause);
+    let of_cause = || slow.iter().filter(|finding| text(finding, "cause") == case.cause);
     let found =
         of_cause().find(|finding| text(finding, "function") == case.expect.function).or(of_cause().next());
     let cause = found.map_or("none".to_owned(), |finding| {
@@ -81,12 +84,9 @@ fn verdict(case: &Case, slow: &Side, fixed: &Side) -> (Option<String>, String, S
         Some(format!("the guilty function is {}", case.expect.function))
     } else if let Some(unsaid) = case.expect.says.iter().find(|word| !explained.contains(word.as_str())) {
         Some(format!("it does not say {unsaid}"))
-    } else if let Some(finding) = fixed.findings.first() {
-        Some(format!("the mended program is said to have {}", text(finding, "cause")))
-    } else if case.expect.same_output && slow.stdout != fixed.stdout {
-        Some("the two programs print different things".to_owned())
     } else {
-        None
+        let said = |finding| format!("the mended program is said to have {}", text(finding, "cause"));
+        fixed.first().map(said)
     };
     (wrong, cause, place)
 }
@@ -105,26 +105,62 @@ fn build(case: &Case) -> Result<(), Error> {
     if output.status.success() { Ok(()) } else { Err(failed(tail(&output.stderr))) }
 }
 
-fn side(case: &Case, program: &Path, slowpath: &Path) -> Result<Side, Error> {
+fn arguments(case: &Case) -> Vec<String> {
+    let folder = case.folder.to_string_lossy();
+    case.args.iter().map(|word| word.replace("{case}", &folder)).collect()
+}
+
+/// What slowpath finds in a program of a case.
+fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<Vec<Value>, Error> {
     let failed = |why: String| Error::Run { name: case.name.clone(), why };
     let path = case.folder.join(program);
-    // Timed bare: a recorded run would be charged for the recording.
-    let folder = case.folder.to_string_lossy();
-    let arguments: Vec<String> = case.args.iter().map(|word| word.replace("{case}", &folder)).collect();
-    let (before, started) = (children_cpu_s(), std::time::Instant::now());
-    let bare = run_one(Command::new(&path).args(&arguments)).map_err(&failed)?;
-    let (cpu_s, wall_s) = (children_cpu_s() - before, started.elapsed().as_secs_f64());
     let text = match &case.scale {
         Some(scale) => scaled(case, scale, &path, slowpath),
-        None => recorded(case, &path, &arguments, slowpath),
+        None => recorded(case, &path, &arguments(case), slowpath),
     };
     let mut json: Value =
         serde_json::from_slice(&text.map_err(&failed)?).map_err(|error| failed(error.to_string()))?;
-    let findings = match json["findings"].take() {
-        Value::Array(findings) => findings,
-        _ => return Err(failed("the report has no list of findings".to_owned())),
+    match json["findings"].take() {
+        Value::Array(findings) => Ok(findings),
+        _ => Err(failed("the report has no list of findings".to_owned())),
+    }
+}
+
+/// Times both programs bare in pairs, as a user would.
+fn proof(case: &Case, basis: &str, slowpath: &Path) -> Result<Proof, Error> {
+    let failed = |why: String| Error::Run { name: case.name.clone(), why };
+    let json = case.folder.join("build/comparison.json");
+    let side = |program: &Path| {
+        let words = [case.folder.join(program).to_string_lossy().into_owned()];
+        shell_words::join(words.into_iter().chain(arguments(case)))
     };
-    Ok(Side { cpu_s, wall_s, stdout: bare.stdout, findings })
+    let mut command = Command::new(slowpath);
+    command
+        .args(["compare", "--no-why", "--no-shell", "--time-limit", TIME_LIMIT_S, "--export-json"])
+        .arg(&json);
+    if basis == "cpu" {
+        command.arg("--cpu");
+    }
+    if case.expect.same_output {
+        command.arg("--same-output");
+    }
+    let command = command.arg("--").args([side(&case.slow), side(&case.fixed)]);
+    let output = command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
+    let text = std::fs::read(&json).map_err(|_| failed(tail(&output.stderr)))?;
+    let json: Value = serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
+    let time = |side: usize| {
+        let median = &json["sides"][side]["median"];
+        let ns = |name: &str| median[name].as_f64().unwrap_or_default();
+        if basis == "wall" { ns("wall_ns") } else { ns("user_ns") + ns("sys_ns") }
+    };
+    let estimate = |name: &str| json[basis][name].as_f64();
+    let ratio = estimate("ratio").zip(estimate("low")).zip(estimate("high"));
+    let wrong = match (json["failure"].as_str(), json["verdict"].as_str()) {
+        (Some(why), _) => Some(why.to_owned()),
+        (None, Some("faster")) => None,
+        (None, _) => Some("that it is faster could not be shown".to_owned()),
+    };
+    Ok(Proof { ns: [time(0), time(1)], ratio: ratio.map(|((ratio, low), high)| [ratio, low, high]), wrong })
 }
 
 /// The JSON of a recorded run.
@@ -162,16 +198,4 @@ fn tail(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let lines: Vec<&str> = text.trim_end().lines().collect();
     lines[lines.len().saturating_sub(5)..].join("\n")
-}
-
-/// CPU time of all children that were waited for so far, s.
-fn children_cpu_s() -> f64 {
-    // SAFETY: rusage is plain numbers, and the pointer is valid.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -42,6 +42,9 @@ pub enum Command {
     Compare(Box<Compare>),
     /// Run a command at several sizes of its input: how its time rises, and which function's does
     Scale(Scale),
+    /// Count the calls of a few functions over a whole run (what `compare` does for its why)
+    #[command(hide = true)]
+    Tally(Tally),
     /// What this machine can do: AES, memory, system calls, processes, the disk
     Limits(LimitsArgs),
     /// Look at a recording, or compare two, as a page in the browser or in a file
@@ -126,6 +129,20 @@ pub struct Record {
     pub at: At,
     #[command(flatten)]
     pub show: Show,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "CMD", num_args = 1.., required = true)]
+    pub command: Vec<OsString>,
+}
+
+/// `tally`.
+#[derive(ClapArgs)]
+pub struct Tally {
+    /// A function to count: where it begins, in hex as its file counts addresses, and the file
+    #[arg(long, value_name = "ADDRESS:FILE", required = true)]
+    pub entry: Vec<String>,
+    /// Where the counts go, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub output: PathBuf,
     /// The program and its arguments
     #[arg(last = true, value_name = "CMD", num_args = 1.., required = true)]
     pub command: Vec<OsString>,

@@ -5,10 +5,11 @@ use crate::args::Compare;
 use crate::progress::spinner;
 use crate::recorded::{opened, record_one};
 use crate::run::{Done, failed, say, write_file};
+use crate::tally::of_side;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
-use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, timed, why, words};
+use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, entries, timed, why, words};
 use slowpath_diagnose::findings::Findings;
 use slowpath_recording::Recording;
 use slowpath_report::Style;
@@ -182,11 +183,7 @@ fn told(progress: &Progress) -> String {
 fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Result<Why, (String, u8)> {
     let mut sides = Vec::new();
     for (at, command) in options.commands.iter().enumerate() {
-        if let Some(prepare) = &options.prepare[at] {
-            let status =
-                Command::new("sh").args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null()).status();
-            status.map_err(failed)?;
-        }
+        prepare(options, at)?;
         let cpu = comparison.sides[at].median.cpu_ns().max(1);
         let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
         let words = words(command, &options.shell).map_err(failed)?;
@@ -197,7 +194,27 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
     if let Some(path) = &compare.html {
         write_page(path, [(a, of_a), (b, of_b)], Some(comparison))?;
     }
-    Ok(why([a, b], [of_a, of_b]))
+    let mut why = why([a, b], [of_a, of_b]);
+    let wanted = entries::wanted([a, b], [of_a, of_b], &why);
+    if !wanted.is_empty() {
+        let count = |side: usize| {
+            prepare(options, side)?;
+            let words = words(&options.commands[side], &options.shell).map_err(failed)?;
+            of_side(&wanted, side, &words, options.input.as_deref())
+        };
+        // Where they cannot be counted the rest is still worth telling.
+        if let (Ok(a), Ok(b)) = (count(0), count(1)) {
+            entries::add(&mut why, &wanted, [&a, &b]);
+        }
+    }
+    Ok(why)
+}
+
+/// What the user has done before each run of a side.
+fn prepare(options: &Options, side: usize) -> Result<(), (String, u8)> {
+    let Some(prepare) = &options.prepare[side] else { return Ok(()) };
+    let run = Command::new("sh").args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    run.map(drop).map_err(failed)
 }
 
 fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {

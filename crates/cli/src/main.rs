@@ -6,6 +6,7 @@
 //! - `scale` — one command at several sizes.
 //! - `limits` — what this machine can do.
 //! - `recorded` — what those two record for themselves.
+//! - `tally` — the calls of a few functions over a whole run, for `compare`.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `view` — recordings as a page.
 //! - `progress` — the line while recording.
@@ -18,6 +19,7 @@ mod progress;
 mod recorded;
 mod run;
 mod scale;
+mod tally;
 mod view;
 
 use args::{Args, Command};
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => run::attach(attach),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Scale(scale) => scale::scale(&scale),
+        Command::Tally(tally) => tally::tally(&tally),
         Command::Limits(args) => limits::limits(&args),
         Command::View(view) => view::view(&view),
         Command::Explain(explain) => manage::explain(&explain),

@@ -7,7 +7,7 @@ mod support;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
-use support::{SLOWPATH, one_at_a_time};
+use support::{SLOWPATH, may_count, one_at_a_time, program};
 
 fn compare(dir: &Path, options: &[&str], commands: &[&str]) -> Output {
     let mut run = Command::new(SLOWPATH);
@@ -178,6 +178,26 @@ fn why_tells_what_is_gone_and_two_recordings_tell_the_same() {
     if unsafe { libc::geteuid() } == 0 {
         assert!(text.contains("gone: tiny reads") && text.contains("read: "), "{text}");
     }
+}
+
+#[test]
+fn the_calls_of_functions_that_explain_it_are_counted_exactly() {
+    let _one = one_at_a_time();
+    if !may_count("calls of both sides") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let json = dir.path().join("comparison.json");
+    let rising = program("rising").display().to_string();
+    let sides = [format!("{rising} 1"), format!("{rising} 0.5")];
+    let options = ["--max-pairs", "5", "--time-limit", "8", "--export-json", json.to_str().unwrap()];
+    let output = compare(dir.path(), &options, &[&sides[0], &sides[1]]);
+    assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
+    let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let calls = value["why"]["calls"].as_array().unwrap();
+    let insert = calls.iter().find(|one| one["function"] == "name_list_insert");
+    let count = |side: usize| insert.unwrap_or_else(|| panic!("{value:#}"))["calls"][side]["count"].as_u64();
+    assert_eq!((count(0), count(1)), (Some(32_000), Some(16_000)));
 }
 
 #[test]

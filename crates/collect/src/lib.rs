@@ -4,6 +4,7 @@
 //! - `sampler/` — CPU samples with user and kernel stacks.
 //! - `counter/` — exact calls of a few chosen functions, in windows.
 //! - `tracer/` — system calls, the files they concern, and waits.
+//! - [`tally`] — every entry of a few functions over a whole run, and nothing else.
 //! - `bpf/` — what the kernel does for all of these.
 //! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
@@ -20,12 +21,14 @@ mod sampler;
 mod session;
 mod signals;
 mod stacks;
+mod tally;
 mod target;
 mod tracer;
 mod unwind;
 mod world;
 
 pub use error::Error;
+pub use tally::{Entries, Entry, tally};
 pub use target::{attach, record};
 
 use slowpath_recording::Owner;

@@ -2,6 +2,7 @@
 //!
 //! - [`timed`] — runs both commands bare in interleaved pairs until it knows, and says what it knows.
 //! - [`why`] — what two recordings say of the difference: findings gone, new and kept, functions and system calls.
+//! - [`entries`] — which functions' calls to count for that, and what the counts add.
 //! - [`scale`] — one command at several sizes: how its time rises, and which function's does.
 //! - [`overhead`] — what each call costs beside its bytes, from the same sizes: the cause `call-overhead`.
 //! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
@@ -11,6 +12,7 @@
 
 mod cgroup;
 mod decide;
+pub mod entries;
 mod evidence;
 mod machine;
 pub mod overhead;

@@ -1,6 +1,6 @@
 //! What a comparison says, as plain values. The names are part of the JSON (`docs/comparison-json.md`).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Version of the JSON that these types serialize to.
 pub const SCHEMA: u32 = 1;
@@ -138,6 +138,30 @@ pub struct Change {
     pub calls: [Option<u64>; 2],
 }
 
+/// Calls of a function in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Calls {
+    /// How many.
+    pub count: u64,
+    /// Counting ended there: there may have been more.
+    pub more: bool,
+}
+
+/// How often a function is called on each side, counted exactly in a run of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Counted {
+    /// Its name.
+    pub function: String,
+    /// Calls in the command's own process on each side.
+    pub calls: [Calls; 2],
+}
+
+impl From<(String, [Calls; 2])> for Counted {
+    fn from((function, calls): (String, [Calls; 2])) -> Counted {
+        Counted { function, calls }
+    }
+}
+
 /// Why there is a difference, from one recording of each side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Why {
@@ -149,6 +173,9 @@ pub struct Why {
     pub kept: Vec<Known>,
     /// The functions whose time changed most.
     pub functions: Vec<Change>,
+    /// Functions that findings speak of or whose time changed most, where the number of their calls differs, most first.
+    /// Empty where they were not counted.
+    pub calls: Vec<Counted>,
     /// The system calls whose time or number changed most.
     pub syscalls: Vec<Change>,
     /// CPU time of each recording, ns. Recorded runs are slower than bare ones: no verdict follows from these.

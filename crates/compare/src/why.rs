@@ -47,7 +47,7 @@ pub fn why(recordings: [&Recording; 2], findings: [&Findings; 2]) -> Why {
     let new =
         findings[1].findings.iter().map(known).filter(|known| of(0, &known.fingerprint).is_none()).collect();
     let explained = if whole.abs() < 1.0 { 0.0 } else { (told / whole).clamp(0.0, 1.0) };
-    Why { gone, new, kept, functions, syscalls, cpu_ns, explained }
+    Why { gone, new, kept, functions, calls: Vec::new(), syscalls, cpu_ns, explained }
 }
 
 /// CPU time in each function itself (with what was inlined into it), per run, of both recordings.
@@ -82,7 +82,7 @@ fn functions(evidence: &[Evidence<'_>; 2]) -> Vec<Change> {
 }
 
 /// `libz.so.1.2.13` is `libz.so` in another version too.
-fn unversioned(module: &str) -> String {
+pub(crate) fn unversioned(module: &str) -> String {
     module.find(".so").map_or(module, |at| &module[..at + 3]).to_owned()
 }
 

@@ -227,6 +227,8 @@ pub struct RecordingSummary {
     pub sampled_share: f64,
     /// The part of `user_ns` and `sys_ns` that recording itself took, ns: no other figure counts it.
     pub tracing_ns: u64,
+    /// CPU time of the program without that, and with that of daemons it started, ns: what shares are of.
+    pub cpu_ns: u64,
     /// Elapsed time that a tracer by ptrace kept threads stopped, estimated, ns; of all threads.
     pub tracing_wall_ns: u64,
     /// Share (0 to 1) of the samples whose stack reaches the program's or thread's start.

@@ -63,7 +63,7 @@ pub fn diagnose(recording: &Recording) -> Findings {
     Findings {
         kind: "findings",
         schema: SCHEMA,
-        recording: summary(recording),
+        recording: summary(recording, &evidence),
         findings,
         hot: hot::hot(&evidence),
         notes,
@@ -120,7 +120,7 @@ fn merged(findings: Vec<Finding>) -> Vec<Finding> {
     told.collect()
 }
 
-fn summary(recording: &Recording) -> RecordingSummary {
+fn summary(recording: &Recording, evidence: &Evidence<'_>) -> RecordingSummary {
     let about = &recording.about;
     let samples = &recording.tables.samples;
     let complete = samples.iter().filter(|sample| sample.complete).count();
@@ -134,6 +134,7 @@ fn summary(recording: &Recording) -> RecordingSummary {
         samples: samples.len() as u64,
         sampled_share: about.sampled_share.min(1.0),
         tracing_ns: about.tracing_ns,
+        cpu_ns: evidence.cpu_ns as u64,
         tracing_wall_ns: about.tracing_wall_ns,
         complete_stacks_share: complete as f64 / samples.len().max(1) as f64,
         degraded: about.degraded.clone(),

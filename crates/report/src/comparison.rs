@@ -4,7 +4,10 @@ use crate::ink::{FAINT, GAIN, Ink, LABEL, PLAIN, STRONG, WARNING};
 use crate::layout::glued;
 use crate::{Style, escape, units};
 use slowpath_compare::Outcome;
-use slowpath_compare::values::{Change, Comparison, Estimate, Known, Verdict, Why};
+use slowpath_compare::values::{Change, Comparison, Counted, Estimate, Known, Verdict, Why};
+
+/// Functions whose calls are told.
+const MOST_COUNTED: usize = 5;
 
 /// The verdict, the medians and why, for a terminal of `style`. Ends with a line end.
 pub fn comparison(comparison: &Comparison, style: &Style) -> String {
@@ -192,6 +195,15 @@ fn why_lines(ink: &mut Ink<'_>, why: &Why) {
     }
 }
 
+/// get_raw_dn 51,302 → 452
+fn counted(one: &Counted) -> String {
+    let [before, after] = one.calls.map(|calls| {
+        let more = if calls.more { "more than " } else { "" };
+        format!("{more}{}", units::count(calls.count))
+    });
+    format!("{} {before} → {after}", one.function)
+}
+
 /// What changed, a line each.
 fn lines(why: &Why) -> Vec<String> {
     let mut lines = Vec::new();
@@ -222,6 +234,15 @@ fn lines(why: &Why) -> Vec<String> {
             _ => String::new(),
         };
         lines.push(format!("CPU time of functions: {}{explained}", told.join("; ")));
+    }
+    // Where the time of a function is told its calls are too.
+    let told = |one: &&Counted| {
+        why.functions.iter().any(|change| change.name == one.function && change.calls[0].is_some())
+    };
+    let calls: Vec<String> =
+        why.calls.iter().filter(|one| !told(one)).take(MOST_COUNTED).map(counted).collect();
+    if !calls.is_empty() {
+        lines.push(format!("calls: {}", calls.join("; ")));
     }
     if !why.syscalls.is_empty() {
         let told: Vec<String> = why.syscalls.iter().map(change).collect();

@@ -17,7 +17,7 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
     if hot.is_empty() {
         return;
     }
-    let total = phrases::cpu_ns(&findings.recording);
+    let total = findings.recording.cpu_ns;
     let share = |hot: &Hot| match total {
         0 => "?".to_owned(),
         total => units::share(hot.self_ns as f64 / total as f64),

@@ -130,7 +130,7 @@ fn facts(facts: &[Fact]) -> String {
 }
 
 fn hot(findings: &Findings) -> String {
-    let total = phrases::cpu_ns(&findings.recording);
+    let total = findings.recording.cpu_ns;
     let rows = findings.hot.iter().take(HOT).map(|hot| {
         let share = if total == 0 { "?".to_owned() } else { units::share(hot.self_ns as f64 / total as f64) };
         vec![

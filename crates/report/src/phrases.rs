@@ -12,15 +12,10 @@ pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
 /// Above the table of hot functions.
 pub(crate) const HOT: &str = "the CPU time goes here:";
 
-/// User and kernel CPU time of the run without what recording took, ns.
-pub(crate) fn cpu_ns(recording: &RecordingSummary) -> u64 {
-    recording.user_ns.saturating_add(recording.sys_ns).saturating_sub(recording.tracing_ns)
-}
-
 /// The run's total of `basis`, ns; 0 if it is not known.
 pub(crate) fn total_ns(recording: &RecordingSummary, basis: Basis) -> u64 {
     match basis {
-        Basis::Cpu => cpu_ns(recording),
+        Basis::Cpu => recording.cpu_ns,
         Basis::Wall => recording.wall_ns,
     }
 }
@@ -35,7 +30,7 @@ fn basis_word(basis: Basis) -> &'static str {
 /// Times, exit status and number of runs.
 pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, String)> {
     // One unit for all three if they are of seconds, so that they can be compared at a glance.
-    let long = recording.wall_ns.max(cpu_ns(recording)) >= 1_000_000_000;
+    let long = recording.wall_ns.max(recording.cpu_ns) >= 1_000_000_000;
     let time = |ns| if long && ns < 100_000_000_000 { units::seconds(ns) } else { units::time(ns) };
     let exit = match recording.exit {
         None => "not seen".to_owned(),
@@ -167,7 +162,7 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
 pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
     let recording = &findings.recording;
     // A tracer by ptrace keeps threads stopped.
-    let cpu = cpu_ns(recording).saturating_add(recording.tracing_wall_ns);
+    let cpu = recording.cpu_ns.saturating_add(recording.tracing_wall_ns);
     if recording.wall_ns == 0 || cpu >= recording.wall_ns / 2 {
         return None;
     }

@@ -47,6 +47,10 @@ fn made(verdict: Verdict, wall: Option<Estimate>) -> Comparison {
     }
 }
 
+fn calls(count: u64) -> Calls {
+    Calls { count, more: false }
+}
+
 fn why() -> Why {
     let known = |function: &str, cost_ns| Known {
         cause: "superlinear-work".into(),
@@ -65,6 +69,10 @@ fn why() -> Why {
             ns: [380_000_000, 2_000_000],
             calls: [None, None],
         }],
+        calls: vec![
+            ("get_raw_dn".to_owned(), [calls(51_302), calls(452)]).into(),
+            ("next".to_owned(), [Calls { count: 1_000_000, more: true }, calls(7)]).into(),
+        ],
         syscalls: vec![Change {
             name: "openat".into(),
             module: String::new(),
@@ -119,6 +127,8 @@ fn why_names_what_is_gone_new_and_kept() {
         "kept: work grows with every call, third (90 ms → 80 ms)",
         "_int_malloc: 0.38 s → 2 ms",
         "openat: 0.19 s → 10 µs, 143,048 → 5 calls",
+        "get_raw_dn 51,302 → 452",
+        "next more than 1,000,000 → 7",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

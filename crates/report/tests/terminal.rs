@@ -106,7 +106,7 @@ fn doubt_is_shown_and_certainty_is_not() {
 fn a_busy_program_without_findings_is_not_said_to_wait() {
     let mut findings = healthy();
     assert!(plain(&findings).contains("At least 5.9 s of the 6.3 s wall time was spent off the CPU."));
-    findings.recording.user_ns = 6_000_000_000;
+    findings.recording.cpu_ns = 6_000_000_000;
     assert!(!plain(&findings).contains("off the CPU"));
 }
 

@@ -69,6 +69,11 @@ impl FunctionRanges {
         self.stub(svma).or_else(|| self.symbol(svma)).or_else(|| self.fde(svma))
     }
 
+    /// Where the function of this mangled name begins, svma; `None` if no symbol has that name, or several.
+    pub fn start_of(&self, name: &str) -> Option<u64> {
+        self.symbols.start_of(name)
+    }
+
     /// True if there is any named function.
     pub(crate) fn has_symbols(&self) -> bool {
         !self.symbols.is_empty()

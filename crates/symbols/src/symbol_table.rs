@@ -106,6 +106,12 @@ impl SymbolTable {
         self.entries.is_empty()
     }
 
+    /// Where the function of this mangled name begins; `None` if there is none, or several.
+    pub(crate) fn start_of(&self, name: &str) -> Option<u64> {
+        let mut named = self.entries.iter().filter(|entry| self.hit(entry).name == name);
+        named.next().filter(|_| named.next().is_none()).map(|entry| entry.start)
+    }
+
     /// The innermost function around `svma`.
     pub(crate) fn containing(&self, svma: u64) -> Option<Hit<'_>> {
         let above = self.entries.partition_point(|entry| entry.start <= svma);

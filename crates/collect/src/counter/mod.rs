@@ -14,7 +14,7 @@
 
 pub(crate) mod choose;
 pub(crate) mod loops;
-mod place;
+pub(crate) mod place;
 mod standing;
 mod uprobe;
 mod walk;
@@ -23,6 +23,7 @@ use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, ProbeTables, SLOTS, Slot};
 use crate::clock;
 use crate::image::Image;
 use loops::Loop;
+pub(crate) use place::Placement;
 use slowpath_recording::tables::{Call, Window};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
-use uprobe::Uprobe;
+pub(crate) use uprobe::Uprobe;
 
 /// Share of the elapsed time that hits may take, all probes together.
 const BUDGET: f64 = 0.015;

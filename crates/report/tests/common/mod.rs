@@ -21,6 +21,7 @@ pub fn certificates() -> Findings {
             samples: 6_240,
             sampled_share: 0.992,
             tracing_ns: 0,
+            cpu_ns: 6_270_000_000,
             tracing_wall_ns: 0,
             complete_stacks_share: 1.0,
             degraded: vec![
@@ -151,6 +152,7 @@ pub fn healthy() -> Findings {
     findings.recording.degraded.clear();
     findings.recording.lost.clear();
     (findings.recording.user_ns, findings.recording.sys_ns) = (400_000_000, 20_000_000);
+    findings.recording.cpu_ns = 420_000_000;
     findings.hot.truncate(2);
     findings
         .hot
@@ -173,6 +175,7 @@ pub fn hostile() -> Findings {
     recording.degraded = vec![text()];
     recording.lost = BTreeMap::from([(text(), u64::MAX)]);
     (recording.user_ns, recording.sys_ns, recording.wall_ns) = (u64::MAX, u64::MAX, u64::MAX);
+    recording.cpu_ns = u64::MAX;
     (recording.sampled_share, recording.complete_stacks_share) = (f64::NAN, f64::INFINITY);
     (recording.exit, recording.runs) = (Some(i32::MIN), u32::MAX);
     recording.cut_short = true;
@@ -204,6 +207,7 @@ pub fn empty() -> Findings {
     let recording = &mut findings.recording;
     recording.command.clear();
     (recording.wall_ns, recording.user_ns, recording.sys_ns, recording.samples) = (0, 0, 0, 0);
+    recording.cpu_ns = 0;
     recording.exit = None;
     findings
 }
