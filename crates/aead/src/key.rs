@@ -215,7 +215,6 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::Unauthentic`]; [`Error::TooLong`].
-    #[inline]
     pub fn open(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
         check_lengths(aad, text)?;
         let right = match &self.engine {
