@@ -70,8 +70,10 @@ page-bench: setup-test build ## how soon the page of a large recording is seen
 screenshots: setup-test build ## take the README's screenshots anew
 	@$(NPM) run --silent screenshots
 
-bench: build ## overhead and speed against peers, as a table
+bench: build ## overhead, comparisons and AES-GCM against peers, as tables
 	@benches/run
+	@benches/compare
+	@benches/aead/run
 
 clean: ## remove everything that was built
 	$(CARGO) clean

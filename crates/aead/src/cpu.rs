@@ -3,31 +3,44 @@
 //! CPUID alone is not enough: the system must save the wide registers across a switch of threads, which XCR0 tells
 //! (Intel SDM volume 1, sections 14.3 and 15.2).
 
-/// A set of instructions for which there is a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Features {
-    /// No kernel.
-    None,
+/// Groups of instructions that the kernels use, as bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Features(u8);
+
+impl Features {
+    /// None at all.
+    pub(crate) const NONE: Self = Self(0);
     /// AES-NI, PCLMULQDQ, AVX2.
-    AesAvx2,
-    /// Those and AVX-512F, BW, VL.
-    AesAvx512,
+    pub(crate) const AES_AVX2: Self = Self(1);
+    /// AVX-512F, BW, VL.
+    pub(crate) const AVX512: Self = Self(2);
+    /// VAES and VPCLMULQDQ: AES and carry-less multiplication on wide registers.
+    pub(crate) const VAES: Self = Self(4);
+
+    /// These and the others.
+    pub(crate) const fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether all of the others are among these.
+    pub(crate) const fn have(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
 }
 
-/// The best set that this machine has. Asked of the processor once.
+/// All that this machine has. Asked of the processor once.
 #[cfg(not(miri))]
 pub(crate) fn features() -> Features {
     use core::sync::atomic::{AtomicU8, Ordering};
+    const ASKED: u8 = 0x80;
     static KNOWN: AtomicU8 = AtomicU8::new(0);
     match KNOWN.load(Ordering::Relaxed) {
-        1 => Features::None,
-        2 => Features::AesAvx2,
-        3 => Features::AesAvx512,
-        _ => {
+        0 => {
             let features = detect();
-            KNOWN.store(features as u8 + 1, Ordering::Relaxed);
+            KNOWN.store(features.0 | ASKED, Ordering::Relaxed);
             features
         }
+        known => Features(known & !ASKED),
     }
 }
 
@@ -35,7 +48,7 @@ pub(crate) fn features() -> Features {
 #[cfg(miri)]
 pub(crate) fn features() -> Features {
     let all = cfg!(all(target_feature = "aes", target_feature = "pclmulqdq", target_feature = "avx2"));
-    if all { Features::AesAvx2 } else { Features::None }
+    if all { Features::AES_AVX2 } else { Features::NONE }
 }
 
 #[cfg(not(miri))]
@@ -50,6 +63,8 @@ fn detect() -> Features {
     // Leaf 7, EBX.
     const AVX2: u32 = 1 << 5;
     const AVX512: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+    // Leaf 7, ECX.
+    const VAES: u32 = 1 << 9 | 1 << 10;
     // XCR0: SSE and AVX registers; mask registers and both parts of AVX-512's.
     const WIDE: u64 = 0b110;
     const WIDEST: u64 = 0b1110_0110;
@@ -64,17 +79,21 @@ fn detect() -> Features {
     let (highest, first) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx) };
     let needed = PCLMULQDQ | AES | OSXSAVE | AVX;
     if highest < 7 || first & needed != needed {
-        return Features::None;
+        return Features::NONE;
     }
     // SAFETY: the processor has leaf 7.
-    let seventh = unsafe { __cpuid_count(7, 0).ebx };
+    let seventh = unsafe { __cpuid_count(7, 0) };
     // SAFETY: OSXSAVE says that the system has turned the instruction on.
     let saved = unsafe { xcr0() };
-    if seventh & AVX2 == 0 || saved & WIDE != WIDE {
-        Features::None
-    } else if seventh & AVX512 != AVX512 || saved & WIDEST != WIDEST {
-        Features::AesAvx2
-    } else {
-        Features::AesAvx512
+    if seventh.ebx & AVX2 == 0 || saved & WIDE != WIDE {
+        return Features::NONE;
     }
+    let mut features = Features::AES_AVX2;
+    if seventh.ebx & AVX512 == AVX512 && saved & WIDEST == WIDEST {
+        features = features.and(Features::AVX512);
+    }
+    if seventh.ecx & VAES == VAES {
+        features = features.and(Features::VAES);
+    }
+    features
 }

@@ -12,7 +12,7 @@ const BAD_ARGUMENT: i32 = 5;
 const NO_SAMPLE_AT: usize = usize::MAX;
 
 /// Of the opaque key in the header.
-const KEY_SIZE: usize = 4224;
+const KEY_SIZE: usize = 6912;
 const KEY_ALIGNMENT: usize = 64;
 const _: () = assert!(size_of::<Key>() <= KEY_SIZE && align_of::<Key>() <= KEY_ALIGNMENT);
 

@@ -2,7 +2,7 @@
 //!
 //! Many blocks at once are [`super::group`]'s.
 
-use super::isa::{Block, Isa, V};
+use super::isa::{Isa, V};
 
 /// Round keys at most: AES-256 has fourteen rounds and one key more.
 pub(crate) const MAX_KEYS: usize = 15;
@@ -50,22 +50,25 @@ pub(crate) fn encrypt<I: Isa, const ROUNDS: usize>(isa: I, keys: &[V; MAX_KEYS],
     isa.last_round(state, keys[ROUNDS])
 }
 
+/// Entries of round-1 caching's table: the last two are the first two again, so that sixteen blocks from counter 242 on are
+/// sixteen entries.
+pub(crate) const FIRST_STATES: usize = 258;
+
 /// Round-1 caching's table: what each last counter byte changes in the state after round 1 ("FACE: Fast AES CTR mode
 /// Encryption Techniques", TCHES 2018, section 3).
 ///
 /// Counter blocks of which the last byte alone differs have states after round 1 that differ in the first column alone:
 /// ShiftRows takes byte 15 there, MixColumns spreads it over the column. Entry `c` is that column for last byte `c`, exclusive
-/// or that for last byte 0. It depends on one byte of the first round key, so it is secret; its index is the public counter.
+/// or that for last byte 0; zeros behind it make it a whole state, which is fetched and added by one instruction.
+/// It depends on one byte of the first round key, so it is secret; its index is the public counter.
 #[inline(always)]
-pub(crate) fn first_columns<I: Isa>(isa: I, first_key: V) -> [u32; 256] {
+pub(crate) fn first_states<I: Isa>(isa: I, first_key: V) -> [V; FIRST_STATES] {
     let zero = after_round_1(isa, first_key, 0);
-    let mut columns = [0; 256];
-    for (counter, to) in (0..=u8::MAX).zip(&mut columns) {
-        let mut bytes: Block = [0; 16];
-        isa.store(&mut bytes, isa.xor(after_round_1(isa, first_key, counter), zero));
-        *to = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let mut states = [isa.zero(); FIRST_STATES];
+    for (at, to) in states.iter_mut().enumerate() {
+        *to = isa.xor(after_round_1(isa, first_key, at as u8), zero);
     }
-    columns
+    states
 }
 
 /// The zero block with `counter` as its last byte, after round 1 with a round key of zero.

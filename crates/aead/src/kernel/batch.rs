@@ -4,7 +4,7 @@
 //! protection's block goes its ten rounds. Here all of that fills the gaps of the next message's first group ([`Unfinished`]).
 
 use super::exact;
-use super::ghash::{Hasher, Sum, lengths};
+use super::ghash::{Hasher, Sum, blocks, lengths};
 use super::group::{Counter, Gap, HashSome, Mask, apply, apply_last, lanes, split_last};
 use super::isa::{Block, Isa, V};
 use super::schedule::Schedule;
@@ -13,7 +13,7 @@ use crate::Packet;
 
 /// Seals each; samples must lie within the texts.
 #[inline(always)]
-pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets: &mut [Packet<'_>]) {
+pub(crate) fn seal_batch<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets: &mut [Packet<'_>]) {
     let (mut no_tag, mut no_mask) = ([0; 16], [0; 16]);
     let mut unfinished = Unfinished {
         sum: Sum::zero(isa),
@@ -28,7 +28,7 @@ pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, packets:
         mask_to: &mut no_mask,
     };
     for packet in packets {
-        let count = packet.text.len().div_ceil(16);
+        let count = blocks(packet.text.len());
         let one = One {
             isa,
             key,
@@ -133,8 +133,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         before: &mut Unfinished<'p>,
     ) {
         let isa = self.isa;
-        let columns = self.counter.first(self.key);
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, before);
+        let changes = self.counter.first(self.key);
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, changes, before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], self.key.rounds[ROUNDS]);
         self.end::<ROUNDS, L, N>(&states, tag_pad, 0, before);
@@ -146,8 +146,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
         let Self { isa, key, .. } = self;
         let full = full_groups(count);
         let (lead, groups) = body(self.packet.text, full);
-        let columns = self.counter.first(key);
-        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, columns, before);
+        let changes = self.counter.first(key);
+        let states = lanes::<I, ROUNDS, 7>(isa, key, &self.counter, changes, before);
         before.finish_after_gaps::<I, ROUNDS>(isa, ROUNDS - 2);
         let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
         apply::<I, ROUNDS>(isa, key, &states[1..], lead);
@@ -168,8 +168,8 @@ impl<'k: 'p, 'p, I: Isa> One<'k, 'p, '_, I> {
     ) {
         let blocks = &self.packet.text.as_chunks::<16>().0[done - waiting..done];
         let mut gap = HashSome { sum: self.hasher.sum, blocks, powers: self.hasher.rest(), mask: None };
-        let columns = self.counter.last(self.isa, self.key);
-        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &self.counter, columns, &mut gap);
+        let changes = self.counter.last(self.isa, self.key);
+        let states = lanes::<I, ROUNDS, N>(self.isa, self.key, &self.counter, changes, &mut gap);
         self.hasher.sum = gap.sum;
         self.hasher.skip(waiting);
         self.end::<ROUNDS, N, N>(&states, tag_pad, done, before);

@@ -12,15 +12,30 @@ use super::isa::{Block, Isa, V, pin_together};
 /// Powers of the hash key held: H^128 … H^1, in this order, as the blocks of a segment meet them.
 pub(crate) const POWERS: usize = 128;
 
+/// With zeros behind them, so that a register of four can be read from the first power on.
+pub(crate) const HELD: usize = POWERS + 3;
+
+/// The powers and the zeros.
+pub(crate) type Powers = [V; HELD];
+
+/// The powers alone.
+#[inline(always)]
+fn without_zeros(held: &Powers) -> &[V; POWERS] {
+    match held.first_chunk() {
+        Some(powers) => powers,
+        None => unreachable!("more are held"),
+    }
+}
+
 /// Segments that are not the last leave at least this many blocks, so that the stitched end of a message lies in one.
 const LAST_SEGMENT: usize = 24;
 
 /// A sum of unreduced products.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
-    low: V,
-    high: V,
-    middle: V,
+    pub(crate) low: V,
+    pub(crate) high: V,
+    pub(crate) middle: V,
 }
 
 impl Sum {
@@ -60,14 +75,14 @@ impl Sum {
 
 /// H^128 … H^1 from H, which is the zero block encrypted.
 #[inline(always)]
-pub(crate) fn powers<I: Isa>(isa: I, hash_key: V) -> [V; POWERS] {
+pub(crate) fn powers<I: Isa>(isa: I, hash_key: V) -> Powers {
     let mut bytes = [0; 16];
     isa.store(&mut bytes, hash_key);
     // Times x, without a branch on the bit that falls out.
     let h = u128::from_be_bytes(bytes);
     let h = (h << 1) ^ (0_u128.wrapping_sub(h >> 127) & 0xc200_0000_0000_0000_0000_0000_0000_0001);
     let h = isa.halves(h as u64, (h >> 64) as u64);
-    let mut powers = [isa.zero(); POWERS];
+    let mut powers = [isa.zero(); HELD];
     powers[POWERS - 1] = h;
     // Each from the one half as high and its neighbour, so that the products do not wait for one another.
     for exponent in 2..=POWERS {
@@ -91,12 +106,13 @@ pub(crate) struct Hasher<'k> {
 }
 
 impl<'k> Hasher<'k> {
-    /// Hashes `aad`, with `blocks` blocks of ciphertext and one of lengths to come, of which the first `lead` (fewer than
+    /// Hashes `aad`, with `count` blocks of ciphertext and one of lengths to come, of which the first `lead` (fewer than
     /// eight) are a group, and all but the last are groups of eight.
     #[inline(always)]
-    pub(crate) fn new<I: Isa>(isa: I, all: &'k [V; POWERS], aad: &[u8], blocks: usize, lead: usize) -> Self {
-        let aad_blocks = aad.len().div_ceil(16);
-        let left = blocks + 1;
+    pub(crate) fn new<I: Isa>(isa: I, held: &'k Powers, aad: &[u8], count: usize, lead: usize) -> Self {
+        let all = without_zeros(held);
+        let aad_blocks = blocks(aad.len());
+        let left = count + 1;
         let mut hasher = Self { sum: Sum::zero(isa), all, powers: all, left };
         if aad_blocks + left <= POWERS {
             hasher.powers = &all[POWERS - left - aad_blocks..];
@@ -189,6 +205,13 @@ impl<'k> Hasher<'k> {
     pub(crate) fn rest(self) -> &'k [V] {
         self.powers
     }
+}
+
+/// Blocks that so many bytes take. Lengths are far from the type's limit ([`crate::MAX_TEXT`], [`crate::MAX_AAD`]), so this does
+/// without the branch of `div_ceil`.
+#[inline(always)]
+pub(crate) fn blocks(bytes: usize) -> usize {
+    bytes.wrapping_add(15) >> 4
 }
 
 /// The block of lengths that ends GHASH's input (SP 800-38D, section 7.1, step 5), its bytes reversed.

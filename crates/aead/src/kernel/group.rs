@@ -9,7 +9,7 @@ use super::isa::{Block, Isa, V, pin, reread};
 use super::schedule::Schedule;
 
 /// Work to be done between the rounds of a group.
-pub(crate) trait Gap<I: Isa> {
+pub(crate) trait Gap<I> {
     /// Does piece `piece` of the work: 0, 1, … up to the rounds less three.
     fn fill(&mut self, isa: I, piece: usize);
 }
@@ -17,7 +17,7 @@ pub(crate) trait Gap<I: Isa> {
 /// Nothing to do meanwhile.
 pub(crate) struct Idle;
 
-impl<I: Isa> Gap<I> for Idle {
+impl<I> Gap<I> for Idle {
     #[inline(always)]
     fn fill(&mut self, _isa: I, _piece: usize) {}
 }
@@ -61,14 +61,20 @@ impl<I: Isa> Gap<I> for HashSome<'_> {
 /// Header protection's AES block on its way, a round a gap.
 #[derive(Clone, Copy)]
 pub(crate) struct Mask<'k> {
-    state: V,
-    keys: &'k [V; MAX_KEYS],
+    pub(crate) state: V,
+    pub(crate) keys: &'k [V; MAX_KEYS],
 }
 
 impl<'k> Mask<'k> {
     #[inline(always)]
     pub(crate) fn new<I: Isa>(isa: I, keys: &'k [V; MAX_KEYS], sample: &Block) -> Self {
-        Self { state: isa.xor(isa.load(sample), keys[0]), keys }
+        Self::of_block(isa, keys, isa.load(sample))
+    }
+
+    /// As [`Mask::new`], of a block in a register.
+    #[inline(always)]
+    pub(crate) fn of_block<I: Isa>(isa: I, keys: &'k [V; MAX_KEYS], block: V) -> Self {
+        Self { state: isa.xor(block, keys[0]), keys }
     }
 
     #[inline(always)]
@@ -123,10 +129,10 @@ impl Counter {
 
     /// What tells the first `L` blocks apart.
     #[inline(always)]
-    pub(crate) fn first<'k, const L: usize>(&mut self, key: &'k Schedule) -> &'k [u32; L] {
+    pub(crate) fn first<'k, const L: usize>(&mut self, key: &'k Schedule) -> &'k [V; L] {
         self.next = 8;
-        match key.first_columns[1..].first_chunk() {
-            Some(columns) => columns,
+        match key.first_states[1..].first_chunk() {
+            Some(changes) => changes,
             None => unreachable!("a group has at most eight lanes"),
         }
     }
@@ -139,11 +145,11 @@ impl Counter {
 
     /// What tells the blocks of the next groups of eight apart: as many groups as have one base, up to `most`.
     #[inline(always)]
-    pub(crate) fn groups<'k, I: Isa>(&mut self, isa: I, key: &'k Schedule, most: usize) -> &'k [[u32; 8]] {
+    pub(crate) fn groups<'k, I: Isa>(&mut self, isa: I, key: &'k Schedule, most: usize) -> &'k [[V; 8]] {
         if self.next & 0xff == 0 {
             self.rebase(isa, key);
         }
-        let groups = &key.first_columns.as_chunks().0[(self.next as usize & 0xff) / 8..];
+        let groups = &key.first_states[..256].as_chunks().0[(self.next as usize & 0xff) / 8..];
         let groups = &groups[..most.min(groups.len())];
         self.next = self.next.wrapping_add(8 * groups.len() as u32);
         groups
@@ -151,9 +157,9 @@ impl Counter {
 
     /// What tells the last `L` blocks apart.
     #[inline(always)]
-    pub(crate) fn last<'k, I: Isa, const L: usize>(&mut self, isa: I, key: &'k Schedule) -> &'k [u32; L] {
+    pub(crate) fn last<'k, I: Isa, const L: usize>(&mut self, isa: I, key: &'k Schedule) -> &'k [V; L] {
         match self.groups(isa, key, 1)[0].first_chunk() {
-            Some(columns) => columns,
+            Some(changes) => changes,
             None => unreachable!("a group has at most eight lanes"),
         }
     }
@@ -165,13 +171,13 @@ pub(crate) fn lanes<I: Isa, const ROUNDS: usize, const L: usize>(
     isa: I,
     key: &Schedule,
     counter: &Counter,
-    columns: &[u32; L],
+    changes: &[V; L],
     gap: &mut impl Gap<I>,
 ) -> [V; L] {
     let keys = reread(&key.rounds);
     let mut states = [isa.zero(); L];
-    for (state, column) in states.iter_mut().zip(columns) {
-        *state = isa.xor(counter.base, isa.word(*column));
+    for (state, change) in states.iter_mut().zip(changes) {
+        *state = isa.xor(counter.base, *change);
     }
     // Written out, since LLVM leaves some as loops otherwise.
     macro_rules! rounds {

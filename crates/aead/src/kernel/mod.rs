@@ -1,10 +1,11 @@
-//! The kernels for x86-64: AES-NI and PCLMULQDQ, with everything else in the gaps of AES.
+//! The kernels for x86-64: AES and carry-less multiplication, with everything else in the gaps of AES.
 //!
 //! - [`isa`]: the instructions, as safe methods of a proof that the processor has them
 //! - [`aes`], [`ghash`]: key expansion, round-1 caching's table, sums of products
 //! - [`schedule`]: all that is computed once a key
 //! - [`group`]: eight counter blocks side by side, with gaps for other work
 //! - [`single`], [`batch`]: one message, several messages
+//! - [`wide`]: the same again for processors with VAES, which take two or four blocks in a register
 //!
 //! This file chooses the set of instructions and the number of rounds, once a call. Lengths and samples are checked before, in
 //! the crate's root.
@@ -16,25 +17,21 @@ mod group;
 mod isa;
 mod schedule;
 mod single;
+mod wide;
 
 use crate::cpu::Features;
-use crate::{Packet, Tag};
-use isa::{Avx2, Avx512, Block, Isa, V};
+use crate::{Implementation, Packet, Tag};
+use isa::{Avx2, Avx512, Block, V};
 use schedule::Schedule;
+use wide::isa::{Vaes256, Vaes512};
 
 /// A message to be sealed or opened in place.
 pub(crate) struct Message<'a> {
     pub(crate) nonce: &'a [u8; 12],
     pub(crate) aad: &'a [u8],
     pub(crate) text: &'a mut [u8],
-    /// Where header protection's sample begins; all of it lies in the text.
+    /// Where header protection's sample begins.
     pub(crate) sample_at: Option<usize>,
-}
-
-/// What sealing gives.
-struct Sealed {
-    tag: V,
-    mask: V,
 }
 
 /// Calls with the constant `N` that equals `$count`, which must be one of those listed.
@@ -66,90 +63,144 @@ pub(crate) struct Key {
     path: Path,
 }
 
+/// A set of instructions for which the kernels are compiled.
+#[derive(Clone, Copy)]
+pub(crate) enum Set {
+    Avx2,
+    Avx512,
+    Vaes256,
+    Vaes512,
+}
+
+impl Set {
+    /// That of an implementation; none for the portable one.
+    pub(crate) fn of(implementation: Implementation) -> Option<Self> {
+        match implementation {
+            Implementation::Portable => None,
+            Implementation::AesNi => Some(Self::Avx2),
+            Implementation::AesNiAvx512 => Some(Self::Avx512),
+            Implementation::Vaes => Some(Self::Vaes256),
+            Implementation::VaesAvx512 => Some(Self::Vaes512),
+        }
+    }
+
+    /// What the machine must have for it.
+    pub(crate) fn features(self) -> Features {
+        match self {
+            Self::Avx2 => Features::AES_AVX2,
+            Self::Avx512 => Features::AES_AVX2.and(Features::AVX512),
+            Self::Vaes256 => Features::AES_AVX2.and(Features::VAES),
+            Self::Vaes512 => Features::AES_AVX2.and(Features::AVX512).and(Features::VAES),
+        }
+    }
+}
+
 /// Which compilation of the kernels to call.
 #[derive(Clone, Copy)]
 struct Path {
-    avx512: bool,
+    set: Set,
     long_key: bool,
 }
 
-/// Compiles a kernel for each set of instructions and number of rounds, and a function that chooses among them.
+/// Compiles a kernel for each set of instructions and number of rounds, and a function that chooses among them: that of the
+/// first path for sixteen bytes a register, that of the second for more.
 ///
-/// Safety of the calls: a [`Path`] says AVX-512 only where [`Features`] do, and there is none without AES-NI, PCLMULQDQ and
-/// AVX2 ([`Key::new`]).
+/// Safety of the calls: the set of a [`Path`] is that of an implementation that was found available ([`Key::new`]).
 macro_rules! dispatch {
-    ($name:ident = $module:ident::$kernel:ident, ($($argument:ident: $type:ty),*) -> $result:ty, |$isa:ident, $value:ident| $convert:expr) => {
+    ($name:ident = $narrow:ident::$kernel:ident | $wide:ident, ($($argument:ident: $type:ty),*) -> $result:ty, |$value:ident| $convert:expr) => {
+        #[inline(always)]
         fn $name(path: Path, $($argument: $type),*) -> $result {
             #[target_feature(enable = "aes,pclmulqdq,avx2")]
             fn avx2<const ROUNDS: usize>($($argument: $type),*) -> $result {
                 // SAFETY: this function has the features.
-                let $isa = unsafe { Avx2::new() };
-                let $value = $module::$kernel::<_, ROUNDS>($isa, $($argument),*);
+                let isa = unsafe { Avx2::new() };
+                let $value = $narrow::$kernel::<_, ROUNDS>(isa, $($argument),*);
                 $convert
             }
             #[target_feature(enable = "aes,pclmulqdq,avx2,avx512f,avx512vl,avx512bw")]
             fn avx512<const ROUNDS: usize>($($argument: $type),*) -> $result {
                 // SAFETY: this function has the features.
-                let $isa = unsafe { Avx512::new() };
-                let $value = $module::$kernel::<_, ROUNDS>($isa, $($argument),*);
+                let isa = unsafe { Avx512::new() };
+                let $value = $narrow::$kernel::<_, ROUNDS>(isa, $($argument),*);
+                $convert
+            }
+            #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+            fn vaes256<const ROUNDS: usize>($($argument: $type),*) -> $result {
+                // SAFETY: this function has the features.
+                let isa = unsafe { Vaes256::new() };
+                let $value = $wide::$kernel::<_, ROUNDS>(isa, $($argument),*);
+                $convert
+            }
+            #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512vl,avx512bw")]
+            fn vaes512<const ROUNDS: usize>($($argument: $type),*) -> $result {
+                // SAFETY: this function has the features.
+                let isa = unsafe { Vaes512::new() };
+                let $value = $wide::$kernel::<_, ROUNDS>(isa, $($argument),*);
                 $convert
             }
             // SAFETY: the processor and its system have the features that the path names, as the macro says.
             unsafe {
-                match (path.avx512, path.long_key) {
-                    (false, false) => avx2::<10>($($argument),*),
-                    (false, true) => avx2::<14>($($argument),*),
-                    (true, false) => avx512::<10>($($argument),*),
-                    (true, true) => avx512::<14>($($argument),*),
+                match (path.set, path.long_key) {
+                    (Set::Avx2, false) => avx2::<10>($($argument),*),
+                    (Set::Avx2, true) => avx2::<14>($($argument),*),
+                    (Set::Avx512, false) => avx512::<10>($($argument),*),
+                    (Set::Avx512, true) => avx512::<14>($($argument),*),
+                    (Set::Vaes256, false) => vaes256::<10>($($argument),*),
+                    (Set::Vaes256, true) => vaes256::<14>($($argument),*),
+                    (Set::Vaes512, false) => vaes512::<10>($($argument),*),
+                    (Set::Vaes512, true) => vaes512::<14>($($argument),*),
                 }
             }
         }
     };
 }
 
-fn bytes<I: Isa>(isa: I, value: V) -> Block {
-    let mut bytes = [0; 16];
-    isa.store(&mut bytes, value);
-    bytes
+/// The bytes of a register.
+#[inline(always)]
+fn bytes(value: V) -> Block {
+    // SAFETY: both are sixteen bytes, of which every value is valid.
+    unsafe { core::mem::transmute(value) }
 }
 
-dispatch!(build = schedule::build, (key: &[u8], header_protection_key: &[u8]) -> Schedule, |isa, schedule| schedule);
-dispatch!(seal = single::seal, (key: &Schedule, message: Message<'_>) -> (Tag, Block),
-    |isa, sealed| (bytes(isa, sealed.tag), bytes(isa, sealed.mask)));
-dispatch!(open = single::open, (key: &Schedule, message: Message<'_>, tag: &Tag) -> bool, |isa, right| right);
-dispatch!(seal_batch = batch::seal, (key: &Schedule, packets: &mut [Packet<'_>]) -> (), |isa, done| done);
-dispatch!(header_mask = schedule::header_mask, (key: &Schedule, sample: &Block) -> Block, |isa, mask| bytes(isa, mask));
+dispatch!(build = schedule::build | wide, (key: &[u8], header_protection_key: &[u8]) -> Schedule, |schedule| schedule);
+dispatch!(seal = single::seal | wide, (key: &Schedule, message: Message<'_>, tag: &mut Tag, mask: &mut Block) -> (), |done| done);
+dispatch!(open = single::open | wide, (key: &Schedule, message: Message<'_>, tag: &Tag) -> bool, |right| right);
+dispatch!(seal_batch = batch::seal_batch | wide, (key: &Schedule, packets: &mut [Packet<'_>]) -> (), |done| done);
+dispatch!(header_mask = schedule::header_mask | wide, (key: &Schedule, sample: &Block) -> Block, |mask| bytes(mask));
 
 impl Key {
-    /// For the set of instructions that `features` have, if there is a kernel for it. Keys are of 16 or 32 bytes; that of
-    /// header protection is as long or empty.
-    pub(crate) fn new(features: Features, key: &[u8], header_protection_key: &[u8]) -> Option<Self> {
-        let path = Path { avx512: features == Features::AesAvx512, long_key: key.len() == 32 };
-        match features {
-            Features::None => None,
-            Features::AesAvx2 | Features::AesAvx512 => {
-                Some(Self { schedule: build(path, key, header_protection_key), path })
-            }
-        }
+    /// For an implementation that this machine has, if it is one of the kernels. Keys are of 16 or 32 bytes; that of header
+    /// protection is as long or empty.
+    pub(crate) fn new(
+        implementation: Implementation,
+        key: &[u8],
+        header_protection_key: &[u8],
+    ) -> Option<Self> {
+        let path = Path { set: Set::of(implementation)?, long_key: key.len() == 32 };
+        Some(Self { schedule: build(path, key, header_protection_key), path })
     }
 
-    /// Seals; the sample, if any, lies in the text.
-    pub(crate) fn seal(&self, message: Message<'_>) -> (Tag, Block) {
-        seal(self.path, &self.schedule, message)
+    /// Seals; where the sample does not lie in the text, the mask is left as it was.
+    #[inline(always)]
+    pub(crate) fn seal(&self, message: Message<'_>, tag: &mut Tag, mask: &mut Block) {
+        seal(self.path, &self.schedule, message, tag, mask);
     }
 
     /// Seals each; where the sample does not lie in the text, the mask is left as it was.
+    #[inline(always)]
     pub(crate) fn seal_batch(&self, packets: &mut [Packet<'_>]) {
         seal_batch(self.path, &self.schedule, packets);
     }
 
     /// Decrypts; whether the tag is right. If it is not, the text must be wiped.
+    #[inline(always)]
     #[must_use]
     pub(crate) fn open(&self, message: Message<'_>, tag: &Tag) -> bool {
         open(self.path, &self.schedule, message, tag)
     }
 
     /// The sample encrypted under the header protection key.
+    #[inline(always)]
     pub(crate) fn header_mask(&self, sample: &Block) -> Block {
         header_mask(self.path, &self.schedule, sample)
     }

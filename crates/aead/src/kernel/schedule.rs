@@ -1,15 +1,15 @@
 //! All that is computed once a key, for the kernels.
 
-use super::aes::{self, MAX_KEYS};
-use super::ghash::{self, POWERS};
+use super::aes::{self, FIRST_STATES, MAX_KEYS};
+use super::ghash::{self, Powers};
 use super::isa::{Block, Isa, V};
 use zeroize::Zeroize;
 
-/// Round keys, the table of round-1 caching and the powers of the hash key: about 3.5 KB, all secret, wiped on drop.
+/// Round keys, the table of round-1 caching and the powers of the hash key: about 6.6 KB, all secret, wiped on drop.
 #[repr(C, align(64))]
 pub(crate) struct Schedule {
-    pub(crate) powers: [V; POWERS],
-    pub(crate) first_columns: [u32; 256],
+    pub(crate) powers: Powers,
+    pub(crate) first_states: [V; FIRST_STATES],
     pub(crate) rounds: [V; MAX_KEYS],
     pub(crate) header_rounds: [V; MAX_KEYS],
 }
@@ -27,8 +27,8 @@ pub(crate) fn build<I: Isa, const ROUNDS: usize>(
         [] => [isa.zero(); MAX_KEYS],
         key => aes::expand(isa, key),
     };
-    let first_columns = aes::first_columns(isa, rounds[0]);
-    Schedule { powers: ghash::powers(isa, hash_key), first_columns, rounds, header_rounds }
+    let first_states = aes::first_states(isa, rounds[0]);
+    Schedule { powers: ghash::powers(isa, hash_key), first_states, rounds, header_rounds }
 }
 
 /// Header protection's mask of a sample (RFC 9001, section 5.4.3).
@@ -40,7 +40,7 @@ pub(crate) fn header_mask<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, s
 impl Drop for Schedule {
     fn drop(&mut self) {
         self.powers.zeroize();
-        self.first_columns.zeroize();
+        self.first_states.zeroize();
         self.rounds.zeroize();
         self.header_rounds.zeroize();
     }

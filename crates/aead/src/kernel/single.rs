@@ -6,12 +6,12 @@
 //! A message that fits into one group has only that. Sealing hashes the group before the one being encrypted; opening, which
 //! has the ciphertext at once, hashes that very group.
 
+use super::Message;
 use super::exact;
-use super::ghash::{Hasher, Sum, lengths};
+use super::ghash::{Hasher, Sum, blocks, lengths};
 use super::group::{Counter, Hash, HashSome, Idle, Mask, apply, apply_last, apply_one, lanes, split_last};
 use super::isa::{Block, Isa, V};
 use super::schedule::Schedule;
-use super::{Message, Sealed};
 
 /// Blocks of text in the first group.
 pub(crate) const LEAD: usize = 6;
@@ -19,29 +19,35 @@ pub(crate) const LEAD: usize = 6;
 /// Blocks of text that fit into one group with the tag's.
 pub(crate) const ONE_GROUP: usize = 7;
 
-/// Seals; the sample, if any, must lie within the text.
+/// Seals, and writes the tag; the mask as well if the sample lies within the text.
 #[inline(always)]
-pub(crate) fn seal<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message: Message<'_>) -> Sealed {
+pub(crate) fn seal<I: Isa, const ROUNDS: usize>(
+    isa: I,
+    key: &Schedule,
+    message: Message<'_>,
+    tag: &mut Block,
+    mask: &mut Block,
+) {
     let Message { nonce, aad, text, sample_at } = message;
-    let count = text.len().div_ceil(16);
+    let count = blocks(text.len());
     let mut counter = Counter::new(isa, key, nonce);
     let mut hasher = Hasher::new(isa, &key.powers, aad, count, LEAD);
     let ends = lengths(isa, aad.len(), text.len());
     if count <= ONE_GROUP {
         let end = End { isa, key, counter, hasher, ends, tag_pad: None, done: 0, waiting: 0, sample_at };
-        return exact!(count, 0 1 2 3 4 5 6 7, |N| end.seal::<ROUNDS, { N + 1 }, N>(text));
+        return exact!(count, 0 1 2 3 4 5 6 7, |N| end.seal::<ROUNDS, { N + 1 }, N>(text, tag, mask));
     }
     let full = full_groups(count);
     let (lead, groups) = body(text, full);
-    let columns = counter.first(key);
-    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, columns, &mut Idle);
+    let changes = counter.first(key);
+    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, changes, &mut Idle);
     let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
     apply::<I, ROUNDS>(isa, key, &states[1..], lead);
     seal_groups::<I, ROUNDS>(isa, key, &mut counter, &mut hasher, lead, groups);
     let done = LEAD + 8 * full;
     let waiting = if full == 0 { LEAD } else { 8 };
     let end = End { isa, key, counter, hasher, ends, tag_pad: Some(tag_pad), done, waiting, sample_at };
-    exact!(count - done, 1 2 3 4 5 6 7 8, |N| end.seal::<ROUNDS, N, N>(text))
+    exact!(count - done, 1 2 3 4 5 6 7 8, |N| end.seal::<ROUNDS, N, N>(text, tag, mask))
 }
 
 /// How many groups of eight lie between the first group and the last, if there is more than one group.
@@ -71,20 +77,20 @@ pub(crate) fn seal_groups<I: Isa, const ROUNDS: usize>(
 ) {
     let Some((group, mut groups)) = groups.split_first_mut() else { return };
     let mut gap = Hash { sum: hasher.sum, blocks: lead, powers: hasher.first() };
-    let columns = &counter.groups(isa, key, 1)[0];
-    let states = lanes::<I, ROUNDS, 8>(isa, key, counter, columns, &mut gap);
+    let changes = &counter.groups(isa, key, 1)[0];
+    let states = lanes::<I, ROUNDS, 8>(isa, key, counter, changes, &mut gap);
     hasher.sum = gap.sum;
     apply::<I, ROUNDS>(isa, key, &states, group);
     let mut waiting = &*group;
     // A run of groups needs neither a new base nor a new segment.
     while !groups.is_empty() {
         let powers = hasher.groups(isa, groups.len().min(counter.groups_of_base()));
-        let columns = counter.groups(isa, key, powers.len());
+        let changes = counter.groups(isa, key, powers.len());
         let (run, rest) = groups.split_at_mut(powers.len());
         let mut sum = hasher.sum;
-        for ((group, columns), powers) in run.iter_mut().zip(columns).zip(powers) {
+        for ((group, changes), powers) in run.iter_mut().zip(changes).zip(powers) {
             let mut gap = Hash { sum, blocks: waiting, powers };
-            let states = lanes::<I, ROUNDS, 8>(isa, key, counter, columns, &mut gap);
+            let states = lanes::<I, ROUNDS, 8>(isa, key, counter, changes, &mut gap);
             sum = gap.sum;
             apply::<I, ROUNDS>(isa, key, &states, group);
             waiting = group;
@@ -109,7 +115,7 @@ pub(crate) fn open<I: Isa, const ROUNDS: usize>(
 #[inline(always)]
 fn decrypt<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message: Message<'_>) -> V {
     let Message { nonce, aad, text, .. } = message;
-    let count = text.len().div_ceil(16);
+    let count = blocks(text.len());
     let mut counter = Counter::new(isa, key, nonce);
     let mut hasher = Hasher::new(isa, &key.powers, aad, count, LEAD);
     let ends = lengths(isa, aad.len(), text.len());
@@ -121,19 +127,19 @@ fn decrypt<I: Isa, const ROUNDS: usize>(isa: I, key: &Schedule, message: Message
     let full = full_groups(count);
     let (lead, mut groups) = body(text, full);
     let mut gap = Hash { sum: hasher.sum, blocks: lead, powers: hasher.first() };
-    let columns = counter.first(key);
-    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, columns, &mut gap);
+    let changes = counter.first(key);
+    let states = lanes::<I, ROUNDS, 7>(isa, key, &counter, changes, &mut gap);
     hasher.sum = gap.sum;
     let tag_pad = isa.last_round(states[0], key.rounds[ROUNDS]);
     apply::<I, ROUNDS>(isa, key, &states[1..], lead);
     while !groups.is_empty() {
         let powers = hasher.groups(isa, groups.len().min(counter.groups_of_base()));
-        let columns = counter.groups(isa, key, powers.len());
+        let changes = counter.groups(isa, key, powers.len());
         let (run, rest) = groups.split_at_mut(powers.len());
         let mut sum = hasher.sum;
-        for ((group, columns), powers) in run.iter_mut().zip(columns).zip(powers) {
+        for ((group, changes), powers) in run.iter_mut().zip(changes).zip(powers) {
             let mut gap = Hash { sum, blocks: group, powers };
-            let states = lanes::<I, ROUNDS, 8>(isa, key, &counter, columns, &mut gap);
+            let states = lanes::<I, ROUNDS, 8>(isa, key, &counter, changes, &mut gap);
             sum = gap.sum;
             apply::<I, ROUNDS>(isa, key, &states, group);
         }
@@ -166,7 +172,12 @@ struct End<'k, I> {
 impl<'k, I: Isa> End<'k, I> {
     /// Encrypts the last `N` blocks with `L` lanes.
     #[inline(always)]
-    fn seal<const ROUNDS: usize, const L: usize, const N: usize>(mut self, text: &mut [u8]) -> Sealed {
+    fn seal<const ROUNDS: usize, const L: usize, const N: usize>(
+        mut self,
+        text: &mut [u8],
+        tag: &mut Block,
+        mask: &mut Block,
+    ) {
         let isa = self.isa;
         let (before, last) = text.split_at_mut(self.done * 16);
         let (powers, rest) = self.hasher.rest().split_at(self.waiting);
@@ -176,8 +187,8 @@ impl<'k, I: Isa> End<'k, I> {
             powers,
             mask: self.mask(before),
         };
-        let columns = self.columns();
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
+        let changes = self.changes();
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, changes, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let (whole, last) = split_last::<N>(last);
         let mut sum = gap.sum;
@@ -190,13 +201,12 @@ impl<'k, I: Isa> End<'k, I> {
             let cipher = apply_last::<I, ROUNDS>(isa, self.key, *state, last);
             sum.add(isa, isa.reverse(cipher), rest[N - 1]);
         }
-        let mask = gap.mask.map(|mask| mask.finish::<I, ROUNDS>(isa));
-        let mask = match (mask, self.mask(text)) {
-            (Some(mask), _) => mask,
-            (None, Some(mask)) => mask.whole::<I, ROUNDS>(isa),
-            (None, None) => isa.zero(),
-        };
-        Sealed { tag: self.tag(sum, rest[N], tag_pad), mask }
+        if let Some(made) = gap.mask {
+            isa.store(mask, made.finish::<I, ROUNDS>(isa));
+        } else if let Some(made) = self.mask(text) {
+            isa.store(mask, made.whole::<I, ROUNDS>(isa));
+        }
+        isa.store(tag, self.tag(sum, rest[N], tag_pad));
     }
 
     /// Decrypts the last `N` blocks with `L` lanes.
@@ -206,8 +216,8 @@ impl<'k, I: Isa> End<'k, I> {
         let text = &mut text[self.done * 16..];
         let powers = self.hasher.rest();
         let mut gap = HashSome { sum: self.hasher.sum, blocks: text.as_chunks().0, powers, mask: None };
-        let columns = self.columns();
-        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, columns, &mut gap);
+        let changes = self.changes();
+        let states = lanes::<I, ROUNDS, L>(isa, self.key, &self.counter, changes, &mut gap);
         let tag_pad = self.tag_pad.unwrap_or_else(|| isa.last_round(states[0], self.key.rounds[ROUNDS]));
         let mut sum = gap.sum;
         let states = &states[L - N..];
@@ -223,7 +233,7 @@ impl<'k, I: Isa> End<'k, I> {
     }
 
     #[inline(always)]
-    fn columns<const L: usize>(&mut self) -> &'k [u32; L] {
+    fn changes<const L: usize>(&mut self) -> &'k [V; L] {
         if self.done == 0 { self.counter.first(self.key) } else { self.counter.last(self.isa, self.key) }
     }
 

@@ -9,7 +9,7 @@ pub fn kernels() -> Vec<Implementation> {
     let (have, lack): (Vec<_>, Vec<_>) =
         Implementation::ALL.into_iter().skip(1).partition(|one| one.available());
     for one in lack {
-        println!("not tested, since this machine lacks it: {one:?}");
+        println!("SKIPPED, since this machine lacks it: {one:?}");
     }
     have
 }
