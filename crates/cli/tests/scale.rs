@@ -34,7 +34,7 @@ fn the_function_that_is_quadratic_is_named_and_the_linear_one_is_not() {
         .unwrap();
     assert!(built.success());
     let output =
-        scale(dir.path(), &["--json", "-L", "n=1000,2000,4000,8000", "--at", "16000", "--", "./quad {n}"]);
+        scale(dir.path(), &["--json", "-L", "n=5000,10000,20000,30000", "--at", "60000", "--", "./quad {n}"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rising: Vec<&str> =

@@ -3,7 +3,7 @@
 //! time of a call = fixed + bytes · n. The size at which both are equal is where half of the speed is reached (Hockney's
 //! n½). With a limit of the machine, the fraction of it that is reached at each size.
 
-use crate::scale::{Functions, Scaling, functions};
+use crate::scale::{Functions, Point, Scaling, functions};
 use serde::Serialize;
 use slowpath_diagnose::findings::{Basis, Cause, Confidence, Fact, Finding, Series, Sure};
 use slowpath_recording::Recording;
@@ -12,6 +12,9 @@ use slowpath_stats::affine;
 /// The fixed part of a call is told if it has this share of the call's time at the size in use, and surely this.
 const SHARE: f64 = 0.30;
 const SURELY: f64 = 0.15;
+/// A call that reaches this fraction of a limit of the machine is near enough: the quicker its bytes are, the larger is the share of
+/// the least that a call must cost.
+const REACHED: f64 = 0.60;
 /// The fit explains so much, relative to each cost.
 const R2: f64 = 0.90;
 /// A function is guilty if it has this share of the fixed part.
@@ -89,7 +92,9 @@ pub fn add(scaling: &mut Scaling, recordings: &[Recording], asked: &Asked) {
             fractions: sizes.iter().zip(&each).map(|(size, ns)| byte_ns * size / ns).collect(),
         }),
     };
-    let found = overhead.share >= SHARE && overhead.fixed_low_ns >= SURELY * call && overhead.r2 >= R2;
+    let near = overhead.reached.as_ref().is_some_and(|reached| reached.at >= REACHED);
+    let found =
+        !near && overhead.share >= SHARE && overhead.fixed_low_ns >= SURELY * call && overhead.r2 >= R2;
     if found {
         scaling.findings.push(finding(scaling, &overhead, &each, recordings));
     }
@@ -98,7 +103,8 @@ pub fn add(scaling: &mut Scaling, recordings: &[Recording], asked: &Asked) {
 
 fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[Recording]) -> Finding {
     let sizes: Vec<f64> = scaling.points.iter().map(|point| point.size).collect();
-    let guilty = (recordings.len() == sizes.len()).then(|| guilty(recordings, &sizes, overhead)).flatten();
+    let guilty =
+        (recordings.len() == sizes.len()).then(|| guilty(recordings, &scaling.points, overhead)).flatten();
     let (function, module, file, line) =
         guilty.unwrap_or((scaling.command.clone(), String::new(), None, None));
     let call_ns = overhead.fixed_ns + overhead.byte_ns * overhead.at;
@@ -185,11 +191,12 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
 type Placed = (String, String, Option<String>, Option<u32>);
 
 /// The innermost of the program's own functions with most of the fixed part.
-fn guilty(recordings: &[Recording], sizes: &[f64], overhead: &Overhead) -> Option<Placed> {
-    let Functions { times, mut places, .. } = functions(recordings);
+fn guilty(recordings: &[Recording], points: &[Point], overhead: &Overhead) -> Option<Placed> {
+    let Functions { times, mut places, .. } = functions(recordings, points);
+    let sizes: Vec<f64> = points.iter().map(|point| point.size).collect();
     let with_most = times.into_iter().filter_map(|(name, ns)| {
         let each: Vec<f64> = ns.iter().map(|ns| ns / overhead.calls).collect();
-        let fixed = affine(sizes, &each)?.fixed;
+        let fixed = affine(&sizes, &each)?.fixed;
         (fixed >= GUILTY * overhead.fixed_ns).then(|| (each.iter().sum::<f64>(), name))
     });
     // Callers have all the time of what they call, and their own.
@@ -230,6 +237,16 @@ mod tests {
         assert_eq!(finding.gain_ns, 360_000_000);
         assert!(judged(240.0, 0.5).findings.is_empty());
         assert!(judged(240.0, 0.5).overhead.is_some_and(|overhead| (overhead.share - 0.25).abs() < 1e-6));
+    }
+
+    #[test]
+    fn a_call_near_the_limit_is_not_told_whatever_its_share() {
+        // The limit takes 144 ns: of 150 + 80 ns that is more than 0.6, of 150 + 100 ns it is less.
+        let judge = |fixed_ns: f64| judged(fixed_ns, 150.0 / 1440.0);
+        let share = judge(80.0).overhead.map(|overhead| overhead.share);
+        assert!(share.is_some_and(|share| share > SHARE), "{share:?}");
+        assert!(judge(80.0).findings.is_empty());
+        assert_eq!(judge(100.0).findings.len(), 1);
     }
 
     #[test]

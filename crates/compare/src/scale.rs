@@ -158,8 +158,7 @@ pub fn measure(
 pub fn scaling(command: &str, points: Vec<Point>, recordings: &[Recording], at: Option<f64>) -> Scaling {
     let mut scaling = fitted(command, points, at);
     if recordings.len() == scaling.points.len() {
-        let sizes: Vec<f64> = scaling.points.iter().map(|point| point.size).collect();
-        scaling.rising = rising(recordings, &sizes);
+        scaling.rising = rising(recordings, &scaling.points);
     }
     scaling
 }
@@ -204,8 +203,9 @@ pub(crate) struct Functions {
     pub total: f64,
 }
 
-/// What each function took at each size, from one recording of each.
-pub(crate) fn functions(recordings: &[Recording]) -> Functions {
+/// What each function took at each size: its share of the one recording of that size, of what the bare run took. A recorded run
+/// takes longer, by how much depends on what it does, and chance that holds one up does not change the shares.
+pub(crate) fn functions(recordings: &[Recording], points: &[Point]) -> Functions {
     let mut times: BTreeMap<Name, Vec<f64>> = BTreeMap::new();
     let mut places: BTreeMap<Name, (Option<String>, Option<u32>, usize)> = BTreeMap::new();
     let mut total = 0.0;
@@ -213,7 +213,10 @@ pub(crate) fn functions(recordings: &[Recording]) -> Functions {
         let evidence = Evidence::new(recording);
         // Short runs are recorded several times in one.
         let runs = f64::from(recording.about.runs.max(1));
-        total = evidence.cpu_ns / runs;
+        let recorded = (evidence.cpu_ns / runs).max(1.0);
+        let bare = points.get(at).and_then(|point| point.cpu_ns).unwrap_or(recorded);
+        let scale = bare / recorded / runs;
+        total = bare;
         for (sample, weight) in recording.tables.samples.iter().zip(&evidence.weights) {
             let Some(stack) = sample.stack else { continue };
             let mut seen = HashSet::new();
@@ -227,7 +230,8 @@ pub(crate) fn functions(recordings: &[Recording]) -> Functions {
                     continue; // it does what it is asked to
                 }
                 let name = (frame.function, frame.module);
-                times.entry(name.clone()).or_insert_with(|| vec![0.0; recordings.len()])[at] += weight / runs;
+                times.entry(name.clone()).or_insert_with(|| vec![0.0; recordings.len()])[at] +=
+                    weight * scale;
                 let place = places.entry(name).or_insert((frame.file, frame.line, usize::MAX));
                 place.2 = place.2.min(depth);
             }
@@ -237,14 +241,18 @@ pub(crate) fn functions(recordings: &[Recording]) -> Functions {
 }
 
 /// Functions whose time surely rises faster than the size, those that no other of them calls for most of it first.
-fn rising(recordings: &[Recording], sizes: &[f64]) -> Vec<Rising> {
-    let Functions { mut places, times, total } = functions(recordings);
+fn rising(recordings: &[Recording], points: &[Point]) -> Vec<Rising> {
+    let Functions { mut places, times, total } = functions(recordings, points);
     let mut rising: Vec<(usize, Rising)> = times
         .into_iter()
         .filter(|(_, ns)| ns.last().is_some_and(|largest| *largest >= SHARE * total))
         .filter_map(|(name, ns)| {
-            let known: Vec<(f64, f64)> =
-                sizes.iter().copied().zip(ns.iter().copied()).filter(|(_, ns)| *ns > 0.0).collect();
+            let known: Vec<(f64, f64)> = points
+                .iter()
+                .map(|point| point.size)
+                .zip(ns.iter().copied())
+                .filter(|(_, ns)| *ns > 0.0)
+                .collect();
             if known.len() < SIZES {
                 return None;
             }
