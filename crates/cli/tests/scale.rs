@@ -43,7 +43,7 @@ fn the_function_that_is_quadratic_is_named_and_the_linear_one_is_not() {
     let exponent = value["rising"][0]["law"]["exponent"].as_f64().unwrap();
     assert!((1.8..2.2).contains(&exponent), "{exponent}");
     let text = String::from_utf8_lossy(
-        &scale(dir.path(), &["--no-record", "-L", "n=1000,2000,4000", "--", "./quad {n}"]).stdout,
+        &scale(dir.path(), &["--no-record", "-L", "n=5000,10000,20000", "--", "./quad {n}"]).stdout,
     )
     .into_owned();
     assert!(text.contains("CPU time rises as n^1."), "{text}");
