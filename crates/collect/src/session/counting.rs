@@ -1,0 +1,123 @@
+//! What the session has to do with the counter: what it is told to count, and what it tells.
+
+use super::*;
+
+impl Session {
+    /// Starts the counter's thread.
+    pub(crate) fn count(&mut self) {
+        let Some(bpf) = &self.bpf else { return };
+        let (orders, receive) = channel();
+        let (tell, told) = channel();
+        let counter = bpf.probes().map(|tables| Counter::new(tables, self.probes, tell));
+        match counter {
+            Ok(counter) => {
+                let thread = std::thread::spawn(move || counter.run(receive));
+                self.counter = Some(CounterThread { orders, told, thread });
+            }
+            Err(error) => self.refused = Some(error.to_string()),
+        }
+    }
+
+    pub(super) fn choose(&mut self) {
+        if self.counter.is_none() {
+            return;
+        }
+        let live: HashSet<u32> = self.world.processes().map(|(pid, _)| pid).collect();
+        self.recent.retain(|pid, _| live.contains(pid));
+        let chosen: Vec<_> = self.recent.iter().map(|(pid, recent)| (*pid, recent.choices())).collect();
+        for (pid, choices) in chosen {
+            self.send_choices(pid, &choices);
+        }
+        self.recent.values_mut().for_each(|recent| recent.fade(FADE));
+    }
+
+    pub(super) fn send_choices(&mut self, pid: u32, choices: &[crate::counter::choose::Choice]) {
+        let Some(live) = self.world.process(pid) else { return };
+        let process = live.row.process;
+        let mut candidates = Vec::new();
+        for choice in choices {
+            let function = self.stacks.live(choice.function);
+            let Some(mapped) = live.space.of_module(function.module, function.range.start) else { continue };
+            let Some(image) = &mapped.image else { continue };
+            let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
+            let file =
+                if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
+            candidates.push(Candidate {
+                process,
+                pid,
+                function: choice.function,
+                caller: choice.caller,
+                share: choice.share,
+                places: choice
+                    .places
+                    .iter()
+                    .map(|(location, share)| (self.stacks.address_of(*location), *share))
+                    .collect(),
+                image: image.clone(),
+                file,
+                start: function.range.start,
+                end: function.range.end,
+            });
+        }
+        if !candidates.is_empty() {
+            self.order(Order::Choose(candidates));
+        }
+    }
+
+    /// Takes in what the counter tells.
+    pub(super) fn hear(&mut self) {
+        let Some(counter) = &self.counter else { return };
+        let told: Vec<Told> = counter.told.try_iter().collect();
+        for told in told {
+            self.told(told);
+        }
+    }
+
+    fn told(&mut self, told: Told) {
+        let tables = &mut self.writer.tables;
+        match told {
+            Told::Probe { probe, process, function, offset, kind } => {
+                let live = self.stacks.live(function).clone();
+                let place = Place::Native { module: live.module, svma: live.range.start };
+                let image = self.world.image(live.module);
+                let location = self.stacks.location(place, image, &mut tables.locations);
+                self.probes = self.probes.max(probe + 1);
+                tables.probes.push(Probe { probe, process, location, kind: kind.to_owned(), offset });
+            }
+            Told::Loops { function, loops } => {
+                let live = self.stacks.live(function).clone();
+                if self.looked_at.insert((live.module, live.range.start)) {
+                    let place = Place::Native { module: live.module, svma: live.range.start };
+                    let image = self.world.image(live.module);
+                    let location = self.stacks.location(place, image, &mut tables.locations);
+                    let first = self.loops;
+                    self.loops += loops.len() as u32;
+                    tables.loops.extend(loops.iter().zip(first..).map(|(one, number)| Loop {
+                        loop_number: number,
+                        location,
+                        parent: one.parent.map(|parent| first + parent as u32),
+                        ranges: one.ranges.iter().flat_map(|range| [range.start, range.end]).collect(),
+                        work: one.work.name().to_owned(),
+                    }));
+                }
+            }
+            Told::Window(window) => tables.windows.push(window),
+            Told::Call(call) => tables.calls.push(call),
+            Told::Refused(why) => {
+                self.refused.get_or_insert(why);
+            }
+        }
+    }
+
+    /// Ends the counter: every probe is closed.
+    pub(crate) fn stop_counting(&mut self) {
+        let Some(CounterThread { orders, told, thread }) = self.counter.take() else { return };
+        drop(orders);
+        if thread.join().is_err() {
+            self.refused.get_or_insert("the counter ended by a bug of its own".to_owned());
+        }
+        for told in told.try_iter().collect::<Vec<_>>() {
+            self.told(told);
+        }
+    }
+}

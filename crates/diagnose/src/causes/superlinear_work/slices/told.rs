@@ -1,0 +1,160 @@
+//! What is said of a function whose calls cost ever more instructions. Who that is, is decided in `mod.rs`.
+
+use super::*;
+
+pub(super) fn judged(
+    evidence: &Evidence<'_>,
+    process: &Process,
+    grower: &Grower,
+    rest: Rest,
+    whole: f64,
+) -> Option<Finding> {
+    let callee = callee(process, grower);
+    let confidence = match rest {
+        Rest::Grows => return None,
+        Rest::Flat(..) => Confidence::Certain,
+        // How large what is read for each call is the kernel alone has seen.
+        Rest::Unknown if reads(evidence, process) >= OWN_INPUT * grower.calls => return None,
+        Rest::Unknown if grower.ratio >= HINT_RATIO => Confidence::Hint,
+        Rest::Unknown => return None,
+    };
+    let frame = evidence.frame(grower.function);
+    let path = path(evidence, process, grower.function);
+    let name = &frame.function;
+    let (first, last) = (grower.points.first()?.cost, grower.points.last()?.cost);
+    let from = path.len().checked_sub(2).map_or(String::new(), |at| format!(" from {}", path[at].function));
+    let mut explanation = vec![format!("called {} times{from}", words::count(grower.calls))];
+    if let Some((callee, fit, _)) = &callee {
+        let sign = if fit.per_call < 0.0 { "−" } else { "" };
+        let square = if matches!(rest, Rest::Flat(..)) { ": n calls cost n²" } else { "" };
+        explanation.push(format!(
+            "call k makes {sign}{}·k calls to {} (R² {:.3}){square}",
+            words::rounded(fit.per_call.abs()),
+            evidence.name(*callee),
+            fit.r2
+        ));
+    }
+    explanation.push(format!(
+        "a call costs {} instructions at first and {} at the end{}",
+        words::count(first),
+        words::count(last),
+        if grower.ramp.falling { ": each works through all that is left" } else { ", and it grows steadily" }
+    ));
+    explanation.push(match rest {
+        Rest::Flat(caller, ratio) => format!(
+            "what {} does besides stays the same ({ratio:.2} times as many instructions in the second half of the calls), so it is not \
+             the input that changes",
+            evidence.name(caller)
+        ),
+        _ => "whether the input of each call grows as well could not be told: nothing else is done between the calls".to_owned(),
+    });
+    let fact = |name: &str, value: f64, unit: &str, source: &str, sure| Fact {
+        name: name.to_owned(),
+        value,
+        unit: unit.to_owned(),
+        source: source.to_owned(),
+        sure,
+    };
+    let mut facts = vec![
+        fact("calls in all", grower.calls, "calls", "callgrind", Sure::Exact),
+        fact("cost of the first calls", first, "instructions", "callgrind", Sure::Exact),
+        fact("cost of the last calls", last, "instructions", "callgrind", Sure::Exact),
+        fact(
+            "rank correlation of cost and call number",
+            grower.growth.spearman,
+            "1",
+            "callgrind",
+            Sure::Exact,
+        ),
+        fact(
+            "last quarter over first quarter",
+            grower.growth.last_to_first,
+            "ratio",
+            "callgrind",
+            Sure::Exact,
+        ),
+        fact("exponent of the growth of a call's cost", grower.ramp.exponent, "1", "fit", Sure::Fitted),
+        fact("R² of the growth", grower.ramp.r2, "1", "fit", Sure::Fitted),
+    ];
+    if let Rest::Flat(_, ratio) = rest {
+        facts.push(fact(
+            "rest of the caller, second half over first",
+            ratio,
+            "ratio",
+            "callgrind",
+            Sure::Exact,
+        ));
+    }
+    let number = format!("number of the call of {name}");
+    let k: Vec<f64> = grower.points.iter().map(|point| point.k).collect();
+    let mut series = vec![Series {
+        name: "cost of a call".to_owned(),
+        x_label: number.clone(),
+        y_label: "cost of the call".to_owned(),
+        y_unit: "instructions".to_owned(),
+        x: k.clone(),
+        y: grower.points.iter().map(|point| point.cost).collect(),
+        fit: grower.ramp.fitted.clone(),
+    }];
+    if let Some((callee, fit, each)) = callee {
+        facts.push(fact("callee's calls for each further call", fit.per_call, "calls", "fit", Sure::Fitted));
+        series.push(Series {
+            name: format!("calls to {}", evidence.name(callee)),
+            x_label: number,
+            y_label: format!("calls to {} in it", evidence.name(callee)),
+            y_unit: "calls".to_owned(),
+            fit: k.iter().map(|k| fit.constant + fit.per_call * k).collect(),
+            x: k,
+            y: each,
+        });
+    }
+    let advice = if grower.ramp.falling {
+        format!(
+            "let {name} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
+             scanning what is left at each call"
+        )
+    } else {
+        format!(
+            "let {name} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
+             sorted index, in place of going through all earlier items at each call"
+        )
+    };
+    Some(Finding {
+        cause: Cause::SuperlinearWork,
+        title: if grower.ramp.falling {
+            "each call works through all that is left".to_owned()
+        } else {
+            "work grows with every call".to_owned()
+        },
+        confidence,
+        basis: Basis::Instructions,
+        cost_ns: 0,
+        share: (grower.instructions / whole).min(1.0),
+        gain_ns: 0,
+        cost_instructions: Some(grower.instructions as u64),
+        gain_instructions: Some(grower.gain() as u64),
+        fingerprint: format!("superlinear-work:{}:{name}", frame.module),
+        function: frame.function,
+        module: frame.module,
+        file: frame.file,
+        line: frame.line,
+        path,
+        files: Vec::new(),
+        explanation,
+        facts,
+        series,
+        advice,
+    })
+}
+
+/// The callers that ask for most of each other, outermost first, the function last.
+fn path(evidence: &Evidence<'_>, process: &Process, function: u32) -> Vec<Frame> {
+    let mut seen = vec![function];
+    while seen.len() < FRAMES && evidence.name(seen[seen.len() - 1]) != "main" {
+        match process.callers(seen[seen.len() - 1]).iter().find(|caller| !seen.contains(caller)) {
+            Some(caller) => seen.push(*caller),
+            None => break,
+        }
+    }
+    seen.into_iter().rev().map(|function| evidence.frame(function)).collect()
+}
