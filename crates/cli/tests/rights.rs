@@ -180,6 +180,19 @@ fn a_program_traced_by_ptrace_is_as_without_us() {
 }
 
 #[test]
+fn runs_are_joined_and_a_stopped_program_goes_on_under_ptrace() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let traced = refused(dir.path(), None, &["--repeat", "3"], &["sh", "-c", "echo run; exit 4"]);
+    assert_eq!((traced.status.code(), traced.stdout.as_slice()), (Some(4), &b"run\nrun\nrun\n"[..]));
+    // The shell stops itself; whom it started before continues it.
+    let script = "(sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; echo went on";
+    let traced = refused(dir.path(), None, &[], &["sh", "-c", script]);
+    assert_eq!((traced.status.code(), traced.stdout.as_slice()), (Some(0), &b"went on\n"[..]));
+    assert!(said(&traced).contains("debuggers fail"), "{}", said(&traced));
+}
+
+#[test]
 fn an_interrupt_reaches_a_program_traced_by_ptrace_and_it_decides() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
