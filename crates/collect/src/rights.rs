@@ -51,6 +51,13 @@ pub fn abilities() -> Vec<Ability> {
             remedy: "sudo sysctl kernel.yama.ptrace_scope=1; in a container, allow ptrace (--cap-add SYS_PTRACE)",
         },
         Ability {
+            name: "valgrind (--exact: instructions and calls, without any of these rights)",
+            obstacle: slowpath_formats::callgrind::tool::words(std::path::Path::new("/"), &[])
+                .err()
+                .map(|_| "it is not here".to_owned()),
+            remedy: "on Debian and Ubuntu: sudo apt-get install valgrind",
+        },
+        Ability {
             name: "kernel symbols",
             obstacle: kernel_symbols(),
             remedy: "sudo sysctl kernel.kptr_restrict=0, or run with sudo",
