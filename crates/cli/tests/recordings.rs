@@ -36,14 +36,16 @@ fn killed(after_ms: u64, the_target: bool) -> Value {
         std::thread::sleep(Duration::from_millis(1));
     }
     std::thread::sleep(Duration::from_millis(after_ms));
-    if the_target {
-        let children = format!("/proc/{0}/task/{0}/children", child.id());
-        for target in std::fs::read_to_string(children).unwrap().split_whitespace() {
-            // SAFETY: a signal to a child of slowpath, which has not waited for it while it is in the list.
-            unsafe { libc::kill(target.parse().unwrap(), libc::SIGKILL) };
-        }
-    } else {
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
+    if !the_target {
         child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    // Of a slowpath that was killed the program goes on: fifty of them would starve the tests that follow.
+    for target in children.split_whitespace() {
+        // SAFETY: a signal to a child that slowpath has not waited for: it was in its list, and slowpath was ended, or waits for
+        // no other in these moments.
+        unsafe { libc::kill(target.parse().unwrap(), libc::SIGKILL) };
     }
     child.wait().unwrap();
     let output = explain(dir.path(), None);
