@@ -27,6 +27,8 @@ const COMMON: f64 = 0.5;
 const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
 /// Where reads and writes are not seen (ptrace), what loads after such a pause comes after some work, ns.
 const PAUSE_NS: u64 = 2_000_000;
+/// … and on a busy machine, where all takes longer, after so many times what usually passes between two.
+const LONG_PAUSE: u64 = 10;
 
 /// One child and its descendants.
 struct Operation {
@@ -195,11 +197,16 @@ fn before_a_pause(
             asked[*at] = asked[*at].min(row.time_ns);
         }
     }
-    let ends = loads.into_iter().zip(asked).zip(operations).map(|((mut loads, asked), operation)| {
-        loads.sort_unstable();
+    loads.iter_mut().for_each(|loads| loads.sort_unstable());
+    let between = loads.iter().flat_map(|loads| loads.windows(2));
+    let mut gaps: Vec<u64> = between.map(|pair| pair[1].0.saturating_sub(pair[0].1)).collect();
+    gaps.sort_unstable();
+    let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
+    let pause = PAUSE_NS.max(LONG_PAUSE * usual);
+    let ends = loads.into_iter().zip(asked).zip(operations).map(|((loads, asked), operation)| {
         let mut end = operation.start;
         for (start, until) in loads {
-            if start > end + PAUSE_NS || start > asked {
+            if start > end + pause || start > asked {
                 break;
             }
             end = end.max(until);
