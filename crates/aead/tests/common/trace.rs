@@ -102,15 +102,47 @@ fn watched<T>(state: &mut T, run: &impl Fn(&mut T)) {
 
 /// Called before each instruction but the first.
 extern "C" fn step(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    let taken = TAKEN.load(Relaxed);
-    TAKEN.store(taken + 1, Relaxed);
-    if taken < MOST {
-        // SAFETY: the system hands a context over, and `STEPS` points to `MOST` elements while anything is watched.
-        unsafe {
-            let context: *const libc::ucontext_t = context.cast();
-            STEPS.load(Relaxed).add(taken).write((*context).uc_mcontext.gregs);
+    // SAFETY: the system hands a context over, which is nobody else's.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    loop {
+        let taken = TAKEN.load(Relaxed);
+        TAKEN.store(taken + 1, Relaxed);
+        if taken < MOST {
+            // SAFETY: `STEPS` points to `MOST` elements while anything is watched.
+            unsafe { STEPS.load(Relaxed).add(taken).write(*registers) };
+        }
+        // SAFETY: the registers of a program that is about to do what they say.
+        if !unsafe { repeat(registers) } {
+            return;
         }
     }
+}
+
+/// Does at once what is about to run, if it is a copy or a fill that repeats for each byte; whether it was. The trap flag stops
+/// at every byte, and moves of keys are most of what there is to watch.
+///
+/// # Safety
+/// The program must be about to run what the registers say.
+unsafe fn repeat(registers: &mut Registers) -> bool {
+    let [at, to, from, count] =
+        [libc::REG_RIP, libc::REG_RDI, libc::REG_RSI, libc::REG_RCX].map(|one| registers[one as usize]);
+    // SAFETY: an instruction lies there, and none of one byte is the last of what is mapped; the copy or fill is the program's.
+    unsafe {
+        match (at as *const [u8; 2]).read() {
+            [0xf3, 0xa4] => {
+                (to as *mut u8).copy_from(from as *const u8, count as usize);
+                registers[libc::REG_RSI as usize] += count;
+            }
+            [0xf3, 0xaa] => {
+                (to as *mut u8).write_bytes(registers[libc::REG_RAX as usize] as u8, count as usize)
+            }
+            _ => return false,
+        }
+    }
+    registers[libc::REG_RDI as usize] += count;
+    registers[libc::REG_RCX as usize] = 0;
+    registers[libc::REG_RIP as usize] += 2;
+    true
 }
 
 /// What the instruction names that is about to run.
@@ -163,6 +195,10 @@ fn look(registers: &Registers, known: &mut HashMap<u64, Instruction>) -> Result<
             (Some(address), Some(free)) => *free = address,
             _ => return told("an address that is not seen"),
         }
+    }
+    if instruction.has_rep_prefix() {
+        // How often, as well.
+        names[0] ^= registers[libc::REG_RCX as usize].cast_unsigned().rotate_left(48);
     }
     Ok(Step { at, names })
 }
