@@ -138,13 +138,7 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
             told.join(", ")
         ));
     }
-    let fact = |name: &str, value: f64, unit: &str, sure| Fact {
-        name: name.to_owned(),
-        value,
-        unit: unit.to_owned(),
-        source: "fit".to_owned(),
-        sure,
-    };
+    let fact = |name: &str, value: f64, unit: &str, sure| Fact::new(name, value, unit, "fit", sure);
     let total = overhead.calls * call_ns;
     let cost = overhead.calls * overhead.fixed_ns;
     Finding {

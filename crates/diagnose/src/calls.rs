@@ -269,7 +269,7 @@ fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<crate::finding
 
 /// A fact of the trace.
 pub(crate) fn fact(name: &str, value: f64, unit: &str, sure: Sure) -> Fact {
-    Fact { name: name.to_owned(), value, unit: unit.to_owned(), source: "trace".to_owned(), sure }
+    Fact::new(name, value, unit, "trace", sure)
 }
 
 /// " from load_config (main.c:12)", or nothing where it is not known.

@@ -128,6 +128,13 @@ pub struct Fact {
     pub sure: Sure,
 }
 
+impl Fact {
+    /// A number with its unit, where it comes from and how sure it is.
+    pub fn new(name: &str, value: f64, unit: &str, source: &str, sure: Sure) -> Fact {
+        Fact { name: name.to_owned(), value, unit: unit.to_owned(), source: source.to_owned(), sure }
+    }
+}
+
 /// Points to plot, with the fit drawn through them where there is one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {

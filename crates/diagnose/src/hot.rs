@@ -47,26 +47,32 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
         .into_iter()
         .filter(|(_, (own, _))| *own > 0.0)
         .map(|(function, (own, total))| {
-            let frame = evidence.frame(function);
-            Hot {
-                function: frame.function,
-                module: frame.module,
-                file: frame.file,
-                line: frame.line,
-                self_ns: own as u64,
-                total_ns: total as u64,
-                self_instructions: None,
-                total_instructions: None,
-                asked_by: askers
-                    .get(&function)
-                    .and_then(|askers| askers.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))))
-                    .map(|(asker, _)| evidence.name(*asker).to_owned()),
-            }
+            let asker = askers
+                .get(&function)
+                .and_then(|askers| askers.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))));
+            let asker = asker.map(|(asker, _)| *asker);
+            Hot { self_ns: own as u64, total_ns: total as u64, ..row(evidence, function, asker) }
         })
         .collect();
     hot.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.function.cmp(&b.function)));
     hot.truncate(FUNCTIONS);
     hot
+}
+
+/// A function whose costs are still to be filled in.
+fn row(evidence: &Evidence<'_>, function: u32, asker: Option<u32>) -> Hot {
+    let frame = evidence.frame(function);
+    Hot {
+        function: frame.function,
+        module: frame.module,
+        file: frame.file,
+        line: frame.line,
+        self_ns: 0,
+        total_ns: 0,
+        self_instructions: None,
+        total_instructions: None,
+        asked_by: asker.map(|asker| evidence.name(asker).to_owned()),
+    }
 }
 
 /// The same from a run under callgrind.
@@ -83,26 +89,14 @@ fn by_instructions(evidence: &Evidence<'_>) -> Vec<Hot> {
     }
     let asker = |function: u32| {
         let of = askers.get(&function).filter(|_| !is_own(evidence, function))?;
-        of.iter()
-            .max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))
-            .map(|(asker, _)| evidence.name(*asker).to_owned())
+        of.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))).map(|(asker, _)| *asker)
     };
     let mut hot: Vec<Hot> = costs
         .into_iter()
         .filter(|(_, (own, _))| *own > 0)
         .map(|(function, (own, total))| {
-            let frame = evidence.frame(function);
-            Hot {
-                function: frame.function,
-                module: frame.module,
-                file: frame.file,
-                line: frame.line,
-                self_ns: 0,
-                total_ns: 0,
-                self_instructions: Some(own),
-                total_instructions: Some(total),
-                asked_by: asker(function),
-            }
+            let row = row(evidence, function, asker(function));
+            Hot { self_instructions: Some(own), total_instructions: Some(total), ..row }
         })
         .collect();
     hot.sort_by(|a, b| {

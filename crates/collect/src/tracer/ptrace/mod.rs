@@ -2,6 +2,7 @@
 //!
 //! - `filter` — which calls stop.
 //! - `watch` — the loop over the stops.
+//! - `call` — one call: its place, its path, the event it becomes.
 //! - `facts` — what `/proc` tells of a stopped thread.
 //! - `reference` — a child that shows what tracing takes.
 //! - `sys` — the kernel's interface.
@@ -10,6 +11,7 @@
 //! events as the BPF object. What a stop costs is measured on a small child before the target runs ([`measure`])
 //! and on the target's own threads while it does, and is taken off each call's time.
 
+mod call;
 mod facts;
 mod filter;
 mod reference;

@@ -1,6 +1,7 @@
 //! The tracer's loop: every stop of every thread of the target, what it means, and how the thread goes on. Signals, stops by
 //! the user, exits and exec happen as they would without us.
 
+use super::call::{Entry, finished, finished_call, open_flags, rest_of_path, site};
 use super::facts::{self, Devices, Ran};
 use super::filter;
 use super::reference::Reference;
@@ -10,7 +11,7 @@ use crate::bpf::event::Event;
 use crate::clock::now_ns;
 use crate::launch::Ended;
 use crate::sampler::record::Regs;
-use crate::tracer::event::{FileId, Finished, StackCopy};
+use crate::tracer::event::{FileId, StackCopy};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::ops::Range;
@@ -26,7 +27,6 @@ const SLICE_NS: u64 = 10_000_000;
 const SLICE_STACKS: u32 = 40;
 /// A child's own stacks are not worth their copies until it has lived so long.
 const YOUNG_NS: u64 = 20_000_000;
-const PATH_MAX: usize = 4096;
 /// What the tracer's own delay can be: a shorter sleep in a call is not told from it.
 const NO_SLEEP_NS: u64 = 50_000;
 /// The first calls of a thread are probed, then each so many; and over how many probes the mean fades.
@@ -37,17 +37,6 @@ const FADE: u64 = 16;
 const GRACE_NS: u64 = 2_000_000_000;
 /// Results of calls that the kernel begins anew after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
 const BEGUN_ANEW: [i64; 3] = [-512, -513, -514];
-
-/// A call that is under way.
-struct Entry {
-    number: u32,
-    arguments: [u64; 6],
-    time: u64,
-    site: u64,
-    path: Vec<u8>,
-    ran: Option<Ran>,
-    file: FileId,
-}
 
 struct Tracee {
     pid: u32,
@@ -510,85 +499,4 @@ impl Watch {
         let regs = Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: true };
         self.say(Event::Stack(StackCopy { pid, time, site, regs, bytes }));
     }
-}
-
-/// A place by its instruction, its stack pointer and the word on the stack there, the return address; as `bpf/tracer.h` has
-/// it. Fills `path`, if there is one, from its address in the same call.
-fn site(tid: u32, regs: &libc::user_regs_struct, path: &mut [(u64, &mut Vec<u8>)]) -> u64 {
-    let mut back = [0; 8];
-    match path {
-        [(address, path)] => {
-            let read = sys::read(tid, [(regs.rsp, &mut back), (*address, path.as_mut_slice())]);
-            path.truncate(read.saturating_sub(back.len()));
-        }
-        _ => {
-            sys::read(tid, [(regs.rsp, &mut back)]);
-        }
-    }
-    let mix = (regs.rip.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ regs.rsp).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
-    let mix = (mix ^ u64::from_ne_bytes(back)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mix.wrapping_add(regs.orig_rax)
-}
-
-/// Goes on with a path to its end, and cuts it there.
-fn rest_of_path(tid: u32, address: u64, path: &mut Vec<u8>) {
-    loop {
-        if let Some(end) = path.iter().position(|byte| *byte == 0) {
-            return path.truncate(end);
-        }
-        let at = address.wrapping_add(path.len() as u64);
-        if path.is_empty() || path.len() >= PATH_MAX {
-            return path.clear(); // no path that the kernel would take
-        }
-        let mut more = vec![0; sys::to_page_end(at)];
-        let read = sys::read(tid, [(at, &mut more)]);
-        if read == 0 {
-            return path.clear();
-        }
-        path.extend_from_slice(&more[..read]);
-    }
-}
-
-fn open_flags(entry: &Entry) -> u64 {
-    match entry.number {
-        2 => entry.arguments[1],
-        257 => entry.arguments[2],
-        _ => 0,
-    }
-}
-
-/// The argument that says most, as `bpf/tracer.h` has it.
-fn argument(entry: &Entry) -> u64 {
-    let arguments = &entry.arguments;
-    match entry.number {
-        2 | 257 => open_flags(entry),
-        23 | 270 if arguments[4] == 0 => 0,
-        23 | 270 => 2,
-        _ => arguments[0],
-    }
-}
-
-fn finished_call(tid: u32, pid: u32, entry: Entry, duration: u64, asleep: u64, result: i64) -> Finished {
-    Finished {
-        pid,
-        tid,
-        number: entry.number,
-        time: entry.time,
-        end: entry.time + duration,
-        blocked: asleep,
-        result,
-        argument: argument(&entry),
-        site: entry.site,
-        path_hash: 0,
-        file: entry.file,
-        waker: (0, 0, 0),
-        compat: false,
-        tallied: false,
-        path: entry.path,
-    }
-}
-
-fn finished(tid: u32, pid: u32, entry: Entry, end: u64, asleep: u64, result: i64) -> Event {
-    let duration = end.saturating_sub(entry.time);
-    Event::Syscall(Box::new(finished_call(tid, pid, entry, duration, asleep, result)))
 }

@@ -285,3 +285,50 @@ fn end_rate(marks: &[(f64, f64)], edge: f64, first: bool) -> f64 {
     let span = (b.0 - a.0).max(if first { a.0 - edge } else { edge - b.0 }).max(1.0);
     (b.1 - a.1) / span
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Short windows at these times, ns, at which a call costs so much.
+    fn pieces(costs: &[(f64, f64)]) -> Vec<Piece> {
+        let piece = |(open, cost): &(f64, f64)| {
+            let rate = 1.0 / cost;
+            Piece {
+                open: *open,
+                close: open + 1e5,
+                calls: rate * 1e5,
+                rate_open: rate,
+                rate_close: rate,
+                marks: Vec::new(),
+            }
+        };
+        costs.iter().map(piece).collect()
+    }
+
+    /// The k-th call costs 10·k ns, so that after t ns there were sqrt(t / 5) calls.
+    fn linear(times: &[f64]) -> Vec<(f64, f64)> {
+        times.iter().map(|time| (*time, 10.0 * (time / 5.0).sqrt())).collect()
+    }
+
+    #[test]
+    fn calls_before_the_first_window_follow_the_curve_of_the_next() {
+        let mut costs = linear(&[10e6, 40e6, 70e6, 100e6, 130e6]);
+        costs[0].1 *= 1.5; // the program was held up
+        let mut held_up = pieces(&costs);
+        let before = risen_before(&mut held_up, 0.0).expect("a curve");
+        let truly = (10e6_f64 / 5.0).sqrt();
+        assert!((before / truly - 1.0).abs() < 0.02, "{before} of {truly}");
+        let cost = 1.0 / held_up[0].rate_open;
+        assert!((cost / (10.0 * truly) - 1.0).abs() < 0.02, "{cost}");
+    }
+
+    #[test]
+    fn where_the_cost_is_flat_or_the_first_window_cheaper_there_is_no_curve() {
+        assert_eq!(risen_before(&mut pieces(&[(10e6, 900.0), (40e6, 900.0), (70e6, 900.0)]), 0.0), None);
+        let mut costs = linear(&[10e6, 40e6, 70e6, 100e6]);
+        costs[0].1 *= 0.5;
+        assert_eq!(risen_before(&mut pieces(&costs), 0.0), None);
+        assert_eq!(risen_before(&mut pieces(&linear(&[10e6, 40e6])), 0.0), None);
+    }
+}

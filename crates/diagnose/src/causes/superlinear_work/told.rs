@@ -147,13 +147,7 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         ));
     }
 
-    let fact = |name: &str, value: f64, unit: &str, source: &str, sure| Fact {
-        name: name.to_owned(),
-        value,
-        unit: unit.to_owned(),
-        source: source.to_owned(),
-        sure,
-    };
+    let fact = Fact::new;
     let mut facts = vec![
         fact(&format!("{one}s counted"), grower.counted as f64, "calls", "probe", Sure::Exact),
         fact(

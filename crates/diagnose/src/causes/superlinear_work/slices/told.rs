@@ -48,13 +48,7 @@ pub(super) fn judged(
         ),
         _ => "whether the input of each call grows as well could not be told: nothing else is done between the calls".to_owned(),
     });
-    let fact = |name: &str, value: f64, unit: &str, source: &str, sure| Fact {
-        name: name.to_owned(),
-        value,
-        unit: unit.to_owned(),
-        source: source.to_owned(),
-        sure,
-    };
+    let fact = Fact::new;
     let mut facts = vec![
         fact("calls in all", grower.calls, "calls", "callgrind", Sure::Exact),
         fact("cost of the first calls", first, "instructions", "callgrind", Sure::Exact),

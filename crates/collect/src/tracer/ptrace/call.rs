@@ -1,0 +1,108 @@
+//! One call of a stopped thread: where it was made, its path and arguments, and the event that it becomes. When a thread stops
+//! and how it goes on is `watch`'s.
+
+use super::facts::Ran;
+use super::sys;
+use crate::bpf::event::Event;
+use crate::tracer::event::{FileId, Finished};
+
+const PATH_MAX: usize = 4096;
+
+/// A call that is under way.
+pub(super) struct Entry {
+    pub number: u32,
+    pub arguments: [u64; 6],
+    pub time: u64,
+    pub site: u64,
+    pub path: Vec<u8>,
+    pub ran: Option<Ran>,
+    pub file: FileId,
+}
+
+/// A place by its instruction, its stack pointer and the word on the stack there, the return address; as `bpf/tracer.h` has
+/// it. Fills `path`, if there is one, from its address in the same call.
+pub(super) fn site(tid: u32, regs: &libc::user_regs_struct, path: &mut [(u64, &mut Vec<u8>)]) -> u64 {
+    let mut back = [0; 8];
+    match path {
+        [(address, path)] => {
+            let read = sys::read(tid, [(regs.rsp, &mut back), (*address, path.as_mut_slice())]);
+            path.truncate(read.saturating_sub(back.len()));
+        }
+        _ => {
+            sys::read(tid, [(regs.rsp, &mut back)]);
+        }
+    }
+    let mix = (regs.rip.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ regs.rsp).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    let mix = (mix ^ u64::from_ne_bytes(back)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mix.wrapping_add(regs.orig_rax)
+}
+
+/// Goes on with a path to its end, and cuts it there.
+pub(super) fn rest_of_path(tid: u32, address: u64, path: &mut Vec<u8>) {
+    loop {
+        if let Some(end) = path.iter().position(|byte| *byte == 0) {
+            return path.truncate(end);
+        }
+        let at = address.wrapping_add(path.len() as u64);
+        if path.is_empty() || path.len() >= PATH_MAX {
+            return path.clear(); // no path that the kernel would take
+        }
+        let mut more = vec![0; sys::to_page_end(at)];
+        let read = sys::read(tid, [(at, &mut more)]);
+        if read == 0 {
+            return path.clear();
+        }
+        path.extend_from_slice(&more[..read]);
+    }
+}
+
+pub(super) fn open_flags(entry: &Entry) -> u64 {
+    match entry.number {
+        2 => entry.arguments[1],
+        257 => entry.arguments[2],
+        _ => 0,
+    }
+}
+
+/// The argument that says most, as `bpf/tracer.h` has it.
+fn argument(entry: &Entry) -> u64 {
+    let arguments = &entry.arguments;
+    match entry.number {
+        2 | 257 => open_flags(entry),
+        23 | 270 if arguments[4] == 0 => 0,
+        23 | 270 => 2,
+        _ => arguments[0],
+    }
+}
+
+pub(super) fn finished_call(
+    tid: u32,
+    pid: u32,
+    entry: Entry,
+    duration: u64,
+    asleep: u64,
+    result: i64,
+) -> Finished {
+    Finished {
+        pid,
+        tid,
+        number: entry.number,
+        time: entry.time,
+        end: entry.time + duration,
+        blocked: asleep,
+        result,
+        argument: argument(&entry),
+        site: entry.site,
+        path_hash: 0,
+        file: entry.file,
+        waker: (0, 0, 0),
+        compat: false,
+        tallied: false,
+        path: entry.path,
+    }
+}
+
+pub(super) fn finished(tid: u32, pid: u32, entry: Entry, end: u64, asleep: u64, result: i64) -> Event {
+    let duration = end.saturating_sub(entry.time);
+    Event::Syscall(Box::new(finished_call(tid, pid, entry, duration, asleep, result)))
+}

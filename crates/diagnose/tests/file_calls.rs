@@ -1,0 +1,265 @@
+//! The causes in calls that concern files, on synthetic recordings, at their thresholds, with calls told one by one and added up.
+
+mod common;
+#[path = "common/traced.rs"]
+mod traced;
+
+use slowpath_diagnose::findings::{Basis, Cause, Confidence};
+use slowpath_recording::Recording;
+use traced::{BOTH, MS, Mode, Traced, US, only, silent};
+
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const OPEN: u32 = 257;
+const CLOSE: u32 = 3;
+const STAT: u32 = 262;
+const SEEK: u32 = 8;
+
+/// One file of a kind is opened, read and closed `times` times by calls of 100 µs; the run has `cpu_ms` of CPU time.
+fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/etc/settings", kind, 2_000);
+    for _ in 0..times {
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn a_file_that_is_read_again_and_again_is_told_with_its_place() {
+    for mode in BOTH {
+        let finding = only(&rereading(mode, 1_000, "file", 400), Cause::RedundantFileAccess);
+        assert_eq!((finding.function.as_str(), finding.confidence), ("work", Confidence::Certain));
+        assert_eq!(finding.files, ["/etc/settings"]);
+        // One by one the time between the calls, in which the program works on what it read, is known too.
+        let cost = if mode == Mode::Each { 302 * MS } else { 300 * MS };
+        assert_eq!((finding.cost_ns, finding.gain_ns), (cost, cost / 1_000 * 999));
+        let said = finding.explanation.join("\n");
+        assert!(said.contains("opened 1,000 times from work (program.c:11)"), "{said}");
+        assert!(said.contains("3,000 system calls"), "{said}");
+    }
+}
+
+#[test]
+fn nineteen_readings_are_too_few_and_twenty_are_enough() {
+    for mode in BOTH {
+        silent(&rereading(mode, 19, "file", 20));
+        only(&rereading(mode, 20, "file", 20), Cause::RedundantFileAccess);
+    }
+}
+
+#[test]
+fn readings_that_cost_less_than_a_twentieth_are_silent() {
+    for mode in BOTH {
+        silent(&rereading(mode, 1_000, "file", 6_100));
+        only(&rereading(mode, 1_000, "file", 5_900), Cause::RedundantFileAccess);
+    }
+}
+
+#[test]
+fn what_the_kernel_makes_up_may_be_read_again() {
+    for mode in BOTH {
+        silent(&rereading(mode, 1_000, "pseudo", 400));
+    }
+}
+
+#[test]
+fn many_files_that_are_read_once_each_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/data/{number}"), "file", 2_000);
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    silent(&traced.recording(400 * MS));
+}
+
+/// A log that is opened with `flags` and closed for each of `times` lines.
+fn reopening(mode: Mode, times: u32, flags: u64, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/var/log/it", "file", 2_000);
+    for _ in 0..times {
+        traced.call(OPEN, Some(file), 3, 100 * US).argument = flags;
+        traced.call(WRITE, Some(file), 2_000, 10 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn a_log_that_is_opened_for_each_line_is_told() {
+    const APPEND: u64 = 0o2101; // O_WRONLY | O_CREAT | O_APPEND
+    for mode in BOTH {
+        let finding = only(&reopening(mode, 1_000, APPEND, 400), Cause::RedundantFileAccess);
+        assert_eq!(finding.title, "a file is opened anew for each write");
+        assert_eq!(finding.cost_ns, 200 * MS);
+        only(&reopening(mode, 100, APPEND, 100), Cause::RedundantFileAccess);
+        silent(&reopening(mode, 99, APPEND, 100));
+        silent(&reopening(mode, 1_000, APPEND, 4_100));
+        silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made anew
+    }
+}
+
+/// One path is asked for `times` times.
+fn asking(mode: Mode, times: u32, path: &str, result: i64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file(path, "path", 0);
+    for _ in 0..times {
+        traced.call(STAT, Some(file), result, 100 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_path_that_is_asked_for_again_and_again_is_told() {
+    for mode in BOTH {
+        let finding = only(&asking(mode, 1_000, "/etc/localtime", 0), Cause::RedundantFileAccess);
+        assert_eq!(finding.title, "the same path is looked up again and again");
+        only(&asking(mode, 150, "/etc/localtime", 0), Cause::RedundantFileAccess);
+        silent(&asking(mode, 99, "/etc/localtime", 0));
+        silent(&asking(mode, 1_000, "relative", 0));
+    }
+}
+
+#[test]
+fn questions_beside_readings_of_the_same_place_are_the_same_finding() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    let path = traced.file("/etc/settings.d", "path", 0);
+    for _ in 0..1_000 {
+        traced.call(STAT, Some(path), 0, 100 * US);
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    let finding = only(&traced.recording(400 * MS), Cause::RedundantFileAccess);
+    assert!(
+        finding.explanation.last().is_some_and(|said| said.starts_with("also /etc/settings.d was looked up"))
+    );
+}
+
+/// `calls` writes or reads of `bytes` each, of 10 µs each.
+fn tiny(mode: Mode, number: u32, calls: u32, bytes: i64, kind: &str, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/tmp/out", kind, 0);
+    for _ in 0..calls {
+        traced.call(number, Some(file), bytes, 10 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn tiny_writes_and_reads_are_told() {
+    for mode in BOTH {
+        let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), Cause::SmallIo);
+        assert_eq!((finding.title.as_str(), finding.basis), ("tiny writes", Basis::Cpu));
+        assert_eq!(finding.confidence, Confidence::Certain);
+        assert!(
+            finding.explanation[0]
+                .starts_with("10,000 writes to /tmp/out from work (program.c:11), 20 bytes each")
+        );
+        let finding = only(&tiny(mode, READ, 10_000, 1, "pipe", 200), Cause::SmallIo);
+        assert_eq!((finding.title.as_str(), finding.confidence), ("tiny reads", Confidence::Likely));
+    }
+}
+
+#[test]
+fn tiny_io_counts_from_a_thousand_calls_below_512_bytes_and_a_twentieth_of_the_time() {
+    for mode in BOTH {
+        silent(&tiny(mode, WRITE, 999, 20, "file", 100));
+        only(&tiny(mode, WRITE, 1_000, 20, "file", 100), Cause::SmallIo);
+        silent(&tiny(mode, WRITE, 10_000, 513, "file", 200));
+        only(&tiny(mode, WRITE, 10_000, 512, "file", 200), Cause::SmallIo);
+        silent(&tiny(mode, WRITE, 10_000, 20, "file", 2_100));
+        only(&tiny(mode, WRITE, 10_000, 20, "file", 1_900), Cause::SmallIo);
+    }
+}
+
+#[test]
+fn small_messages_to_terminals_and_sockets_and_big_blocks_are_silent() {
+    for mode in BOTH {
+        silent(&tiny(mode, WRITE, 10_000, 20, "terminal", 200));
+        silent(&tiny(mode, WRITE, 10_000, 20, "socket", 200));
+        silent(&tiny(mode, READ, 10_000, 65_536, "file", 200));
+    }
+}
+
+#[test]
+fn small_reads_at_places_that_are_sought_are_silent() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let file = traced.file("/data/index", "file", 1 << 30);
+        for _ in 0..10_000 {
+            traced.call(SEEK, Some(file), 0, US);
+            traced.call(READ, Some(file), 100, 10 * US);
+        }
+        silent(&traced.recording(200 * MS));
+    }
+}
+
+/// Each of `runs` rounds tries `paths` places in vain and finds the last.
+fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let misses: Vec<u32> =
+        (0..paths).map(|place| traced.file(&format!("/opt/{place}/libx.so"), "path", 0)).collect();
+    let there = traced.file("/usr/lib/libx.so", "file", 1_000);
+    for _ in 0..runs {
+        for file in &misses {
+            traced.call(OPEN, Some(*file), -2, 50 * US);
+        }
+        traced.call(OPEN, Some(there), 3, 50 * US).argument = 0o1002; // emptied: no rereading
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn searches_in_vain_are_told_with_their_directories() {
+    for mode in BOTH {
+        let finding = only(&missing(mode, 50, 40, 200), Cause::FailedLookups);
+        assert_eq!((finding.function.as_str(), finding.cost_ns), ("work", 100 * MS));
+        let said = finding.explanation.join("\n");
+        assert!(
+            said.contains("2,000 times in all from work (program.c:11); 50 other look-ups succeeded"),
+            "{said}"
+        );
+        assert!(said.contains("one name in 40 directories"), "{said}");
+    }
+}
+
+#[test]
+fn misses_count_from_200_on_and_two_for_each_hit_and_a_tenth_of_the_time() {
+    for mode in BOTH {
+        silent(&missing(mode, 19, 10, 10));
+        only(&missing(mode, 20, 10, 10), Cause::FailedLookups);
+        silent(&missing(mode, 500, 1, 50));
+        only(&missing(mode, 500, 2, 50), Cause::FailedLookups);
+        silent(&missing(mode, 50, 40, 1_010));
+        only(&missing(mode, 50, 40, 990), Cause::FailedLookups);
+    }
+}
+
+#[test]
+fn names_that_are_each_tried_once_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/cache/{number}"), "path", 0);
+        traced.call(STAT, Some(file), -2, 100 * US);
+    }
+    silent(&traced.recording(150 * MS));
+}
+
+#[test]
+fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
+    let reads = |size: u64| {
+        let mut traced = Traced::new(Mode::AddedUp);
+        let file = traced.file("/etc/small", "file", size);
+        for _ in 0..10_000 {
+            traced.call(READ, Some(file), 20, 10 * US);
+        }
+        traced.recording(200 * MS)
+    };
+    silent(&reads(200));
+    only(&reads(201), Cause::SmallIo);
+}
