@@ -121,7 +121,7 @@ pub struct Record {
     pub how: How,
     /// Count instructions and calls under valgrind's callgrind, in place of sampling: needs no rights, leaves nothing to chance,
     /// and takes some 50 times as long. Times are not told
-    #[arg(long, conflicts_with_all = ["repeat", "user"])]
+    #[arg(long, conflicts_with_all = ["repeat", "user", "rate", "stack", "no_trace", "no_count"])]
     pub exact: bool,
     /// Run the program so often and join the evidence, for programs that end too soon to be understood
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
