@@ -147,6 +147,44 @@ fn an_ordinary_user_has_them_too() {
 }
 
 #[test]
+fn beside_samples_of_user_code_ptrace_tells_of_calls_and_its_stops_are_in_no_figure() {
+    let _one = one_at_a_time();
+    // SAFETY: geteuid has no preconditions.
+    let root = unsafe { libc::geteuid() } == 0;
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    if !root || !(1..=2).contains(&paranoid.trim().parse::<i32>().unwrap()) {
+        return; // an ordinary user may sample nothing here, or everything
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let recorded = |name: &str, source: &str| -> serde_json::Value {
+        let program = built(dir.path(), name, source);
+        let mut run = Command::new("setpriv");
+        run.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+            .args([SLOWPATH, "record", "--json"]);
+        run.arg("--dir").arg(dir.path().join("recordings")).env_remove("LD_LIBRARY_PATH");
+        let output = run.arg("--").arg(&program).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let report = recorded("same", SAME);
+    assert_eq!(report["findings"][0]["cause"], "redundant-file-access", "{report:#}");
+    assert_eq!(report["findings"][0]["function"], "look_up");
+    let recording = &report["recording"];
+    assert!(recording["samples"].as_u64().unwrap() > 0, "{recording:#}");
+    let ns = |field: &str| recording[field].as_u64().unwrap();
+    // Most of what such a run takes is stops. None of it is where "the CPU time goes".
+    assert!(ns("tracing_ns") > (ns("user_ns") + ns("sys_ns")) / 2, "{recording:#}");
+    let hot = report["hot"].as_array().unwrap().iter();
+    let told: u64 = hot.map(|row| row["self_ns"].as_u64().unwrap()).sum();
+    assert!(told <= (ns("user_ns") + ns("sys_ns") - ns("tracing_ns")) * 11 / 10, "{report:#}");
+    let report = recorded("clean", CLEAN);
+    assert!(report["findings"].as_array().unwrap().is_empty(), "{report:#}");
+    let share = report["recording"]["sampled_share"].as_f64().unwrap();
+    assert!(share > 0.8, "{report:#}");
+}
+
+#[test]
 fn where_nothing_may_be_sampled_or_traced_slowpath_says_what_would_allow_it_and_runs_nothing() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();

@@ -81,16 +81,24 @@ fn means(options: &Options, attach: bool) -> Result<Means, Error> {
         );
     }
     let mut tracer = None;
-    if !sampled {
-        // Only where there is nothing else: samples would be full of its stops, and no measure of anything.
+    if bpf.is_none() && options.trace {
         match ptrace::measure() {
-            Ok(cost) => tracer = Some(cost),
+            _ if attach => {
+                degraded.push("system calls were not traced, for want of rights: run with sudo".to_owned());
+            }
+            Ok(cost) => {
+                if std::mem::take(&mut plan.kernel) && sampled {
+                    degraded.push(
+                        "time in the kernel was not sampled: it would hold what ptrace takes".to_owned(),
+                    );
+                }
+                tracer = Some(cost);
+            }
+            Err(error) if sampled => degraded.push(format!("system calls were not traced: {error}")),
             Err(error) => {
                 return Err(Error::NoRights(format!("{}; and {error}", degraded.join("; "))));
             }
         }
-    } else if bpf.is_none() && options.trace {
-        degraded.push("system calls were not traced, for want of rights: run with sudo".to_owned());
     }
     let plan = sampled.then_some(plan);
     Ok(Means { plan, machine, bpf, ptrace: tracer, degraded })
@@ -227,10 +235,7 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
     }
     about.state = if ended.is_some() { State::Complete } else { State::CutShort };
     if ptrace.is_some() {
-        // Samples hold the stops too, and are not told apart: there the part of tracing stays in the whole.
-        if plan.is_none() {
-            about.tracing_ns = taken.cpu_ns.min(about.user_ns + about.sys_ns);
-        }
+        about.tracing_ns = taken.cpu_ns.min(about.user_ns + about.sys_ns);
         about.tracing_wall_ns = taken.wall_ns;
         about.degraded.push(distorted(taken, about.wall_ns));
     }

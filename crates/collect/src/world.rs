@@ -11,6 +11,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What was seen of a process, by which it is weighed.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Seen {
+    pub samples: u64,
+    /// What the samples stand for, ns.
+    pub sampled_ns: u64,
+    /// How often a tracer by ptrace stopped it, as far as it became an event.
+    pub stops: u64,
+}
+
 /// What is known of a live process.
 pub(crate) struct Live {
     pub row: Process,
@@ -18,8 +28,7 @@ pub(crate) struct Live {
     pub cache: CacheX86_64,
     /// The process's memory, opened when a stack is first found deeper than its copy. None inside if it cannot be.
     pub memory: Option<Option<File>>,
-    pub samples: u64,
-    pub sampled_ns: u64,
+    pub seen: Seen,
     /// The command has executed (of our own child: it is the target from then on).
     pub executed: bool,
     threads: u32,
@@ -30,8 +39,8 @@ pub(crate) struct Live {
 pub(crate) struct World {
     live: HashMap<u32, Live>,
     live_threads: HashMap<u32, Thread>,
-    /// Rows of processes that ended, with their samples and the time these stand for; weighed at the end.
-    ended: Vec<(Process, u64, u64)>,
+    /// Rows of processes that ended; weighed at the end.
+    ended: Vec<(Process, Seen)>,
     processes: u32,
     threads: u32,
     modules: HashMap<ModuleKey, (u32, Option<Arc<Image>>)>,
@@ -154,8 +163,7 @@ impl World {
             space,
             cache: CacheX86_64::new(),
             memory: None,
-            samples: 0,
-            sampled_ns: 0,
+            seen: Seen::default(),
             executed,
             threads: 0,
         };
@@ -292,7 +300,7 @@ impl World {
         if let Some(mut live) = self.live.remove(&pid) {
             live.row.end_ns = Some(time);
             tables.processes.push(live.row.clone());
-            self.ended.push((live.row, live.samples, live.sampled_ns));
+            self.ended.push((live.row, live.seen));
         }
     }
 
@@ -342,29 +350,32 @@ impl World {
     /// share of the CPU time, where known, that samples stood for.
     ///
     /// A process with few samples has a share of luck; those of one parent that ran the same program are weighed
-    /// together, so that thousands of short children count for what they took.
-    pub(crate) fn finish(&mut self, total_cpu_ns: u64, tables: &mut Tables) -> f64 {
+    /// together, so that thousands of short children count for what they took. What a tracer by ptrace took,
+    /// `stopped_ns`, no sample of user code shows: each process has its part by its stops.
+    pub(crate) fn finish(&mut self, total_cpu_ns: u64, stopped_ns: u64, tables: &mut Tables) -> f64 {
         const OWN: u64 = 30;
-        let mut rows: Vec<(Process, u64, u64)> = std::mem::take(&mut self.ended);
-        rows.extend(self.live.drain().map(|(_, live)| (live.row, live.samples, live.sampled_ns)));
+        let mut rows: Vec<(Process, Seen)> = std::mem::take(&mut self.ended);
+        rows.extend(self.live.drain().map(|(_, live)| (live.row, live.seen)));
+        let stops: u64 = rows.iter().map(|(_, seen)| seen.stops).sum();
+        let stopped = |seen: &Seen| (stopped_ns as f64 * seen.stops as f64 / stops.max(1) as f64) as u64;
         let mut pools: HashMap<(Option<u32>, String), (u64, u64)> = HashMap::new();
         let (mut known, mut sampled_known, mut sampled) = (0u64, 0u64, 0u64);
-        for (row, samples, sampled_ns) in &rows {
-            sampled += sampled_ns;
+        for (row, seen) in &rows {
+            sampled += seen.sampled_ns;
             let Some(cpu) = row.cpu_ns else { continue };
             known += cpu;
-            sampled_known += sampled_ns;
-            if *samples < OWN {
+            sampled_known += seen.sampled_ns;
+            if seen.samples < OWN {
                 let pool = pools.entry((row.parent, row.program.clone())).or_default();
-                pool.0 += cpu;
-                pool.1 += sampled_ns;
+                pool.0 += cpu.saturating_sub(stopped(seen));
+                pool.1 += seen.sampled_ns;
             }
         }
         // What no process is known to have taken was taken by those whose end was not seen.
         let rest = total_cpu_ns.saturating_sub(known) as f64 / (sampled - sampled_known).max(1) as f64;
-        for (mut row, samples, sampled_ns) in rows {
+        for (mut row, seen) in rows {
             let (cpu, of) = match row.cpu_ns {
-                Some(cpu) if samples >= OWN => (cpu, sampled_ns),
+                Some(cpu) if seen.samples >= OWN => (cpu.saturating_sub(stopped(&seen)), seen.sampled_ns),
                 Some(_) => pools[&(row.parent, row.program.clone())],
                 None => {
                     row.sample_scale = if rest > 0.0 && rest < 10.0 { rest } else { 1.0 };
@@ -374,10 +385,11 @@ impl World {
             };
             if of > 0 {
                 row.sample_scale = cpu as f64 / of as f64;
+                row.tracing_ns += (stopped(&seen) as f64 / row.sample_scale.max(1e-3)) as u64;
             }
             tables.processes.push(row);
         }
-        sampled as f64 / total_cpu_ns.max(known).max(1) as f64
+        sampled as f64 / total_cpu_ns.max(known).saturating_sub(stopped_ns).max(1) as f64
     }
 }
 

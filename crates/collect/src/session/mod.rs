@@ -306,7 +306,8 @@ impl Session {
                 }
             }
             Event::Syscall(call) => {
-                if self.world.process(call.pid).is_some_and(|live| live.executed) {
+                if let Some(live) = self.world.process(call.pid).filter(|live| live.executed) {
+                    live.seen.stops += u64::from(self.ptrace.is_some());
                     self.tracer.finished(*call, &mut self.world, &mut self.writer.tables);
                 }
             }
@@ -357,8 +358,8 @@ impl Session {
             before > 0 && *address < self.own_code[before - 1].end
         };
         if sample.kernel.iter().any(own) {
-            live.samples += 1;
-            live.sampled_ns += weight;
+            live.seen.samples += 1;
+            live.seen.sampled_ns += weight;
             live.row.tracing_ns += weight;
             self.own_ns += weight;
             return;
@@ -376,8 +377,8 @@ impl Session {
             None => true, // in the kernel with no user stack to walk, as while it executes a program
             _ => false,
         };
-        live.samples += 1;
-        live.sampled_ns += weight;
+        live.seen.samples += 1;
+        live.seen.sampled_ns += weight;
         self.samples += 1;
         let complete = complete || self.places.last().is_some_and(|place| self.starts_a_thread(*place));
         self.complete += u64::from(complete);
@@ -441,7 +442,9 @@ impl Session {
     /// Writes what is left and the final `about.json`.
     pub(crate) fn finish(mut self, mut about: About) -> Result<(PathBuf, Option<String>), Error> {
         let tables = &mut self.writer.tables;
-        about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, tables);
+        // So far what a tracer by ptrace took.
+        let stopped_ns = about.tracing_ns;
+        about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, stopped_ns, tables);
         about.tracing_ns += self.own_ns;
         let mut lost = BTreeMap::new();
         let [execs, exits, calls, stacks, syscalls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
