@@ -19,6 +19,14 @@ const SUPPORT: f64 = 0.6;
 const BUCKET_SAMPLES: f64 = 12.0;
 const BUCKETS: (usize, usize) = (8, 24);
 
+/// Growth out of a cache: how strictly all points rise, and of the part that lies on a power how large it is, how well it fits, which
+/// powers, and how far it rises. Caches alone make no straight rise to five times the cost.
+const CACHE_RANK: f64 = 0.95;
+const CACHE_PART: f64 = 0.6;
+const CACHE_R2: f64 = 0.97;
+const CACHE_EXPONENTS: std::ops::RangeInclusive<f64> = 0.8..=1.4;
+const CACHE_RATIO: f64 = 5.0;
+
 /// A function that was counted in one process (or in the same process of every run), and the cost of its calls.
 pub(super) struct Candidate {
     pub function: u32,
@@ -187,6 +195,40 @@ pub(super) fn costed(
     Some(Candidate { example: largest(&example), ..again })
 }
 
+/// The shape of all points; where no power explains them, that of a power on the cheaper part of them while the dearer ones stay
+/// above it: what grows out of a cache costs more a step from there on, and grows still.
+fn shape(points: &[Point]) -> Growth {
+    let whole = growth(points);
+    if matches!(whole.shape, Shape::Power { .. }) || whole.spearman.abs() < CACHE_RANK {
+        return whole;
+    }
+    let falling = whole.spearman < 0.0;
+    let n = points.len();
+    for cut in 1..=(n as f64 * (1.0 - CACHE_PART)) as usize {
+        let (part, beyond) =
+            if falling { (&points[cut..], &points[..cut]) } else { (&points[..n - cut], &points[n - cut..]) };
+        let mut of_part = growth(part);
+        let Some(ramp) = of_part.ramp.as_mut().filter(|ramp| ramp.falling == falling) else { continue };
+        let dearest = ramp.fitted.iter().copied().fold(0.0, f64::max);
+        let a_power = matches!(of_part.shape, Shape::Power { .. })
+            && ramp.r2 >= CACHE_R2
+            && CACHE_EXPONENTS.contains(&ramp.exponent)
+            && of_part.last_to_first >= CACHE_RATIO
+            && beyond.iter().all(|point| point.cost >= dearest);
+        if a_power {
+            let last = part.last().map_or(0.0, |point| point.k);
+            let says = |k: f64| {
+                let x = if falling { last + 1.0 - k } else { k };
+                ramp.base + ramp.scale * x.max(0.0).powf(ramp.exponent)
+            };
+            let fitted: Vec<f64> = points.iter().map(|point| says(point.k)).collect();
+            ramp.fitted.clone_from(&fitted);
+            return Growth { spearman: whole.spearman, fitted, ..of_part };
+        }
+    }
+    whole
+}
+
 /// The CPU time of those of the threads that are of a process.
 fn clock(evidence: &Evidence<'_>, process: u32, threads: &HashSet<u32>) -> Clock {
     let samples = evidence.recording.tables.samples.iter();
@@ -247,7 +289,7 @@ fn fit(
             variance: squares[bucket] / (number[bucket] * number[bucket]).max(1e-9),
         })
         .collect();
-    let growth = growth(&points);
+    let growth = shape(&points);
     let (exponent, falling) = growth.ramp.as_ref().map_or((0.0, false), |ramp| (ramp.exponent, ramp.falling));
     let found = Candidate {
         function,

@@ -25,6 +25,8 @@ const LEAD_PAIRS: usize = 30;
 const LEAD_NS: f64 = 5_000.0;
 const LEAD_FLAT: f64 = 0.4;
 const LEAD_GROWS: f64 = 0.5;
+/// A growth of halves beyond what work in proportion to the number of the call has, which is 3.
+const FAR: f64 = 6.0;
 /// Calls with exact counts of a callee before a line through them says anything.
 const PAIRS: usize = 12;
 /// R² from which they lie on a line; or the least number of steps from one call to the next, and the share of them that
@@ -97,7 +99,8 @@ fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Opt
     let (low, high) = rate_ratio_interval(second, 1.0, first, 1.0, 0.95);
     let (low, high) = if grower.falling { (1.0 / high, 1.0 / low.max(1e-9)) } else { (low, high) };
     // Flat, or at least surely growing by less than the function does.
-    let least = growth_of_halves(grower) * SHARE_OF_GROWTH;
+    let growth = growth_of_halves(grower);
+    let least = growth * SHARE_OF_GROWTH;
     // What changes as much the other way (where sizes change from phase to phase, say) is not the same either.
     if high <= FLAT.max(least) && low < GROWS {
         if high < 1.0 / SUSPECT {
@@ -107,6 +110,9 @@ fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Opt
     }
     let ratio = second / first.max(0.5);
     let ratio = if grower.falling { 1.0 / ratio.max(1e-9) } else { ratio };
+    if growth >= FAR && ratio < growth.powf(LEAD_GROWS) {
+        return None; // what leaves caches cold slows down all else a little
+    }
     let suspect = ratio >= SUSPECT || (ratio >= 1.6 && low >= 1.15);
     (low >= GROWS || suspect).then_some(Rest::Grows)
 }
