@@ -234,8 +234,8 @@ fn warm_up_is_silent() {
 
 #[test]
 fn growth_that_leaves_a_cache_goes_on_and_a_cache_that_overflows_is_none() {
-    // The same steps, four times as dear from 70 % of the calls on, and then held up by memory rather than by their number.
-    let out_of_cache = |k: f64, n: f64| 0.1 * MS * if k < 0.7 * n { k } else { 4.0 * n - 2.0 * k };
+    // A step takes seven times as long from 75 % of the calls on, and less again at the end, when other work leaves the cache.
+    let out_of_cache = |k: f64, n: f64| 0.1 * MS * if k < 0.75 * n { k } else { 13.0 * n - 8.0 * k };
     assert_eq!(only(diagnosed(Model { grow_ns: out_of_cache, ..Model::default() })).function, "grow");
     // A rise from hits to misses and no further, begun from the first call on or in the middle.
     silent(Model { grow_ns: |k, n| 3.0 * MS * (1.0 + 9.0 * (k / n / 0.4).min(1.0)), ..Model::default() });
