@@ -79,6 +79,9 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     });
     let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
     let one = if grower.round.is_some() { "round" } else { "call" };
+    // The function whose calls were counted may be the runtime's, and not the one that is told.
+    let asked = done_by.as_deref().filter(|_| grower.round.is_none()).map(short);
+    let such = if asked.is_some() { "such a" } else { "a" };
     // Estimates are told in two digits: more would be a pretence.
     let times = if about.is_empty() { count(calls) } else { count(two_digits(calls)) };
     explanation.push(match (&grower.round, &done_by) {
@@ -93,7 +96,9 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
                 .map_or(String::new(), |done_by| format!("; {} does the work", short(done_by)));
             format!("{inlined} went {about}{times} rounds{asks}")
         }
-        (None, Some(done_by)) => format!("it calls {done_by}, {about}{times} times, which does the work"),
+        (None, Some(done_by)) => {
+            format!("it calls {}, {about}{times} times, which does the work", short(done_by))
+        }
         (None, None) => format!("called {about}{times} times{from}"),
     });
     if let Some(callee) = callee {
@@ -101,24 +106,28 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     }
     explanation.push(if grower.falling {
         format!(
-            "a {one} costs {} at first and {} at the end: each works through all that is left",
+            "{such} {one} costs {} at first and {} at the end: each works through all that is left",
             time(first),
             time(last)
         )
     } else {
-        format!("a {one} costs {} at first and {} at the end, and it grows steadily", time(first), time(last))
+        format!(
+            "{such} {one} costs {} at first and {} at the end, and it grows steadily",
+            time(first),
+            time(last)
+        )
     });
     let change = if grower.falling { "shrink" } else { "grow" };
     match rest {
         Rest::Flat { caller, ratio, .. } => explanation.push(format!(
             "what {} does besides does not {change} ({:.1} times as much in the second half of the {one}s), so it is not the input that does",
-            evidence.name(*caller),
+            short(evidence.name(*caller)),
             ratio
         )),
         Rest::FlatLead { caller, ratio, median_ns, .. } => explanation.push(format!(
             "what {} does before it does not {change} ({}, {ratio:.1} times as much in the second half of the calls), so it is not the \
              input that does",
-            evidence.name(*caller),
+            short(evidence.name(*caller)),
             time(*median_ns)
         )),
         _ if *confidence > Confidence::Hint => explanation.push(format!(
@@ -148,10 +157,14 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     }
 
     let fact = Fact::new;
+    let ones = match &asked {
+        Some(asked) => format!("calls of {asked}"),
+        None => format!("{one}s"),
+    };
     let mut facts = vec![
-        fact(&format!("{one}s counted"), grower.counted as f64, "calls", "probe", Sure::Exact),
+        fact(&format!("{ones} counted"), grower.counted as f64, "calls", "probe", Sure::Exact),
         fact(
-            &format!("{one}s in all"),
+            &format!("{ones} in all"),
             calls,
             "calls",
             "probe",
@@ -198,7 +211,7 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     }
     let number = match grower.round {
         Some(_) => format!("number of the round in {}", evidence.name(grower.function)),
-        None => format!("number of the call of {}", frame.function),
+        None => format!("number of the call of {}", asked.as_ref().unwrap_or(&frame.function)),
     };
     let mut series = vec![Series {
         name: format!("cost of a {one}"),
