@@ -103,7 +103,10 @@ static __always_inline void file_of(struct task_struct *task, __u32 fd, struct f
 	if (!table || fd >= table->max_fds)
 		return;
 	struct file **files = table->fd, *file = NULL;
-	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
+	if (bpf_ksym_exists(bpf_rdonly_cast)) // as any struct whose first field is a pointer
+		file = (struct file *)bpf_core_cast(&files[fd], struct llist_head)->first;
+	else
+		bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
 	if (file)
 		read_file(file, id, whole);
 }

@@ -77,6 +77,12 @@ struct file {
 	unsigned int f_flags;
 };
 
+struct llist_node;
+
+struct llist_head {
+	struct llist_node *first;
+};
+
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;

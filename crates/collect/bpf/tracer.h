@@ -438,12 +438,20 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		};
 		struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
 		if (tally) {
-			__sync_fetch_and_add(&tally->count, 1);
-			__sync_fetch_and_add(&tally->duration, now - thread->time);
-			if (blocked)
-				__sync_fetch_and_add(&tally->blocked, blocked);
-			if (class & BYTES && result > 0)
-				__sync_fetch_and_add(&tally->bytes, result);
+			__u64 bytes = class & BYTES && result > 0 ? result : 0;
+			if (task->signal->live.counter == 1) { // a process of one thread: nobody else adds to it
+				tally->count++;
+				tally->duration += now - thread->time;
+				tally->blocked += blocked;
+				tally->bytes += bytes;
+			} else {
+				__sync_fetch_and_add(&tally->count, 1);
+				__sync_fetch_and_add(&tally->duration, now - thread->time);
+				if (blocked)
+					__sync_fetch_and_add(&tally->blocked, blocked);
+				if (bytes)
+					__sync_fetch_and_add(&tally->bytes, bytes);
+			}
 			tally->last = now;
 			thread->time = 0;
 			return 0;
