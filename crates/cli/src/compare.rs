@@ -267,7 +267,7 @@ fn self_check(comparison: &Comparison) -> Done {
 
 fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)> {
     let write = |path: &Path, text: String| {
-        std::fs::write(path, text)
+        write_file(path, &text)
             .map_err(|error| (format!("cannot write {}: {error}", path.display()), SIDE_FAILED))
     };
     if let Some(path) = &compare.export_json {

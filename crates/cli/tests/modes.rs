@@ -5,7 +5,8 @@
 mod support;
 
 use serde_json::Value;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use support::{SLOWPATH, json, may_count, one_at_a_time, program, said, slowpath};
@@ -115,6 +116,53 @@ fn root_may_run_the_program_as_another_user() {
     let output = slowpath(dir.path(), &["--user", "no-such-user"], &["true"]);
     assert_eq!(output.status.code(), Some(125));
     assert!(said(&output).contains("no-such-user"), "{}", said(&output));
+}
+
+/// Everything in a folder, itself too.
+fn everything(path: &Path) -> Vec<PathBuf> {
+    let mut found = vec![path.to_owned()];
+    if path.is_dir() {
+        found.extend(std::fs::read_dir(path).unwrap().flat_map(|entry| everything(&entry.unwrap().path())));
+    }
+    found
+}
+
+#[test]
+fn what_root_writes_for_a_caller_of_sudo_is_the_callers() {
+    let _one = one_at_a_time();
+    if !is_root() {
+        eprintln!("SKIPPED sudo: it needs root");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let caller = |arguments: &[&str]| {
+        let mut run = Command::new(SLOWPATH);
+        run.args(arguments).current_dir(dir.path()).stdin(Stdio::null());
+        let output = run.env("SUDO_UID", "12345").env("SUDO_GID", "23456").output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    };
+    caller(&["record", "--json", "--output", "findings.json", "--html", "page.html", "--", "true"]);
+    caller(&["record", "--repeat", "2", "--", "true"]);
+    caller(&["explain", "--markdown", "--output", "again.md"]);
+    caller(&["view", "--output", "view.html"]);
+    caller(&[
+        "compare",
+        "--export-json",
+        "a.json",
+        "--export-markdown",
+        "a.md",
+        "--html",
+        "a.html",
+        "--",
+        "true",
+        "true",
+    ]);
+    let all = everything(dir.path());
+    assert!(all.len() > 30, "{all:?}");
+    for path in all.iter().skip(1) {
+        let of = std::fs::symlink_metadata(path).unwrap();
+        assert_eq!((of.uid(), of.gid()), (12345, 23456), "{}", path.display());
+    }
 }
 
 /// A file system of so many KiB, unmounted at the end.
