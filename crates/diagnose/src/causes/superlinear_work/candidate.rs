@@ -2,7 +2,7 @@
 //! CPU time of a bucket from the samples under the function while its calls ran.
 
 use super::clock::Clock;
-use super::timeline::Timeline;
+use super::timeline::{Timeline, Trend};
 use crate::Evidence;
 use slowpath_stats::{Growth, Point, Shape, growth};
 use std::collections::{HashMap, HashSet};
@@ -162,7 +162,7 @@ pub(super) fn costed(
             *example.entry(stack).or_default() += weight;
         }
     }
-    let timelines = |rising: bool| -> Vec<(u32, u32, Timeline)> {
+    let timelines = |trend: Trend| -> Vec<(u32, u32, Timeline)> {
         let of = |(probe, number): (&u32, &u32)| {
             let process = &tables.processes[*number as usize];
             // Its first call is not before its first sample, but for a sample's length, nor its last one behind the last.
@@ -172,12 +172,17 @@ pub(super) fn costed(
             let start = process.start_ns.max(first as u64);
             let end = process.end_ns.unwrap_or(run_end).min(last);
             let clock = clock(evidence, *number, &threads);
-            Some((*probe, *number, Timeline::of(evidence.recording, *probe, (start, end), clock, rising)?))
+            Some((*probe, *number, Timeline::of(evidence.recording, *probe, (start, end), clock, trend)?))
         };
         probes.iter().zip(&processes).filter_map(of).collect()
     };
-    let first = timelines(false);
+    let first = timelines(Trend::Unknown);
     let fitted = fit(function, &on, &under, &first)?;
+    // Where it falls, the calls behind the last that were counted are ever cheaper.
+    if fitted.growth.ramp.as_ref().is_some_and(|ramp| ramp.falling && ramp.r2 >= 0.8) {
+        let again = fit(function, &on, &under, &timelines(Trend::Falls)).unwrap_or(fitted);
+        return Some(Candidate { example: largest(&example), ..again });
+    }
     // Where the cost rises, the calls before counting began were cheaper, and so more, than the first that were counted.
     let rising = fitted.growth.ramp.as_ref().filter(|ramp| !ramp.falling && ramp.r2 >= 0.8);
     let Some(ramp) = rising else { return Some(Candidate { example: largest(&example), ..fitted }) };
@@ -185,7 +190,7 @@ pub(super) fn costed(
     let power = ramp.exponent.min(2.0) * (1.0 - ramp.base / cheapest).clamp(0.0, 1.0).max(0.5);
     let timelines: Vec<_> = first
         .iter()
-        .zip(timelines(true))
+        .zip(timelines(Trend::Rises))
         .map(|((_, _, first), (probe, process, timeline))| {
             let before = timeline.before.max(first.before * (1.0 + power));
             (probe, process, timeline.with_before(before, power.max(1.0)))

@@ -88,7 +88,9 @@ impl<'a> Loops<'a> {
         if leaf != self.function {
             let between = frames.filter_map(|location| evidence.function_at(location));
             let mut called = between.take_while(|function| *function != self.function);
-            let asked = called.all(|function| runtime::is_name(&evidence.frame(function)));
+            // A function's calls are those of all that it calls; in a loop its own functions have calls of their own.
+            let asked =
+                within.is_none() || called.all(|function| runtime::is_name(&evidence.frame(function)));
             let frame = evidence.frame(leaf);
             // Where the program counts or sums up what is compared, comparing is no way to a place.
             let inner = self.around(offset).next().filter(|one| within != Some(one.loop_number));

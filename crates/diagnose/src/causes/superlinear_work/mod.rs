@@ -59,22 +59,35 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .iter()
         .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))
         .collect();
+    let told: Vec<(&Candidate, Finding)> =
+        guilty.into_iter().filter_map(|grower| Some((grower, judged(evidence, grower)?))).collect();
+    // A function and the library function that does its work, or two ways to count one loop: one cause, told once, by the surer.
+    let by_caller = |one: &(&Candidate, Finding)| {
+        runtime::is_name(&evidence.frame(one.0.function))
+            && told.iter().any(|(outer, finding)| {
+                !runtime::is_name(&evidence.frame(outer.function))
+                    && finding.confidence >= one.1.confidence
+                    && is_most_of(evidence, one.0, outer)
+            })
+    };
     let mut findings: Vec<Finding> =
-        guilty.into_iter().filter_map(|grower| judged(evidence, grower)).collect();
-    // A function and the library function that it calls, or two ways to count one loop: one cause, told once, by the surer.
+        told.iter().filter(|one| !by_caller(one)).map(|(_, finding)| finding.clone()).collect();
     findings.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(b.gain_ns.cmp(&a.gain_ns)));
     let mut seen = HashSet::new();
     findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
     findings
 }
 
-/// Whether `inner` is called under `outer` and has most of its cost.
+/// Whether it is `inner` that makes the calls of `outer` grow.
 fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
+    // A runtime's function does what it is asked to; whoever asks is guilty.
+    !runtime::is_name(&evidence.frame(inner.function)) && is_most_of(evidence, inner, outer)
+}
+
+/// Whether `inner` is called under `outer` and has most of its cost.
+fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
     if inner.function == outer.function || inner.process != outer.process {
         return false;
-    }
-    if runtime::is_name(&evidence.frame(inner.function)) {
-        return false; // it does what it is asked to; whoever asks is guilty
     }
     let samples = &evidence.recording.tables.samples;
     let both: f64 = samples
@@ -105,8 +118,9 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
     if shares.walks >= WALKS && r2 >= WALKS_R2 && grower.ratio >= WALKS_RATIO {
         return Some(Confidence::Likely);
     }
-    // Nothing but time speaks for it: then it must be large.
-    (grower.ratio >= HINT_RATIO).then_some(Confidence::Hint)
+    // Nothing but time speaks for it: then it must be large. Rounds that get shorter are mostly pairs of all with all.
+    let pairs = grower.falling && grower.round.is_some();
+    (grower.ratio >= HINT_RATIO && !pairs).then_some(Confidence::Hint)
 }
 
 fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {

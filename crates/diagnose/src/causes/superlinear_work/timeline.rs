@@ -23,8 +23,18 @@ const BEFORE_STEPS: usize = 16;
 /// their curve.
 const NEXT: usize = 4;
 const HELD_UP: f64 = 1.2;
+/// The very last call costs this share of one in the last window at least: there is more to a call than what falls.
+const LAST: f64 = 0.05;
 /// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it.
 const HIT_NS: f64 = 700.0;
+
+/// What is known of how the cost of a call goes with its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trend {
+    Unknown,
+    Rises,
+    Falls,
+}
 
 /// Calls over time in one process: `calls[i]` calls had begun when so much CPU time, `times[i]`, had passed. Both rise.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,13 +56,13 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     /// The timeline of a probe between `start` and `end` of its process, ns, by the clock of the threads that make the
-    /// calls. `rising`: it is known that later calls cost more. None if it counted nothing.
+    /// calls. None if it counted nothing.
     pub(crate) fn of(
         recording: &Recording,
         probe: u32,
         (start, end): (u64, u64),
         clock: Clock,
-        rising: bool,
+        trend: Trend,
     ) -> Option<Timeline> {
         let mut windows: Vec<&Window> =
             recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
@@ -79,7 +89,8 @@ impl Timeline {
         without_outliers(&mut pieces);
         let windows = windows.iter().map(|window| (window.start_ns as f64, window.end_ns as f64)).collect();
         let (start, end) = (clock.cpu(start as f64), clock.cpu(end as f64));
-        let before = rising.then(|| risen_before(&mut pieces, start)).flatten();
+        let before = (trend == Trend::Rises).then(|| risen_before(&mut pieces, start)).flatten();
+        let at_end = (trend == Trend::Falls).then(|| fallen_after(&pieces, end)).flatten();
         let mut timeline = Timeline { clock, counted, windows, ..Timeline::default() };
         let mut total = 0.0;
         let mut exact = 0.0;
@@ -99,8 +110,8 @@ impl Timeline {
             total += piece.calls;
             timeline.push(piece.close, total);
             // Between two windows the cost of a call goes in a line from the one's to the other's, by number of the call.
-            let (until, rate_then) =
-                pieces.get(at + 1).map_or((end, piece.rate_close), |next| (next.open, next.rate_open));
+            let last = (end, at_end.map_or(piece.rate_close, |cost| 1.0 / cost));
+            let (until, rate_then) = pieces.get(at + 1).map_or(last, |next| (next.open, next.rate_open));
             let gap = (until - piece.close).max(0.0);
             let (cost, cost_then) = (1.0 / piece.rate_close.max(1e-12), 1.0 / rate_then.max(1e-12));
             let calls = gap * 2.0 / (cost + cost_then);
@@ -199,16 +210,12 @@ fn risen_before(pieces: &mut [Piece], start: f64) -> Option<f64> {
     if squares.len() < 2 {
         return None;
     }
-    let n = squares.len() as f64;
-    let (t, y) = squares.iter().fold((0.0, 0.0), |sum, (t, y)| (sum.0 + t / n, sum.1 + y / n));
-    let slope = |t: f64, y: f64| {
-        let over: f64 = squares.iter().map(|(time, square)| (time - t) * (square - y)).sum();
-        over / squares.iter().map(|(time, _)| (time - t).powi(2)).sum::<f64>().max(1.0)
-    };
-    let (mut base, mut steep) = (y - slope(t, y) * (t - start), slope(t, y));
+    let (t, y) = middle(&squares);
+    let mut steep = slope(&squares, t, y);
+    let mut base = y - steep * (t - start);
     if base < 0.0 {
         // The very first call costs something.
-        (base, steep) = (0.0, slope(start, 0.0));
+        (base, steep) = (0.0, slope(&squares, start, 0.0));
     }
     if steep <= 0.0 {
         return None;
@@ -223,6 +230,36 @@ fn risen_before(pieces: &mut [Piece], start: f64) -> Option<f64> {
         first.calls = rate * (first.close - first.open);
     }
     Some(2.0 / steep * (at_first - base.sqrt()))
+}
+
+/// The cost of the last call where the cost falls, by the curve of the last windows, which is the same as above; the more calls
+/// are left the dearer they are, so that the last come quickest. None if there is no curve.
+fn fallen_after(pieces: &[Piece], end: f64) -> Option<f64> {
+    let squares: Vec<(f64, f64)> = pieces
+        .iter()
+        .rev()
+        .take(NEXT)
+        .filter(|piece| piece.rate_close > 0.0)
+        .map(|piece| (piece.close, piece.rate_close.powi(-2)))
+        .collect();
+    let last = pieces.last().filter(|piece| squares.len() >= 3 && piece.rate_close > 0.0)?;
+    let (t, y) = middle(&squares);
+    let steep = slope(&squares, t, y);
+    let at_end = y + steep * (end - t);
+    let before = 1.0 / last.rate_close;
+    (steep < 0.0).then(|| at_end.max(0.0).sqrt().clamp(before * LAST, before))
+}
+
+/// The mean of points.
+fn middle(points: &[(f64, f64)]) -> (f64, f64) {
+    let n = points.len().max(1) as f64;
+    points.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / n, sum.1 + y / n))
+}
+
+/// The slope of the line through `(x, y)` that comes nearest to points.
+fn slope(points: &[(f64, f64)], x: f64, y: f64) -> f64 {
+    let over: f64 = points.iter().map(|(at, value)| (at - x) * (value - y)).sum();
+    over / points.iter().map(|(at, _)| (at - x).powi(2)).sum::<f64>().max(1.0)
 }
 
 /// What one window tells. Times are CPU time, ns.
@@ -321,6 +358,22 @@ mod tests {
         assert!((before / truly - 1.0).abs() < 0.02, "{before} of {truly}");
         let cost = 1.0 / held_up[0].rate_open;
         assert!((cost / (10.0 * truly) - 1.0).abs() < 0.02, "{cost}");
+    }
+
+    #[test]
+    fn the_last_calls_follow_the_curve_of_the_last_windows() {
+        // c = 10·(K − k) ns, so that c² = 20·(T − t).
+        let falls = |times: &[f64]| -> Vec<(f64, f64)> {
+            times.iter().map(|time| (*time, (20.0 * (200e6 - time)).sqrt())).collect()
+        };
+        let windows = pieces(&falls(&[100e6, 120e6, 140e6, 160e6]));
+        let truly = (20.0_f64 * (200e6 - 190e6)).sqrt();
+        let cost = fallen_after(&windows, 190e6).expect("a curve");
+        assert!((cost / truly - 1.0).abs() < 0.02, "{cost} of {truly}");
+        let least = (20.0_f64 * 40e6).sqrt() * LAST;
+        assert!(fallen_after(&windows, 210e6).is_some_and(|cost| (cost / least - 1.0).abs() < 0.01));
+        assert_eq!(fallen_after(&pieces(&linear(&[100e6, 120e6, 140e6])), 190e6), None);
+        assert_eq!(fallen_after(&pieces(&falls(&[100e6, 120e6])), 190e6), None);
     }
 
     #[test]

@@ -133,7 +133,7 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         _ if *confidence > Confidence::Hint => explanation.push(format!(
             "it {}, and each {one} {} than the one before; that this is what earlier {one}s left, and not the input, is \
              inferred",
-            if done_by.is_some() { "compares or copies what is there" } else { "only compares and steps on" },
+            if done_by.is_some() { "compares or copies what is there" } else { "only compares, copies or steps on" },
             if grower.falling { "goes through less" } else { "goes through more" },
         )),
         Rest::Grows | Rest::Unknown => explanation.push(
