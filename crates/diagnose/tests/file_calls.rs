@@ -199,6 +199,19 @@ fn small_reads_at_places_that_are_sought_are_silent() {
     }
 }
 
+#[test]
+fn a_pipe_that_refuses_to_be_sought_in_is_read_in_sequence() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let pipe = traced.file("", "pipe", 0);
+        for _ in 0..10_000 {
+            traced.call(SEEK, Some(pipe), -29, US); // ESPIPE
+            traced.call(READ, Some(pipe), 1, 10 * US);
+        }
+        only(&traced.recording(200 * MS), Cause::SmallIo);
+    }
+}
+
 /// Each of `runs` rounds tries `paths` places in vain and finds the last.
 fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
     let mut traced = Traced::new(mode);

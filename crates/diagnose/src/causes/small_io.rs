@@ -28,7 +28,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut seeks: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(file) = calls.file(row) else { continue };
-        if row.number == SEEK {
+        // A pipe refuses to be sought in, and a shell asks it before each line.
+        if row.number == SEEK && row.result >= 0 {
             *seeks.entry((process, file.file)).or_default() += row.count;
         }
         let (reads, writes) = (READS.contains(&row.number), WRITES.contains(&row.number));
