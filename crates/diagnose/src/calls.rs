@@ -164,6 +164,18 @@ impl<'a> Calls<'a> {
     }
 }
 
+/// nanosleep, clock_nanosleep.
+const SLEEPS: [u32; 2] = [35, 230];
+/// select, pselect6.
+const SELECTS: [u32; 2] = [23, 270];
+/// What the tracer tells as the argument of a select that looks at nothing.
+const LOOKS_AT_NOTHING: u64 = 2;
+
+/// A thread asked to be let asleep for a time.
+pub(crate) fn is_sleep(row: &Syscall) -> bool {
+    SLEEPS.contains(&row.number) || SELECTS.contains(&row.number) && row.argument == LOOKS_AT_NOTHING
+}
+
 /// A file was opened to be read, and only that.
 pub(crate) fn is_read_open(row: &Syscall) -> bool {
     // open and openat keep their flags; openat2's are in memory.

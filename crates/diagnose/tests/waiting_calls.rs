@@ -219,6 +219,21 @@ fn children_that_work_for_longer_than_they_start_are_silent() {
 }
 
 #[test]
+fn children_that_were_started_to_sleep_are_silent() {
+    for (asleep, told) in [(20 * MS, false), (MS / 2, true)] {
+        let mut traced = children(50, 8 * MS, 2 * MS, false);
+        for child in 1..=50 {
+            let start = traced.tables.processes[child].start_ns;
+            let row = traced.sleep(NANOSLEEP, None, 0, asleep);
+            (row.thread, row.time_ns, row.end_ns) = (child as u32, start + MS, start + MS + asleep);
+        }
+        let findings = slowpath_diagnose::diagnose(&traced.recording(300 * MS)).findings;
+        let causes: Vec<Cause> = findings.iter().map(|finding| finding.cause).collect();
+        assert_eq!(causes.contains(&Cause::ProcessPerOperation), told, "{causes:?}");
+    }
+}
+
+#[test]
 fn children_side_by_side_count_in_elapsed_time() {
     let traced = children(50, 80 * MS, 20 * MS, true);
     let finding = only(&traced.recording(4_000 * MS), Cause::ProcessPerOperation);

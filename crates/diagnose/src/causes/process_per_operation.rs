@@ -8,7 +8,7 @@
 use super::words::{base_name, count, time};
 use crate::Evidence;
 use crate::calls::{
-    CONNECT, Calls, Draft, FORKS, OPENS, POLLS, Place, READS, Sum, WRITES, fact, from, is_read_open,
+    CONNECT, Calls, Draft, FORKS, OPENS, POLLS, Place, READS, Sum, WRITES, fact, from, is_read_open, is_sleep,
 };
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::{Process, Syscall};
@@ -29,6 +29,9 @@ const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
 const PAUSE_NS: u64 = 2_000_000;
 /// … and on a busy machine, where all takes longer, after so many times what usually passes between two.
 const LONG_PAUSE: u64 = 10;
+
+/// A sleep of this length is no part of starting up, ns.
+const SLEEP_NS: u64 = 1_000_000;
 
 /// One child and its descendants.
 struct Operation {
@@ -139,6 +142,10 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
         let Some(operation) = of.get(&process) else { continue };
         if LOADS.contains(&row.number) {
             loaded[*operation] = loaded[*operation].max(row.end_ns.min(operations[*operation].end));
+        }
+        // To wait for a time is what it was started for.
+        if is_sleep(row) && row.duration_ns >= SLEEP_NS {
+            at[*operation] = at[*operation].min(row.time_ns);
         }
         let Some(file) = calls.file(row) else { continue };
         let executed = tables.processes[process as usize].exec_ns.unwrap_or(u64::MAX);

@@ -2,7 +2,7 @@
 
 use super::super::words::{count, time, times};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, name};
+use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, is_sleep, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,21 +17,10 @@ const LEAST_NS: f64 = 50e6;
 /// If CPUs are used for this share of the sleeps, the program is at work meanwhile.
 const BUSY: f64 = 0.5;
 
-/// nanosleep, clock_nanosleep.
-const SLEEPS: [u32; 2] = [35, 230];
-/// select, pselect6.
-const SELECTS: [u32; 2] = [23, 270];
 /// wait4, waitid.
 const WAITS: [u32; 2] = [61, 247];
 /// Nothing there yet: ENOENT, ESRCH, ECHILD, EAGAIN, EBUSY, EEXIST, ENXIO, ECONNREFUSED, EALREADY, EINPROGRESS.
 const NOTHING: [i64; 10] = [-2, -3, -10, -11, -16, -17, -6, -111, -114, -115];
-/// What the tracer tells as the argument of a select that looks at nothing.
-const LOOKS_AT_NOTHING: u64 = 2;
-
-fn is_sleep(row: &Syscall) -> bool {
-    SLEEPS.contains(&row.number) || SELECTS.contains(&row.number) && row.argument == LOOKS_AT_NOTHING
-}
-
 /// Looks by the call that made them, and by what they were at: the path or, for want of one, the file.
 type ByCall = BTreeMap<u32, BTreeMap<String, Looks>>;
 
