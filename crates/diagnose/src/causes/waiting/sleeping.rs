@@ -4,7 +4,6 @@ use super::super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, is_sleep, name};
 use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
-use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Sleeps from one place before they count.
