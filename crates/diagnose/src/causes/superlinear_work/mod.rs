@@ -45,6 +45,8 @@ const INNER_SHARE: f64 = 0.6;
 const WALKS: f64 = 0.6;
 const WALKS_RATIO: f64 = 2.5;
 const WALKS_R2: f64 = 0.95;
+/// … or, if it grows as much as for a hint, in such strict order.
+const WALKS_RANK: f64 = 0.97;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     if !evidence.recording.tables.slices.is_empty() {
@@ -111,12 +113,19 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
         return Some(Confidence::Likely);
     }
     // Work of growing matrices and numbers grows by its nature.
-    if flat || !grower.grows() || shares.calculates + shares.moves >= 0.5 {
+    if shares.calculates + shares.moves >= 0.5 {
         return None;
     }
     // It only looks for something, or copies what is there, ever longer. What else loops store may be results.
-    if shares.walks >= WALKS && r2 >= WALKS_R2 && grower.ratio >= WALKS_RATIO {
+    let on_a_curve = grower.grows() && r2 >= WALKS_R2 && grower.ratio >= WALKS_RATIO;
+    // Out of a cache the curve bends, but each stretch costs more than the one before.
+    let in_order =
+        r2 >= WINDOWS_R2 && grower.growth.spearman.abs() >= WALKS_RANK && grower.ratio >= HINT_RATIO;
+    if shares.walks >= WALKS && (on_a_curve || in_order) {
         return Some(Confidence::Likely);
+    }
+    if flat || !grower.grows() {
+        return None;
     }
     // Nothing but time speaks for it: then it must be large. Rounds that get shorter are mostly pairs of all with all.
     let pairs = grower.falling && grower.round.is_some();
