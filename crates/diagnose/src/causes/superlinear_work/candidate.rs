@@ -121,18 +121,21 @@ impl Candidate {
 /// Every function with enough counted calls and samples.
 pub(super) fn counted(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
-    let joined = evidence.recording.about.runs > 1;
     let mut groups: HashMap<(u32, Option<u32>), Vec<u32>> = HashMap::new();
     for probe in tables.probes.iter().filter(|probe| probe.kind == "function") {
         let Some(function) = evidence.function_at(probe.location) else { continue };
-        let process = &tables.processes[probe.process as usize];
-        // Each run of the command has a root of its own; these are one and the same.
-        let key = if joined && process.parent.is_none() { None } else { Some(probe.process) };
+        let key = same_in_every_run(evidence, probe.process);
         groups.entry((function, key)).or_default().push(probe.probe);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort();
     groups.into_iter().filter_map(|((function, _), probes)| candidate(evidence, function, &probes)).collect()
+}
+
+/// Each run of the command has a root of its own; these are one and the same, of no number. Others have theirs.
+pub(super) fn same_in_every_run(evidence: &Evidence<'_>, process: u32) -> Option<u32> {
+    let root = evidence.recording.tables.processes[process as usize].parent.is_none();
+    (evidence.recording.about.runs <= 1 || !root).then_some(process)
 }
 
 fn candidate(evidence: &Evidence<'_>, function: u32, probes: &[u32]) -> Option<Candidate> {

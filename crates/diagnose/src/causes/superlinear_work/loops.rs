@@ -5,10 +5,11 @@
 //! what the runtime does on request (copying, comparing, searching bytes). All else in the loop is the rest that the growth
 //! is held against. What the program's own functions do in it is told by their own calls.
 
-use super::candidate::{CALLS, Candidate, Round, costed};
+use super::candidate::{self, CALLS, Candidate, Round, costed};
 use crate::Evidence;
 use crate::causes::runtime;
 use slowpath_recording::tables::Loop;
+use std::collections::BTreeMap;
 
 /// What is done on the stacks of some samples, as shares of their time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -161,19 +162,20 @@ fn in_kernel(evidence: &Evidence<'_>, stack: u32) -> bool {
 pub(super) fn rounds(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let allocates = evidence.stacks_with(|function| runtime::allocates(&evidence.frame(function)));
-    let mut found = Vec::new();
+    let mut groups: BTreeMap<(u32, u64, Option<u32>), Vec<u32>> = BTreeMap::new();
     for probe in tables.probes.iter().filter(|probe| probe.kind == "loop") {
-        let hits: u64 = tables
-            .windows
-            .iter()
-            .filter(|window| window.probe == probe.probe)
-            .map(|window| window.hits)
-            .sum();
-        let Some(function) = evidence.function_at(probe.location).filter(|_| hits as f64 >= CALLS) else {
+        let Some(function) = evidence.function_at(probe.location) else { continue };
+        let key = (function, probe.offset, candidate::same_in_every_run(evidence, probe.process));
+        groups.entry(key).or_default().push(probe.probe);
+    }
+    let mut found = Vec::new();
+    for ((function, offset, _), probes) in groups {
+        let windows = tables.windows.iter().filter(|window| probes.contains(&window.probe));
+        if (windows.map(|window| window.hits).sum::<u64>() as f64) < CALLS {
             continue;
-        };
+        }
         let loops = Loops::of(evidence, function);
-        let Some(counted) = loops.around(probe.offset).next().map(|one| one.loop_number) else { continue };
+        let Some(counted) = loops.around(offset).next().map(|one| one.loop_number) else { continue };
         let offsets = loops.offsets(evidence);
         let mut on = vec![false; offsets.len()];
         let mut rest = vec![false; offsets.len()];
@@ -191,7 +193,7 @@ pub(super) fn rounds(evidence: &Evidence<'_>) -> Vec<Candidate> {
             let outside = loops.around(offset).next().is_some_and(|one| one.loop_number == counted);
             rest[stack] = !on[stack] && !allocates[stack] && outside;
         }
-        if let Some(candidate) = costed(evidence, function, on, &[probe.probe]) {
+        if let Some(candidate) = costed(evidence, function, on, &probes) {
             found.push(Candidate { round: Some(Round { loop_number: counted, rest, whole }), ..candidate });
         }
     }

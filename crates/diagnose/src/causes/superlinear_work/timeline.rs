@@ -27,6 +27,8 @@ const HELD_UP: f64 = 1.2;
 const LAST: f64 = 0.05;
 /// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it.
 const HIT_NS: f64 = 700.0;
+/// No hit takes less, ns.
+const LEAST_HIT_NS: f64 = 100.0;
 
 /// What is known of how the cost of a call goes with its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +71,17 @@ impl Timeline {
         windows.sort_by_key(|window| window.start_ns);
         // A short one that the program's end cut off tells no rate.
         let cut = |window: &Window| {
-            window.reason == "end" && window.hits < FEW && window.end_ns - window.start_ns < LONG_NS
+            window.reason == "end"
+                && window.hits < FEW
+                && window.end_ns.saturating_sub(window.start_ns) < LONG_NS
         };
         if windows.len() > 1 && windows.last().is_some_and(|last| cut(last)) {
             windows.pop();
         }
+        // Hits do not follow each other so quickly: what the thread stood in line for was taken for more than it was.
+        windows.retain(|window| {
+            window.end_ns.saturating_sub(window.start_ns) as f64 >= window.hits as f64 * LEAST_HIT_NS
+        });
         let counted: u64 = windows.iter().map(|window| window.hits).sum();
         if counted == 0 {
             return None;
