@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test lint unit e2e page-lint page-unit page-e2e page-bench bench screenshots clean
+.PHONY: help setup setup-test build page demo test lint unit e2e page-lint page-unit page-e2e page-bench bench suites screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -66,6 +66,9 @@ page-e2e: build
 
 page-bench: setup-test build ## how soon the page of a large recording is seen
 	@node page/tools/bench.mjs
+
+suites: build ## the test suites of Debian's sed and zlib, watched and unwatched (as root)
+	@tests/suites/run
 
 screenshots: setup-test build ## take the README's screenshots anew
 	@$(NPM) run --silent screenshots
