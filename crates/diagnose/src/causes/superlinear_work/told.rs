@@ -287,6 +287,7 @@ fn two_digits(value: f64) -> f64 {
 
 /// A function's name without the arguments of its templates, which may fill pages.
 fn short(name: &str) -> String {
+    let name = &without_trait(name);
     let mut depth = 0;
     let kept = name.chars().filter(|c| {
         depth += i32::from(*c == '<');
@@ -294,8 +295,8 @@ fn short(name: &str) -> String {
         depth -= i32::from(*c == '>');
         outside
     });
-    let name: String = kept.collect();
-    let name = name.replace("::::", "::");
+    let kept: String = kept.collect();
+    let name = if kept.is_empty() { name.clone() } else { kept.replace("::::", "::") };
     if name.starts_with("_Z") {
         return "the C++ library".to_owned(); // a name that could not be read
     }
@@ -303,6 +304,22 @@ fn short(name: &str) -> String {
         name
     } else {
         name.split('(').next().unwrap_or(&name).to_owned()
+    }
+}
+
+/// `<alloc::string::String as core::fmt::Write>::write_str` as `alloc::string::String::write_str`.
+fn without_trait(name: &str) -> String {
+    let mut depth = 0;
+    let end = name.char_indices().find_map(|(at, c)| {
+        depth += i32::from(c == '<') - i32::from(c == '>');
+        (depth == 0).then_some(at)
+    });
+    match (name.strip_prefix('<'), end) {
+        (Some(inner), Some(end)) if end > 0 => {
+            let implementor = inner[..end - 1].split(" as ").next().unwrap_or_default();
+            format!("{implementor}{}", &name[end + 1..])
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -328,4 +345,28 @@ fn callee_sentence(name: &str, callee: &Callee, squared: bool) -> String {
     };
     let square = if squared { ": n calls cost n²" } else { "" };
     format!("call k makes {sign}{}·k{plus} calls to {name} ({evidence}){square}", rounded(slope.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn names_are_told_without_their_templates_and_traits() {
+        for (name, told) in [
+            ("<alloc::string::String as core::fmt::Write>::write_str", "alloc::string::String::write_str"),
+            ("<&T as core::fmt::Display>::fmt", "&T::fmt"),
+            ("std::vector<Job, std::allocator<Job> >::erase(int)", "std::vector::erase"),
+            (
+                "std::vector<std::pair<int, long>, A>::operator[](unsigned long)",
+                "std::vector::operator[](unsigned long)",
+            ),
+            ("_ZNSt6vectorI", "the C++ library"),
+            ("memcpy", "memcpy"),
+            ("<unfinished", "<unfinished"),
+            ("", ""),
+        ] {
+            assert_eq!(short(name), told, "{name}");
+        }
+    }
 }
