@@ -46,10 +46,10 @@ struct slot {
 	__u32 mode, generation, probe, parent; // parent: slot + 1, or 0
 	__u32 sp_adjust, children_used;
 	__u32 children[MAX_CHILDREN]; // slots
-	__u64 stop_at; // at so many hits the probe takes itself out
+	__u64 stop_at; // at so many hits the probe counts no more
 };
 
-// Hits of a slot over all threads: when the first of them was and when the slot took itself out, and how long the thread of
+// Hits of a slot over all threads: when the first of them was and when the limit was reached, and how long the thread of
 // both stood in line for a CPU between them.
 struct total {
 	__u64 count, stopped, first, delay, tid;

@@ -215,7 +215,7 @@ pub(crate) struct Slot {
     pub sp_adjust: u32,
     pub children_used: u32,
     pub children: [u32; CHILDREN],
-    /// At so many hits the probe takes itself out.
+    /// At so many hits the probe counts no more.
     pub stop_at: u64,
 }
 
@@ -233,7 +233,7 @@ impl ProbeTables {
     }
 }
 
-/// Hits of a slot, and when it took itself out (0: it did not); `struct total` of the BPF object.
+/// Hits of a slot, and when it reached its limit (0: it did not); `struct total` of the BPF object.
 #[repr(C)]
 pub(crate) struct Total {
     pub count: AtomicU64,

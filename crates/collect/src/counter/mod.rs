@@ -127,7 +127,7 @@ const BENIGN: [i32; 3] = [libc::ENOENT, libc::ESRCH, 524];
 struct Standing {
     uprobe: Uprobe,
     opened_ns: u64,
-    /// At so many hits it takes itself out.
+    /// At so many hits it counts no more.
     stop_at: u64,
     /// Hits and time at the last look.
     seen: u64,

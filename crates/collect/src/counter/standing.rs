@@ -176,7 +176,7 @@ impl Counter {
         }
     }
 
-    /// When a probe took itself out, if it did.
+    /// When a probe reached its limit, if it did.
     fn stopped(&self, index: usize) -> Option<u64> {
         let at = self.tables.totals.get(self.probes[index].slot).stopped_ns.load(Ordering::Relaxed);
         Some(at).filter(|at| *at > 0)
@@ -192,7 +192,7 @@ impl Counter {
         let first =
             Some(total.first_ns.load(Ordering::Relaxed)).filter(|first| burst && *first > standing.opened_ns);
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
-        // The kernel takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
+        // Closing takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
         // must not keep the other probes from being looked at in time.
         std::thread::spawn(move || drop(standing.uprobe));
         let (age, cost) = (end - standing.opened_ns, self.probes[index].cost_ns());

@@ -1,8 +1,8 @@
 //! One probe in one process, with a BPF program on it.
 //!
 //! Bound to the process, so that strangers who share the library are never trapped, and owned by descriptors, so that
-//! the kernel removes it when we end, however we end. Two ways: a uprobe_multi link, where the kernel has it (6.6), whose
-//! program can take the breakpoint out by itself; else a perf event of the uprobe PMU.
+//! the kernel removes it when we end, however we end. Two ways: a uprobe_multi link, where the kernel has it (6.6); else a
+//! perf event of the uprobe PMU.
 
 use crate::bpf::ProbeTables;
 use crate::sampler::abi::{self, Attr};
