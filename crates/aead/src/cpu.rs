@@ -12,7 +12,7 @@ impl Features {
     pub(crate) const NONE: Self = Self(0);
     /// AES-NI, PCLMULQDQ, AVX2.
     pub(crate) const AES_AVX2: Self = Self(1);
-    /// AVX-512F, BW, VL.
+    /// AVX-512F, BW, VL, and BMI2, which makes masks of lengths.
     pub(crate) const AVX512: Self = Self(2);
     /// VAES and VPCLMULQDQ: AES and carry-less multiplication on wide registers.
     pub(crate) const VAES: Self = Self(4);
@@ -62,7 +62,7 @@ fn detect() -> Features {
     const AVX: u32 = 1 << 28;
     // Leaf 7, EBX.
     const AVX2: u32 = 1 << 5;
-    const AVX512: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+    const AVX512: u32 = 1 << 8 | 1 << 16 | 1 << 30 | 1 << 31;
     // Leaf 7, ECX.
     const VAES: u32 = 1 << 9 | 1 << 10;
     // XCR0: SSE and AVX registers; mask registers and both parts of AVX-512's.

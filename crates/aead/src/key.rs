@@ -119,6 +119,20 @@ impl<'a> Packet<'a> {
     pub fn with_mask(self, sample_at: usize) -> Self {
         Self { sample_at: Some(sample_at), ..self }
     }
+
+    /// Whether the sample reaches into the tag.
+    #[inline]
+    fn samples_tag(&self) -> bool {
+        self.sample_at.is_some_and(|at| self.text.len() < at + 16)
+    }
+
+    /// Whether all lengths are those of the other, and the sample's place.
+    #[inline(always)]
+    pub(crate) fn is_like(&self, other: &Packet<'_>) -> bool {
+        self.text.len() == other.text.len()
+            && self.aad.len() == other.aad.len()
+            && self.sample_at == other.sample_at
+    }
 }
 
 impl Key {
@@ -158,12 +172,20 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::TooLong`].
-    #[inline]
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+        #[cfg(target_arch = "x86_64")]
+        if let Engine::Kernel(key) = &self.engine
+            && key.seals_short(aad, text, None)
+        {
+            return key.seal_short::<false>(nonce, aad, text, 0).map(|(tag, _)| tag);
+        }
         check_lengths(aad, text)?;
-        let (mut tag, mut mask) = ([0; 16], [0; 16]);
-        self.seal_checked(nonce, aad, text, None, &mut tag, &mut mask)?;
-        Ok(tag)
+        // The kernel stores into the result itself: what is moved there is copied as one byte and fifteen.
+        let mut sealed = Ok([0; 16]);
+        if let Ok(tag) = &mut sealed {
+            self.seal_checked(nonce, aad, text, None, tag, &mut [0; 16])?;
+        }
+        sealed
     }
 
     /// As [`Key::seal`], and encrypts under the header protection key the 16 bytes that begin at `sample_at` of text and tag:
@@ -178,6 +200,14 @@ impl Key {
         text: &mut [u8],
         sample_at: usize,
     ) -> Result<(Tag, Mask), Error> {
+        // Short ones with the sample in the text are within all limits.
+        #[cfg(target_arch = "x86_64")]
+        if let Engine::Kernel(key) = &self.engine
+            && self.protects_headers
+            && key.seals_short(aad, text, Some(sample_at))
+        {
+            return key.seal_short::<true>(nonce, aad, text, sample_at);
+        }
         self.check(aad, text, Some(sample_at))?;
         let mut made = ([0; 16], [0; 16]);
         self.seal_checked(nonce, aad, text, Some(sample_at), &mut made.0, &mut made.1)?;
@@ -189,15 +219,23 @@ impl Key {
     /// # Errors
     /// Those of [`Key::seal_with_mask`], for any of the packets. Then none was sealed.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
-        for packet in &*packets {
-            self.check(packet.aad, packet.text, packet.sample_at)?;
+        let Some((first, rest)) = packets.split_first() else { return Ok(()) };
+        self.check(first.aad, first.text, first.sample_at)?;
+        let (mut alike, mut beyond) = (true, first.samples_tag());
+        for packet in rest {
+            // What holds for the first holds for those like it.
+            if !packet.is_like(first) {
+                self.check(packet.aad, packet.text, packet.sample_at)?;
+                alike = false;
+                beyond |= packet.samples_tag();
+            }
         }
         match &self.engine {
             #[cfg(target_arch = "x86_64")]
             Engine::Kernel(key) => {
-                key.seal_batch(packets);
-                for packet in packets {
-                    if let Some(at) = packet.sample_at.filter(|at| packet.text.len() < at + 16) {
+                key.seal_batch(packets, alike);
+                for packet in packets.iter_mut().filter(|packet| beyond && packet.samples_tag()) {
+                    if let Some(at) = packet.sample_at {
                         packet.mask = key.header_mask(&sample(packet.text, &packet.tag, at));
                     }
                 }

@@ -108,13 +108,52 @@ fn samples_anywhere_in_text_and_tag() {
     }
 }
 
+/// A packet of a batch to be checked.
+#[derive(Clone)]
+struct Case {
+    length: usize,
+    aad: usize,
+    sample_at: Option<usize>,
+}
+
+/// Seals all in one batch and each with the other, and compares.
+fn check_batch(ours: &Key, theirs: &Key, cases: &[Case], what: &str) {
+    let texts: Vec<Vec<u8>> = cases.iter().zip(0..).map(|(case, at)| bytes(at, case.length)).collect();
+    let aads: Vec<Vec<u8>> = cases.iter().zip(100..).map(|(case, at)| bytes(at, case.aad)).collect();
+    let mut sealed = texts.clone();
+    let mut packets: Vec<Packet<'_>> = sealed
+        .iter_mut()
+        .zip(&aads)
+        .zip(cases)
+        .enumerate()
+        .map(|(at, ((text, aad), case))| {
+            let packet = Packet::new(array(at as u64), aad, text);
+            Packet { sample_at: case.sample_at, ..packet }
+        })
+        .collect();
+    ours.seal_batch(&mut packets).expect("within limits");
+    for (at, (packet, text)) in packets.iter().zip(&texts).enumerate() {
+        let mut expected = text.clone();
+        let nonce = array(at as u64);
+        let (tag, mask) = match packet.sample_at {
+            Some(sample_at) => theirs.seal_with_mask(&nonce, packet.aad, &mut expected, sample_at),
+            None => theirs.seal(&nonce, packet.aad, &mut expected).map(|tag| (tag, [0; 16])),
+        }
+        .expect("within limits");
+        let what = format!("packet {at} of {}, {what}, {} bytes", texts.len(), text.len());
+        assert!(*packet.text == *expected, "ciphertext of {what}");
+        assert_eq!(packet.tag, tag, "tag of {what}");
+        assert_eq!(packet.mask, mask, "mask of {what}");
+    }
+}
+
 #[test]
 fn batches_of_mixed_sizes() {
     let mut random = fastrand::Rng::with_seed(14);
     for (ours, theirs) in pairs() {
         for round in (0..400).step_by(one_in(133)) {
-            let equal = random.usize(..2000);
-            let texts: Vec<Vec<u8>> = (0..random.u64(..12))
+            let (equal, aad) = (random.usize(..2000), random.usize(..40));
+            let cases: Vec<Case> = (0..random.usize(..12))
                 .map(|at| {
                     let length = match round % 4 {
                         0 => equal,
@@ -122,36 +161,62 @@ fn batches_of_mixed_sizes() {
                         2 => random.usize(..3000),
                         _ => random.usize(..9000),
                     };
-                    bytes(at, length)
+                    let sample_at = random.bool().then_some(length.min(at % 4));
+                    Case { length, aad, sample_at }
                 })
                 .collect();
-            let aad = bytes(round, random.usize(..40));
-            let with_mask: Vec<bool> = texts.iter().map(|_| random.bool()).collect();
-            let mut sealed = texts.clone();
-            let mut packets: Vec<Packet<'_>> = sealed
-                .iter_mut()
-                .zip(&with_mask)
-                .enumerate()
-                .map(|(at, (text, with_mask))| {
-                    let sample_at = text.len().min(at % 4);
-                    let packet = Packet::new(array(at as u64), &aad, text);
-                    if *with_mask { packet.with_mask(sample_at) } else { packet }
-                })
-                .collect();
-            ours.seal_batch(&mut packets).expect("within limits");
-            for (at, (packet, text)) in packets.iter().zip(&texts).enumerate() {
-                let mut expected = text.clone();
-                let nonce = array(at as u64);
-                let (tag, mask) = match packet.sample_at {
-                    Some(sample_at) => theirs.seal_with_mask(&nonce, &aad, &mut expected, sample_at),
-                    None => theirs.seal(&nonce, &aad, &mut expected).map(|tag| (tag, [0; 16])),
-                }
-                .expect("within limits");
-                let what = format!("packet {at} of {} in round {round}, {} bytes", texts.len(), text.len());
-                assert!(*packet.text == *expected, "ciphertext of {what}");
-                assert_eq!(packet.tag, tag, "tag of {what}");
-                assert_eq!(packet.mask, mask, "mask of {what}");
+            check_batch(&ours, &theirs, &cases, &format!("round {round}"));
+        }
+    }
+}
+
+/// Those that may go side by side: four to nine alike.
+#[test]
+fn batches_of_equal_sizes() {
+    let mut random = fastrand::Rng::with_seed(18);
+    for (ours, theirs) in pairs() {
+        let mut check = |length: usize, aad: usize| {
+            let sample_at = match random.usize(..4) {
+                0 => None,
+                1 => Some(random.usize(..=length)),
+                _ => Some(length.min(2)),
+            };
+            let cases = vec![Case { length, aad, sample_at }; random.usize(4..=9)];
+            check_batch(&ours, &theirs, &cases, &format!("sample {sample_at:?}, associated data {aad}"));
+        };
+        for length in (0..=600).step_by(one_in(67)) {
+            check(length, length * 7 % 66);
+            check(length, 13);
+        }
+        for aad in (0..=66).step_by(one_in(11)) {
+            for length in [1, 16, 63, 64, 65, 128, 200, 256, 257] {
+                check(length, aad);
             }
+        }
+    }
+}
+
+/// Four and more alike between others, and some that are alike but in one thing.
+#[test]
+fn batches_of_equal_sizes_between_others() {
+    let mut random = fastrand::Rng::with_seed(19);
+    for (ours, theirs) in pairs() {
+        for round in (0..300).step_by(one_in(100)) {
+            let mut cases = Vec::new();
+            for _ in 0..random.usize(1..4) {
+                let (length, aad) = (random.usize(..300), random.usize(..20));
+                let case = Case { length, aad, sample_at: Some(length.min(2)) };
+                cases.extend(vec![case; random.usize(1..10)]);
+            }
+            let odd = random.usize(..cases.len());
+            let odd = &mut cases[odd];
+            match round % 4 {
+                0 => odd.length += 1,
+                1 => odd.aad += 1,
+                2 => odd.sample_at = None,
+                _ => {}
+            }
+            check_batch(&ours, &theirs, &cases, &format!("round {round}"));
         }
     }
 }

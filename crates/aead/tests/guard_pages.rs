@@ -78,6 +78,27 @@ fn check(key: &Key, length: usize, aad_length: usize, at_end: bool) {
     assert!(*packets[1].text == *sealed, "{length} bytes");
 }
 
+/// Seals eight alike, each between pages of its own, and compares with each alone.
+fn check_alike(key: &Key, length: usize, aad_length: usize, at_end: bool) {
+    let mut maps: [(Guarded, Guarded); 8] = std::array::from_fn(|_| (Guarded::new(1), Guarded::new(1)));
+    let mut packets: Vec<Packet<'_>> = maps
+        .iter_mut()
+        .zip(0..)
+        .map(|((text, aad), at)| {
+            let (text, aad) =
+                (text.place(at_end, &bytes(at, length)), aad.place(at_end, &bytes(3, aad_length)));
+            Packet::new([at as u8; 12], aad, text).with_mask(length.min(2))
+        })
+        .collect();
+    key.seal_batch(&mut packets).expect("within limits");
+    for (packet, at) in packets.iter().zip(0..) {
+        let mut text = bytes(at, length);
+        let alone = key.seal_with_mask(&packet.nonce, packet.aad, &mut text, length.min(2));
+        assert_eq!(alone, Ok((packet.tag, packet.mask)), "{length} bytes");
+        assert!(*packet.text == *text, "{length} bytes");
+    }
+}
+
 #[test]
 fn nothing_outside_is_touched() {
     for on in implementations() {
@@ -90,6 +111,10 @@ fn nothing_outside_is_touched() {
                 }
                 for aad_length in 0..=66 {
                     check(key, 20, aad_length, at_end);
+                    check_alike(key, 20, aad_length, at_end);
+                }
+                for length in 0..=300 {
+                    check_alike(key, length, length % 20, at_end);
                 }
             }
         }

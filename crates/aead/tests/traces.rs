@@ -18,6 +18,9 @@ use trace::{Same, same_for_all};
 /// With an empty text, ends of blocks and of groups, and more than the powers of the hash key go at once.
 const LENGTHS: [usize; 9] = [0, 1, 16, 17, 64, 113, 256, 500, 2049];
 
+/// Packets of a batch in which all are alike: eight, four and one.
+const ALIKE: usize = 13;
+
 /// Secrets a function is run with: zeros, ones, and bytes from seeds.
 const SECRETS: usize = 4;
 
@@ -94,6 +97,17 @@ impl<K: KeyBytes + Clone + for<'a> TryFrom<&'a [u8]>> State<K> {
             Packet::new([9; 12], &self.aad, three).with_mask(2),
         ]);
     }
+
+    /// In packets of one length, as many as there are bytes for.
+    fn seal_alike(&mut self, length: usize) {
+        let key = self.key.as_ref().expect("set up");
+        let mut texts = self.text.chunks_exact_mut(length);
+        let mut packets: [Packet<'_>; ALIKE] = std::array::from_fn(|at| {
+            let text = texts.next().expect("bytes for all");
+            Packet::new([at as u8; 12], &self.aad, text).with_mask(length / 3)
+        });
+        self.done = key.seal_batch(&mut packets);
+    }
 }
 
 fn keys<K: for<'a> TryFrom<&'a [u8]>>(number: usize, length: usize) -> [K; 2] {
@@ -114,6 +128,7 @@ fn check<K: KeyBytes + Clone + for<'a> TryFrom<&'a [u8]>>(on: Implementation, ke
         if length >= 64 {
             assert_eq!(wide, same.wide_aes > 0, "the code of this implementation was watched");
         }
+        same
     };
 
     let mut state = State::<K>::new(key_length, 13);
@@ -147,6 +162,20 @@ fn check<K: KeyBytes + Clone + for<'a> TryFrom<&'a [u8]>>(on: Implementation, ke
     let prepare = |state: &mut State<K>, number| state.choose(on, number, key_length, 3100);
     expect("batch", 3100, same_for_all(SECRETS, &mut *state, prepare, State::seal_batch));
     assert_eq!(state.done, Ok(()), "within limits");
+
+    for length in [20, 64, 100, 200, 256, 300] {
+        let prepare = |state: &mut State<K>, number| state.choose(on, number, key_length, ALIKE * length);
+        let run = |state: &mut State<K>| state.seal_alike(length);
+        let alike = expect("alike", length, same_for_all(SECRETS, &mut *state, prepare, run));
+        assert_eq!(state.done, Ok(()), "within limits");
+        if on == Implementation::VaesAvx512 && length <= 256 {
+            let alone = ALIKE * length.div_ceil(64) * (key_length / 4 + 6);
+            assert!(
+                alike.wide_aes > alone,
+                "side by side, tags and masks are done in wide registers as well"
+            );
+        }
+    }
 
     let prepare = |state: &mut State<K>, number| {
         state.choose(on, number, key_length, 0);

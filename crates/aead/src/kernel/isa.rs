@@ -83,6 +83,16 @@ pub(crate) trait Isa: Copy {
         unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
     }
 
+    /// A nonce with the counter 0 behind it.
+    #[inline(always)]
+    fn nonce(self, nonce: &[u8; 12]) -> V {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *nonce;
+        let low = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let high = u32::from_le_bytes([i, j, k, l]);
+        // SAFETY: `self` proves the features.
+        unsafe { _mm_insert_epi32::<2>(_mm_cvtsi64_si128(low.cast_signed()), high.cast_signed()) }
+    }
+
     /// Four bytes, then zeros.
     #[inline(always)]
     fn word(self, word: u32) -> V {
@@ -284,7 +294,7 @@ pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// # Safety
-    /// The processor and its system support AES-NI, PCLMULQDQ, AVX2 and AVX-512F, VL and BW.
+    /// The processor and its system support AES-NI, PCLMULQDQ, AVX2, AVX-512F, VL and BW, and BMI2.
     #[inline(always)]
     pub(crate) unsafe fn new() -> Self {
         Self(())

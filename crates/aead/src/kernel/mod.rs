@@ -20,7 +20,7 @@ mod single;
 mod wide;
 
 use crate::cpu::Features;
-use crate::{Implementation, Packet, Tag};
+use crate::{Error, Implementation, Mask, Packet, Tag};
 use isa::{Avx2, Avx512, Block, V};
 use schedule::Schedule;
 use wide::isa::{Vaes256, Vaes512};
@@ -117,7 +117,7 @@ macro_rules! dispatch {
                 let $value = $narrow::$kernel::<_, ROUNDS>(isa, $($argument),*);
                 $convert
             }
-            #[target_feature(enable = "aes,pclmulqdq,avx2,avx512f,avx512vl,avx512bw")]
+            #[target_feature(enable = "aes,pclmulqdq,avx2,avx512f,avx512vl,avx512bw,bmi2")]
             fn avx512<const ROUNDS: usize>($($argument: $type),*) -> $result {
                 // SAFETY: this function has the features.
                 let isa = unsafe { Avx512::new() };
@@ -131,7 +131,7 @@ macro_rules! dispatch {
                 let $value = $wide::$kernel::<_, ROUNDS>(isa, $($argument),*);
                 $convert
             }
-            #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512vl,avx512bw")]
+            #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512vl,avx512bw,bmi2")]
             fn vaes512<const ROUNDS: usize>($($argument: $type),*) -> $result {
                 // SAFETY: this function has the features.
                 let isa = unsafe { Vaes512::new() };
@@ -155,6 +155,41 @@ macro_rules! dispatch {
     };
 }
 
+/// Seals a message that is short for registers of 64 bytes ([`wide::short::fits`]), and makes its mask if `MASK` says so.
+///
+/// Never fails. It takes and gives what [`crate::Key::seal_with_mask`] does, so that one jumps to the other.
+#[inline(always)]
+fn seal_short<const MASK: bool>(
+    path: Path,
+    key: &Schedule,
+    nonce: &[u8; 12],
+    aad: &[u8],
+    text: &mut [u8],
+    sample_at: usize,
+) -> Result<(Tag, Mask), Error> {
+    #[target_feature(enable = "aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512vl,avx512bw,bmi2")]
+    fn vaes512<const ROUNDS: usize, const MASK: bool>(
+        key: &Schedule,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        text: &mut [u8],
+        sample_at: usize,
+    ) -> Result<(Tag, Mask), Error> {
+        // SAFETY: this function has the features.
+        let isa = unsafe { Vaes512::new() };
+        let (tag, mask) = wide::short::seal::<_, ROUNDS, MASK>(isa, key, nonce, aad, text, sample_at);
+        Ok((bytes(tag), bytes(mask)))
+    }
+    // SAFETY: as for the macro's functions.
+    unsafe {
+        if path.long_key {
+            vaes512::<14, MASK>(key, nonce, aad, text, sample_at)
+        } else {
+            vaes512::<10, MASK>(key, nonce, aad, text, sample_at)
+        }
+    }
+}
+
 /// The bytes of a register.
 #[inline(always)]
 fn bytes(value: V) -> Block {
@@ -165,7 +200,7 @@ fn bytes(value: V) -> Block {
 dispatch!(build = schedule::build | wide, (key: &[u8], header_protection_key: &[u8]) -> Schedule, |schedule| schedule);
 dispatch!(seal = single::seal | wide, (key: &Schedule, message: Message<'_>, tag: &mut Tag, mask: &mut Block) -> (), |done| done);
 dispatch!(open = single::open | wide, (key: &Schedule, message: Message<'_>, tag: &Tag) -> bool, |right| right);
-dispatch!(seal_batch = batch::seal_batch | wide, (key: &Schedule, packets: &mut [Packet<'_>]) -> (), |done| done);
+dispatch!(seal_batch = batch::seal_batch | wide, (key: &Schedule, packets: &mut [Packet<'_>], alike: bool) -> (), |done| done);
 dispatch!(header_mask = schedule::header_mask | wide, (key: &Schedule, sample: &Block) -> Block, |mask| bytes(mask));
 
 impl Key {
@@ -186,10 +221,29 @@ impl Key {
         seal(self.path, &self.schedule, message, tag, mask);
     }
 
-    /// Seals each; where the sample does not lie in the text, the mask is left as it was.
+    /// Whether [`Key::seal_short`] seals such a message.
     #[inline(always)]
-    pub(crate) fn seal_batch(&self, packets: &mut [Packet<'_>]) {
-        seal_batch(self.path, &self.schedule, packets);
+    pub(crate) fn seals_short(&self, aad: &[u8], text: &[u8], sample_at: Option<usize>) -> bool {
+        matches!(self.path.set, Set::Vaes512) && wide::short::fits::<Vaes512>(aad, text, sample_at)
+    }
+
+    /// Seals a short message; the mask means nothing unless `MASK` says that there is a sample. Never fails.
+    #[inline(always)]
+    pub(crate) fn seal_short<const MASK: bool>(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        text: &mut [u8],
+        sample_at: usize,
+    ) -> Result<(Tag, Mask), Error> {
+        seal_short::<MASK>(self.path, &self.schedule, nonce, aad, text, sample_at)
+    }
+
+    /// Seals each; where the sample does not lie in the text, the mask is left as it was. `alike` says that all are like the
+    /// first ([`Packet::is_like`]), as far as that is known.
+    #[inline(always)]
+    pub(crate) fn seal_batch(&self, packets: &mut [Packet<'_>], alike: bool) {
+        seal_batch(self.path, &self.schedule, packets, alike);
     }
 
     /// Decrypts; whether the tag is right. If it is not, the text must be wiped.

@@ -128,10 +128,7 @@ impl<I: Wide> Counter<I> {
     /// step 2).
     #[inline(always)]
     pub(super) fn new<'k>(isa: I, key: &'k Schedule, nonce: &[u8; 12]) -> (Self, TagPad<'k>) {
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = *nonce;
-        let low = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        let high = u32::from_le_bytes([i, j, k, l]);
-        let nonce = isa.narrow().halves(low, high.into());
+        let nonce = isa.narrow().nonce(nonce);
         let base = after_round_1(isa, key, nonce, 0);
         let tag_pad = TagPad { state: isa.narrow().xor(base, key.first_states[1]), keys: &key.rounds };
         (Self { nonce, base: isa.broadcast(&base), begin: 0, done: 0 }, tag_pad)

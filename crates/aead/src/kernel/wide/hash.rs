@@ -11,9 +11,9 @@ use crate::kernel::isa::{Isa, V};
 /// A sum of unreduced products in each lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sum<I: Wide> {
-    low: I::W,
-    high: I::W,
-    middle: I::W,
+    pub(super) low: I::W,
+    pub(super) high: I::W,
+    pub(super) middle: I::W,
 }
 
 impl<I: Wide> Sum<I> {
@@ -24,7 +24,7 @@ impl<I: Wide> Sum<I> {
 
     /// `block · power` in each lane; the blocks' bytes already reversed.
     #[inline(always)]
-    fn product(isa: I, block: I::W, power: I::W) -> Self {
+    pub(super) fn product(isa: I, block: I::W, power: I::W) -> Self {
         Self {
             low: isa.carryless::<0x00>(block, power),
             high: isa.carryless::<0x11>(block, power),

@@ -1,7 +1,7 @@
 //! The instructions on registers of two or four blocks, as safe methods of a value that proves the processor has them.
 //!
 //! As [`crate::kernel::isa`] for sixteen bytes, whose methods each set brings along ([`Wide::narrow`]): all `unsafe` of the wide
-//! kernels is here.
+//! kernels is here and in [`super::lanes`].
 
 use crate::kernel::isa::{Avx2, Avx512, Isa, V};
 use core::arch::x86_64::*;
@@ -19,6 +19,8 @@ pub(crate) trait Wide: Copy {
 
     /// The proof for one block.
     fn narrow(self) -> Self::Narrow;
+    /// The proof for four blocks, if this is one.
+    fn widest(self) -> Option<Vaes512>;
     /// All bits zero.
     fn zero(self) -> Self::W;
     /// A whole register from memory, at any alignment. Panics if `from` is of any other length.
@@ -79,13 +81,13 @@ impl Vaes256 {
     }
 }
 
-/// VAES and VPCLMULQDQ on 64 bytes, with AVX-512F, VL and BW.
+/// VAES and VPCLMULQDQ on 64 bytes, with AVX-512F, VL and BW, and BMI2.
 #[derive(Clone, Copy)]
 pub(crate) struct Vaes512(Avx512);
 
 impl Vaes512 {
     /// # Safety
-    /// The processor and its system support AES-NI, PCLMULQDQ, AVX2, AVX-512F, VL and BW, VAES and VPCLMULQDQ.
+    /// The processor and its system support AES-NI, PCLMULQDQ, AVX2, AVX-512F, VL and BW, BMI2, VAES and VPCLMULQDQ.
     #[inline(always)]
     pub(crate) unsafe fn new() -> Self {
         // SAFETY: as the caller says.
@@ -217,6 +219,11 @@ impl Wide for Vaes256 {
         carryless _mm256_clmulepi64_epi128, shuffle _mm256_shuffle_epi8,
         low_to_high _mm256_bslli_epi128, high_to_low _mm256_bsrli_epi128);
 
+    #[inline(always)]
+    fn widest(self) -> Option<Vaes512> {
+        None
+    }
+
     method!(fold(value: __m256i) -> V, {
         _mm_xor_si128(_mm256_castsi256_si128(value), _mm256_extracti128_si256::<1>(value))
     });
@@ -280,6 +287,11 @@ impl Wide for Vaes512 {
         xor _mm512_xor_si512, round _mm512_aesenc_epi128, last_round _mm512_aesenclast_epi128,
         carryless _mm512_clmulepi64_epi128, shuffle _mm512_shuffle_epi8,
         low_to_high _mm512_bslli_epi128, high_to_low _mm512_bsrli_epi128);
+
+    #[inline(always)]
+    fn widest(self) -> Option<Vaes512> {
+        Some(self)
+    }
 
     method!(xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i, _mm512_ternarylogic_epi64::<0x96>(a, b, c));
     method!(keep(value: __m512i, count: usize) -> __m512i, _mm512_maskz_mov_epi8(low_bits(count), value));

@@ -5,15 +5,19 @@
 //! - [`hash`]: sums of products and the powers that blocks meet
 //! - [`group`]: sixteen counter blocks side by side, with gaps for other work
 //! - [`seal`], [`open`]: messages, alone or several
+//! - [`short`]: one message of a register; [`four`], [`lanes`]: short ones that are alike, side by side
 //!
 //! What a key holds is [`super::schedule`]'s, as for the kernels of one block a register.
 //! The tag's block, the mask's and the associated data are few and go beside the text's registers, in the gaps.
 
+mod four;
 mod group;
 mod hash;
 pub(super) mod isa;
+mod lanes;
 mod open;
 mod seal;
+pub(super) mod short;
 
 use super::isa::{Block, V};
 use super::schedule::{self, Schedule};

@@ -3,6 +3,7 @@
 //! A message's last group is hashed and its mask made at once if it is alone ([`Alone`]), or else in the gaps of the first group
 //! of the message that follows ([`InBatch`]).
 
+use super::four;
 use super::group::{
     Both, Counter, GROUP, Hash, HashSome, TagPad, apply, apply_last, lanes, split, split_last, whole_lanes,
 };
@@ -29,9 +30,21 @@ pub(crate) fn seal<I: Wide, const ROUNDS: usize>(
     One { isa, key, sample_at, ending }.seal::<ROUNDS>(nonce, aad, text);
 }
 
-/// Seals each; samples must lie within the texts.
+/// Seals each; `alike` says that all are like the first, as far as that is known. Where the sample does not lie in the text, the
+/// mask is left as it was.
 #[inline(always)]
-pub(crate) fn seal_batch<I: Wide, const ROUNDS: usize>(isa: I, key: &Schedule, packets: &mut [Packet<'_>]) {
+pub(crate) fn seal_batch<I: Wide, const ROUNDS: usize>(
+    isa: I,
+    key: &Schedule,
+    mut packets: &mut [Packet<'_>],
+    alike: bool,
+) {
+    if let Some(isa) = isa.widest() {
+        packets = four::seal_alike::<ROUNDS>(isa, key, packets, alike);
+    }
+    if packets.is_empty() {
+        return;
+    }
     let (mut no_tag, mut no_mask) = ([0; 16], [0; 16]);
     let zero = isa.narrow().zero();
     let hash = HashSome { sum: Sum::zero(isa), bytes: &[], powers: &key.powers };
