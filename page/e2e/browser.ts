@@ -7,6 +7,14 @@ import { share } from "../src/shared/units";
 
 export const dir = process.env.SLOWPATH_E2E!;
 
+interface Finding {
+  cause: string;
+  function: string;
+  share: number;
+  title: string;
+  confidence: "certain" | "likely" | "hint";
+}
+
 interface Findings {
   recording: {
     id: string;
@@ -16,12 +24,17 @@ interface Findings {
     cpu_ns: number;
     samples: number;
   };
-  findings: { cause: string; function: string; share: number; title: string }[];
+  findings: Finding[];
   hot: { function: string; module: string; self_ns: number; total_ns: number }[];
 }
 
 /** What the JSON report says of each recording. */
 export const reports: Record<string, Findings> = JSON.parse(readFileSync(`${dir}/findings.json`, "utf8"));
+
+/** What stands above a finding: how sure it is differs from one recording of a program to the next. */
+export function headline(finding: Finding): string {
+  return { certain: "", likely: "likely: ", hint: "a hint only: " }[finding.confidence] + finding.title;
+}
 
 /** A share of the run's CPU time as the terminal report prints it. */
 export function reported(report: Findings, ns: number): string {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { count } from "../src/shared/units";
-import { open, reported, reports, stop, text, until } from "./browser";
+import { headline, open, reported, reports, stop, text, until } from "./browser";
 
 after(stop);
 
@@ -33,7 +33,8 @@ test("the finding is the report's, with its plot", async () => {
   const { page, close } = await open("gnutls.html");
   const [finding] = reports.gnutls!.findings;
   assert.equal(finding?.cause, "superlinear-work");
-  assert.equal(await text(page, ".card h2"), finding.title);
+  assert.equal(finding.title, "work grows with every call");
+  assert.equal(await text(page, ".card h2"), headline(finding));
   assert.equal(await text(page, ".guilty code"), finding.function);
   assert.ok((await page.locator(".card .plot canvas").count()) >= 2);
   const drawn = await page
