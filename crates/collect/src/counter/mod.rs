@@ -48,6 +48,8 @@ const PAUSE_NS: u64 = 250_000_000;
 /// A window of a hot probe lasts until its caller was entered so often, but no longer than this, ns, …
 const WINDOW_TURNS: u64 = 4;
 const WINDOW_NS: u64 = 50_000_000;
+/// … or than this, where the caller was entered at least once, …
+const LONG_WINDOW_NS: u64 = 200_000_000;
 /// … nor than this many hits; where no caller is counted, than these.
 const WINDOW_HITS: u64 = 8_000;
 const WINDOW_HITS_ALONE: u64 = 200;

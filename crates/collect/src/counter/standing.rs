@@ -115,10 +115,12 @@ impl Counter {
         let (hits, stopped) = (self.hits(index), self.stopped(index));
         let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
         if standing.windowed {
-            let turned = self
+            let turns = self
                 .caller_of(index)
-                .is_some_and(|caller| self.hits(caller) >= standing.caller_hits + WINDOW_TURNS);
-            if stopped.is_some() || age >= WINDOW_NS || turned {
+                .map_or(0, |caller| self.hits(caller).saturating_sub(standing.caller_hits));
+            // A few whole calls of the caller are worth waiting for, if it is entered at all.
+            let long = age >= if turns == 0 { WINDOW_NS } else { LONG_WINDOW_NS };
+            if stopped.is_some() || long || turns >= WINDOW_TURNS {
                 self.close(index, "planned");
             }
         } else if standing.trial {
