@@ -237,6 +237,19 @@ fn growth_that_leaves_a_cache_goes_on_and_a_cache_that_overflows_is_none() {
     // A step takes seven times as long from 75 % of the calls on, and less again at the end, when other work leaves the cache.
     let out_of_cache = |k: f64, n: f64| 0.1 * MS * if k < 0.75 * n { k } else { 13.0 * n - 8.0 * k };
     assert_eq!(only(diagnosed(Model { grow_ns: out_of_cache, ..Model::default() })).function, "grow");
+    // The same the other way round: as a list is emptied it comes to fit the cache.
+    let into_cache = |k: f64, n: f64| {
+        let left = n + 1.0 - k;
+        0.1 * MS * if left < 0.75 * n { left } else { 13.0 * n - 8.0 * left }
+    };
+    let finding = only(diagnosed(Model { grow_ns: into_cache, ..Model::default() }));
+    assert_eq!(finding.title, "each call works through all that is left");
+    // The curve that is drawn goes through the points that it was fitted to.
+    let series = &finding.series[0];
+    let half = series.y.len() / 2;
+    for (cost, fit) in series.y.iter().zip(&series.fit).skip(half) {
+        assert!((cost - fit).abs() < 0.15 * series.y[half], "{cost} {fit}");
+    }
     // A rise from hits to misses and no further, begun from the first call on or in the middle.
     silent(Model { grow_ns: |k, n| 3.0 * MS * (1.0 + 9.0 * (k / n / 0.4).min(1.0)), ..Model::default() });
     silent(Model {

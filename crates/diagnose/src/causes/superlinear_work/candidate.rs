@@ -224,9 +224,10 @@ fn shape(points: &[Point]) -> Growth {
             && of_part.last_to_first >= CACHE_RATIO
             && beyond.iter().all(|point| point.cost >= dearest);
         if a_power {
-            let last = part.last().map_or(0.0, |point| point.k);
+            // Points stand in the middle of their buckets: the last call is half a bucket behind the last of them.
+            let last_call = points[n - 1].k + (points[n - 1].k - points[n - 2].k) / 2.0;
             let says = |k: f64| {
-                let x = if falling { last + 1.0 - k } else { k };
+                let x = if falling { last_call + 1.0 - k } else { k };
                 ramp.base + ramp.scale * x.max(0.0).powf(ramp.exponent)
             };
             let fitted: Vec<f64> = points.iter().map(|point| says(point.k)).collect();
