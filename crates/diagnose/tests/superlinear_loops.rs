@@ -218,6 +218,19 @@ fn with_nothing_to_hold_it_against_it_must_grow_by_two_and_a_half_times() {
 }
 
 #[test]
+fn a_walk_whose_curve_bends_is_told_if_every_stretch_costs_more_than_the_one_before() {
+    // µs a round of look-ups through a slice that outgrows a cache, as they were measured in a run.
+    const MEASURED: [f64; 24] = [
+        6.1, 19.0, 27.1, 27.8, 30.5, 30.5, 29.1, 29.1, 32.5, 44.0, 46.1, 46.8, 54.9, 59.0, 58.3, 82.7, 94.2,
+        71.8, 86.7, 95.6, 98.3, 105.7, 131.5, 149.1,
+    ];
+    let bends = |k: f64| 0.2 * MS * MEASURED[((k - 1.0) / 200.0 * 24.0) as usize];
+    assert_eq!(only(Model { inner_ns: bends, ..Model::default() }).confidence, Confidence::Likely);
+    // As much in all, but in two levels.
+    silent(Model { inner_ns: |k| MS * if k > 120.0 { 20.0 } else { 4.0 + 0.005 * k }, ..Model::default() });
+}
+
+#[test]
 fn rounds_of_equal_cost_and_amortised_doubling_are_silent() {
     silent(Model { inner_ns: |_| 5.0 * MS, ..Model::default() });
     silent(Model {
