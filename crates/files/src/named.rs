@@ -1,0 +1,78 @@
+//! Single files that the user named on the command line: written and read with the caller's rights.
+
+use crate::Caller;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Writes a file that the caller named, with the caller's rights. As root it is made for its owner alone: what root sees of a
+/// program is not for everybody.
+///
+/// A link is followed only where nobody but root and the caller could have put it there.
+///
+/// # Errors
+///
+/// The system's answer, the caller's missing rights among them.
+pub fn write(path: &Path, caller: &Caller, bytes: &[u8]) -> io::Result<()> {
+    let _acting = caller.act()?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } == 0 {
+        options.mode(0o600);
+        if !ours(path, caller)? {
+            options.custom_flags(libc::O_NOFOLLOW);
+        }
+    }
+    let mut file: File = options.open(path)?;
+    file.write_all(bytes)
+}
+
+/// Whether only root and the caller can put anything into the folder of `path`.
+fn ours(path: &Path, caller: &Caller) -> io::Result<bool> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let of = std::fs::metadata(folder)?;
+    Ok((of.uid() == 0 || of.uid() == caller.uid()) && of.mode() & 0o022 == 0)
+}
+
+/// Reads a file that the caller named, with the caller's rights, at most `most` bytes.
+///
+/// # Errors
+///
+/// The system's answer, and if it is larger.
+pub fn read(path: &Path, caller: &Caller, most: u64) -> io::Result<Vec<u8>> {
+    let _acting = caller.act()?;
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!("it is larger than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn root_writes_through_no_link_of_others() {
+        // SAFETY: geteuid has no preconditions.
+        if unsafe { libc::geteuid() } != 0 {
+            eprintln!("SKIPPED links of others: it needs root");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let secret = tempfile::NamedTempFile::new().unwrap();
+        symlink(secret.path(), dir.path().join("report")).unwrap();
+        let caller = Caller::detect();
+        assert!(write(&dir.path().join("report"), &caller, b"x").is_err());
+        assert_eq!(std::fs::read(secret.path()).unwrap(), b"");
+        write(&dir.path().join("new"), &caller, b"x").unwrap();
+        let mode = std::fs::metadata(dir.path().join("new")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        write(Path::new("/dev/stdout"), &caller, b"").unwrap();
+    }
+}
