@@ -25,14 +25,14 @@ view(dir, [id("gnutls"), id("fixed")], "compare.html");
 // What is not as usual: next to nothing recorded, a recording that lost a part, a stack as deep as few are.
 findings.nothing = record(dir, ["/bin/true"]);
 view(dir, [id("nothing")], "nothing.html");
-cpSync(`${dir}/.slowpath/${id("gnutls")}`, `${dir}/.slowpath/cut`, { recursive: true });
-rmSync(`${dir}/.slowpath/cut/stacks`, { recursive: true });
+cpSync(`${dir}/recordings/${id("gnutls")}`, `${dir}/recordings/cut`, { recursive: true });
+rmSync(`${dir}/recordings/cut/stacks`, { recursive: true });
 view(dir, ["cut"], "cut.html");
 execFileSync("gcc", ["-O1", "-g", "-o", `${dir}/deep`, `${page}/e2e/deep.c`]);
 findings.deep = record(dir, [`${dir}/deep`]);
 view(dir, [id("deep")], "deep.html");
 const sides = ["slow", "fixed"].map((side) => `${built("small-io", side)} ${dir}/table.${side}`);
-const compare = ["compare", "--max-pairs", "5", "--html", "verdict.html", "--", ...sides];
+const compare = ["compare", "--dir", `${dir}/recordings`, "--max-pairs", "5", "--html", "verdict.html", "--", ...sides];
 execFileSync(`${root}/scripts/as-root`, [slowpath, ...compare], {
   cwd: dir,
   stdio: ["ignore", "ignore", "inherit"],

@@ -18,7 +18,7 @@ export function folder(name) {
 
 /** Records a command into a folder, with rights where they can be had; returns the findings as JSON. It runs there too, or in `cwd`. */
 export function record(dir, command, cwd = dir) {
-  const kept = ["--dir", `${dir}/.slowpath`, "--output", `${dir}/findings.json`];
+  const kept = ["--dir", `${dir}/recordings`, "--output", `${dir}/findings.json`];
   const args = ["record", "--json", ...kept, "--", ...command];
   const run = spawnSync(`${root}/scripts/as-root`, [slowpath, ...args], { cwd, encoding: "utf8" });
   if (run.status !== 0)
@@ -28,7 +28,7 @@ export function record(dir, command, cwd = dir) {
 
 /** Writes the page of recordings in a folder. */
 export function view(dir, recordings, output, ...more) {
-  execFileSync(slowpath, ["view", ...recordings, "--output", output, ...more], {
+  execFileSync(slowpath, ["view", "--dir", `${dir}/recordings`, ...recordings, "--output", output, ...more], {
     cwd: dir,
     stdio: "inherit",
   });

@@ -72,9 +72,9 @@ pub enum Command {
 /// Where recordings live.
 #[derive(ClapArgs, Clone)]
 pub struct At {
-    /// Folder that recordings are kept in
-    #[arg(long, value_name = "DIR", default_value = slowpath_recording::folder::NAME)]
-    pub dir: PathBuf,
+    /// Folder that recordings are kept in [default: $XDG_STATE_HOME/slowpath, else ~/.local/state/slowpath]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 }
 
 /// How to show what was found.
@@ -112,6 +112,9 @@ pub struct How {
     /// Do not count calls
     #[arg(long)]
     pub no_count: bool,
+    /// Let the recordings take so much of the disk (K, M, G): before a new one the oldest are removed. With --dir none are
+    #[arg(long, value_name = "SIZE", env = "SLOWPATH_KEEP", default_value = crate::kept::ROOM, value_parser = crate::kept::size)]
+    pub keep: u64,
 }
 
 /// `record`.
@@ -377,11 +380,17 @@ pub struct List {
 #[derive(ClapArgs)]
 pub struct Rm {
     /// Ids or folders
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present_any = ["all", "older_than"])]
     pub recordings: Vec<String>,
     /// All recordings of the folder
     #[arg(long)]
     pub all: bool,
+    /// All recordings of the folder that were made so long ago: 7d, 12h, 30m
+    #[arg(long, value_name = "AGE", value_parser = crate::kept::age)]
+    pub older_than: Option<u64>,
+    /// Remove a recording that lies elsewhere than in the folder of recordings, too
+    #[arg(long)]
+    pub force: bool,
     #[command(flatten)]
     pub at: At,
 }

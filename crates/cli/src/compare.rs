@@ -3,7 +3,7 @@
 use crate::FAILED;
 use crate::args::Compare;
 use crate::progress::spinner;
-use crate::recorded::{opened, record_one};
+use crate::recorded::{opened, recorded};
 use crate::run::{Done, failed, say, write_file};
 use crate::tally::of_side;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -11,6 +11,7 @@ use signal_hook::flag;
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
 use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, entries, timed, why, words};
 use slowpath_diagnose::findings::Findings;
+use slowpath_files::Caller;
 use slowpath_recording::Recording;
 use slowpath_report::Style;
 use std::io::Write;
@@ -61,7 +62,7 @@ fn compared(compare: &Compare) -> Done {
         return self_check(&comparison);
     }
     if !compare.no_why && comparison.failure.is_none() {
-        match recorded(compare, &options, &comparison) {
+        match recorded_sides(compare, &options, &comparison) {
             Ok(why) => comparison.why = Some(why),
             Err((error, _)) => comparison.notes.push(format!("why is not known: {error}")),
         }
@@ -180,20 +181,19 @@ fn told(progress: &Progress) -> String {
 }
 
 /// Records each side once, as a user would, and compares what was recorded.
-fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Result<Why, (String, u8)> {
+fn recorded_sides(
+    compare: &Compare,
+    options: &Options,
+    comparison: &Comparison,
+) -> Result<Why, (String, u8)> {
     let mut sides = Vec::new();
     for (at, command) in options.commands.iter().enumerate() {
         prepare(options, at)?;
         let cpu = comparison.sides[at].median.cpu_ns().max(1);
         let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
         let words = words(command, &options.shell).map_err(failed)?;
-        let id = record_one(
-            &words,
-            &["--repeat", &repeat.to_string()],
-            options.input.as_deref(),
-            &compare.at.dir,
-        )?;
-        sides.push(opened(&compare.at.dir, &id)?);
+        let repeat = ["--repeat", &repeat.to_string()];
+        sides.push(recorded(&words, &repeat, options.input.as_deref(), &compare.at)?);
     }
     let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };
     if let Some(path) = &compare.html {
@@ -223,7 +223,8 @@ fn prepare(options: &Options, side: usize) -> Result<(), (String, u8)> {
 }
 
 fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {
-    let ((one, of_one), (other, of_other)) = (opened(&compare.at.dir, a)?, opened(&compare.at.dir, b)?);
+    let root = compare.at.known()?;
+    let ((one, of_one), (other, of_other)) = (opened(&root, a)?, opened(&root, b)?);
     let why = why([&one, &other], [&of_one, &of_other]);
     if let Some(path) = &compare.html {
         write_page(path, [(&one, &of_one), (&other, &of_other)], None)?;
@@ -279,8 +280,10 @@ fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)
     }
     // GitHub Actions shows this file's text with the job.
     if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
-        let written = file.and_then(|mut file| file.write_all(markdown().as_bytes()));
+        let written = Caller::detect().act().and_then(|_acting| {
+            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&path)?;
+            file.write_all(markdown().as_bytes())
+        });
         written.map_err(|error| {
             (format!("cannot write {}: {error}", Path::new(&path).display()), SIDE_FAILED)
         })?;

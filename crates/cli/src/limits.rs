@@ -2,6 +2,7 @@
 
 use crate::args::LimitsArgs;
 use crate::run::{Done, failed, say};
+use slowpath_files::Caller;
 use slowpath_limits::{Limit, Limits, measure, place};
 use std::path::Path;
 
@@ -16,7 +17,7 @@ pub fn limits(args: &LimitsArgs) -> Done {
     for limit in &limits.limits {
         say(&format!("  {:8} {:>10}  {}\n", limit.name, figure(limit), limit.what))?;
     }
-    if let Some(place) = place() {
+    if let Some(place) = place(Caller::detect().home()) {
         say(&format!("kept in {} (--again measures anew)\n", place.display()))?;
     }
     Ok(0)
@@ -24,13 +25,17 @@ pub fn limits(args: &LimitsArgs) -> Done {
 
 /// What was kept for this machine; else, or `again`, what is measured now.
 pub fn machine(again: bool) -> Result<Limits, (String, u8)> {
-    let place = place();
-    if let (Some(place), false) = (&place, again)
-        && let Some(kept) = Limits::kept(place).map_err(failed)?
-    {
-        return Ok(kept);
+    let caller = Caller::detect();
+    let place = place(caller.home());
+    if let (Some(place), false) = (&place, again) {
+        // Root follows no link that the caller has there.
+        let _acting = caller.act().map_err(failed)?;
+        if let Some(kept) = Limits::kept(place).map_err(failed)? {
+            return Ok(kept);
+        }
     }
     let limits = measure(Path::new("."));
+    let _acting = caller.act().map_err(failed)?;
     if let Some(place) = place
         && let Err(error) = limits.keep(&place)
     {

@@ -5,6 +5,7 @@
 //! - `compare` — two commands, or two recordings.
 //! - `scale` — one command at several sizes.
 //! - `limits` — what this machine can do.
+//! - `kept` — where recordings are, and which one is meant.
 //! - `recorded` — what those two record for themselves.
 //! - `tally` — the calls of a few functions over a whole run, for `compare`.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
@@ -13,6 +14,7 @@
 
 mod args;
 mod compare;
+mod kept;
 mod limits;
 mod manage;
 mod progress;

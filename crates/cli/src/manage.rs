@@ -2,12 +2,16 @@
 
 use crate::args::{At, Cases, Explain, Rm};
 use crate::run::{self, Done, failed, say};
+use slowpath_files::Caller;
+use slowpath_recording::folder::Listed;
 use slowpath_recording::{Recording, folder};
 use std::collections::HashMap;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// `slowpath explain`.
 pub fn explain(explain: &Explain) -> Done {
-    let path = folder::find(&explain.at.dir, explain.recording.as_deref()).map_err(failed)?;
+    let path = explain.at.find(explain.recording.as_deref())?;
     let mut recording = Recording::open(&path).map_err(failed)?;
     if explain.syscalls {
         slowpath_diagnose::resolve::resolve(&mut recording, &HashMap::new());
@@ -21,25 +25,46 @@ pub fn explain(explain: &Explain) -> Done {
 
 /// `slowpath list`.
 pub fn list(at: &At) -> Done {
-    for (_, about) in folder::list(&at.dir).map_err(failed)? {
-        let exit = about.exit.map_or("?".to_owned(), |exit| exit.to_string());
-        let wall = about.wall_ns as f64 / 1e9;
-        say(&format!("{}  {wall:8.2} s  exit {exit:>3}  {}\n", about.id, about.command.join(" ")))?;
+    let here = std::env::current_dir().ok();
+    let is_here = |one: &Listed| here.as_deref() == Some(Path::new(&one.about.directory));
+    let (here, elsewhere): (Vec<Listed>, Vec<Listed>) =
+        folder::list(&at.known()?).map_err(failed)?.into_iter().partition(is_here);
+    for one in &here {
+        say(&format!("{}\n", line(one)))?;
+    }
+    if !here.is_empty() && !elsewhere.is_empty() {
+        say("made in other directories:\n")?;
+    }
+    for one in &elsewhere {
+        say(&format!("{}  (in {})\n", line(one), one.about.directory))?;
     }
     Ok(0)
 }
 
+/// A recording in a list.
+fn line(one: &Listed) -> String {
+    let about = &one.about;
+    let exit = about.exit.map_or("?".to_owned(), |exit| exit.to_string());
+    let (wall, mib) = (about.wall_ns as f64 / 1e9, one.bytes as f64 / f64::from(1 << 20));
+    format!("{}  {wall:8.2} s  exit {exit:>3}  {mib:6.1} MiB  {}", about.id, about.command.join(" "))
+}
+
 /// `slowpath rm`.
 pub fn remove(rm: &Rm) -> Done {
+    let root = rm.at.known()?;
     let mut paths = Vec::new();
-    if rm.all {
-        paths.extend(folder::list(&rm.at.dir).map_err(failed)?.into_iter().map(|(path, _)| path));
+    if rm.all || rm.older_than.is_some() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        let before = now.saturating_sub(rm.older_than.unwrap_or(0)).saturating_mul(1_000_000_000);
+        let all = folder::list(&root).map_err(failed)?.into_iter();
+        paths.extend(all.filter(|one| rm.all || one.about.started_unix_ns < before).map(|one| one.path));
     }
     for name in &rm.recordings {
-        paths.push(folder::find(&rm.at.dir, Some(name)).map_err(failed)?);
+        paths.push(rm.at.find(Some(name))?);
     }
+    let caller = Caller::detect();
     for path in paths {
-        folder::remove(&path).map_err(failed)?;
+        folder::remove(&root, &path, &caller, rm.force).map_err(failed)?;
     }
     Ok(0)
 }

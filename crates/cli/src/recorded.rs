@@ -1,5 +1,7 @@
 //! Recordings that `compare` and `scale` make for themselves: a command recorded as a user would, and opened again.
 
+use crate::args::At;
+use crate::kept::place;
 use crate::run::failed;
 use slowpath_diagnose::findings::Findings;
 use slowpath_recording::{Recording, folder};
@@ -7,18 +9,23 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Records a command as a user would with these options, its output thrown away, and returns the recording's id.
-pub fn record_one(
+/// Records a command as a user would with these options, its output thrown away, and opens the recording.
+///
+/// # Errors
+///
+/// If it could not be recorded.
+pub fn recorded(
     words: &[String],
     options: &[&str],
     input: Option<&Path>,
-    dir: &Path,
-) -> Result<String, (String, u8)> {
+    at: &At,
+) -> Result<(Recording, Findings), (String, u8)> {
+    let kept = place(at)?;
     let scratch = tempfile::tempdir().map_err(failed)?;
     let json = scratch.path().join("findings.json");
     let mut run = Command::new(std::env::current_exe().map_err(failed)?);
     run.arg("record").args(options).args(["--json", "--output"]).arg(&json);
-    run.arg("--dir").arg(dir).arg("--").args(words);
+    run.arg("--dir").arg(&kept.root).arg("--").args(words);
     let input = match input {
         Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
         None => Stdio::null(),
@@ -26,7 +33,8 @@ pub fn record_one(
     let output = run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
     let text = std::fs::read_to_string(&json);
     let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
-    id(&text).ok_or_else(|| failed("the recording has no id"))
+    let id = id(&text).ok_or_else(|| failed("the recording has no id"))?;
+    opened(&kept.root, &id)
 }
 
 /// The recording's id in a report.
@@ -37,7 +45,7 @@ fn id(report: &str) -> Option<String> {
 
 /// A recording with its symbols, and what is diagnosed of it.
 pub fn opened(dir: &Path, name: &str) -> Result<(Recording, Findings), (String, u8)> {
-    let path = folder::find(dir, Some(name)).map_err(failed)?;
+    let path = folder::find(dir, Some(name), None).map_err(failed)?;
     let mut recording = Recording::open(&path).map_err(failed)?;
     slowpath_diagnose::resolve::resolve(&mut recording, &HashMap::new());
     let findings = slowpath_diagnose::diagnose(&recording);

@@ -4,7 +4,8 @@ use crate::args::{At, Attach, How, Record, Show};
 use crate::{FAILED, progress};
 use slowpath_collect::{Error, Options, Outcome};
 use slowpath_diagnose::findings::Findings;
-use slowpath_recording::{Owner, Recording};
+use slowpath_files::Caller;
+use slowpath_recording::{Recording, folder};
 use slowpath_report::Style;
 use std::collections::HashMap;
 use std::io::Write;
@@ -29,7 +30,7 @@ pub fn failed(error: impl std::fmt::Display) -> (String, u8) {
 
 fn options(how: &How, at: &At) -> Options {
     Options {
-        root: at.dir.clone(),
+        root: at.root(),
         rate: how.rate,
         stack_bytes: how.stack * 1024,
         count: !how.no_count,
@@ -37,23 +38,27 @@ fn options(how: &How, at: &At) -> Options {
         redact_arguments: how.redact_args,
         user: None,
         repeat: 1,
-        owner: owner(),
+        caller: Caller::detect(),
         progress: None,
     }
 }
 
-/// Under sudo, what we write belongs to the caller.
-fn owner() -> Option<Owner> {
-    // SAFETY: geteuid has no preconditions.
-    if unsafe { libc::geteuid() } != 0 {
-        return None;
+/// Keeps the recordings within what they may take of the disk.
+fn make_room(at: &At, most: u64) {
+    let (None, Some(root)) = (&at.dir, at.root()) else { return };
+    // A folder that cannot be read is told by what is to be recorded there.
+    if let Ok(gone @ 1..) = folder::make_room(&root, &Caller::detect(), most) {
+        let s = if gone == 1 { "" } else { "s" };
+        eprintln!(
+            "slowpath: removed the {gone} oldest recording{s}, so that all take no more than {} MiB (--keep)",
+            most >> 20
+        );
     }
-    let number = |name: &str| std::env::var(name).ok()?.parse().ok();
-    Some(Owner { uid: number("SUDO_UID")?, gid: number("SUDO_GID")? })
 }
 
 /// `slowpath record`.
 pub fn record(record: Record) -> Done {
+    make_room(&record.at, record.how.keep);
     let mut options = options(&record.how, &record.at);
     options.user = record.user;
     options.repeat = record.repeat;
@@ -72,6 +77,7 @@ pub fn attach(attach: Attach) -> Done {
         Some(Ok(duration)) => Some(duration),
         None => None,
     };
+    make_room(&attach.at, attach.how.keep);
     let options = options(&attach.how, &attach.at);
     let outcome = recorded(options, |options| slowpath_collect::attach(attach.pid, duration, options))?;
     tell(&outcome, &attach.show)?;
@@ -104,7 +110,7 @@ fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
     if let Some(trouble) = &outcome.trouble {
         eprintln!("slowpath: the recording is not whole: {trouble}");
     }
-    let mut recording = Recording::open(&outcome.path).map_err(failed)?;
+    let mut recording = Recording::of(outcome.folder.clone()).map_err(failed)?;
     let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();
     explain(&mut recording, &held, show, true)
 }
@@ -169,19 +175,18 @@ pub fn named(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Finding
     findings
 }
 
-/// Writes a file that belongs to the caller, under sudo too.
+/// Writes a file with the caller's rights, under sudo too.
 pub fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
-    std::fs::write(path, text)?;
-    match owner() {
-        Some(owner) => std::os::unix::fs::chown(path, Some(owner.uid), Some(owner.gid)),
-        None => Ok(()),
-    }
+    slowpath_files::write(path, &Caller::detect(), text.as_bytes())
 }
 
 /// Symbols are kept in the recording, so that it can be read where the files are not. A recording that cannot be written
 /// is told from memory all the same.
 fn keep_names(recording: &Recording) {
-    let Ok(mut writer) = slowpath_recording::Writer::append(&recording.path, owner()) else { return };
+    let Some(folder) = &recording.folder else { return };
+    let Ok(mut writer) = slowpath_recording::Writer::append(folder.clone(), &Caller::detect()) else {
+        return;
+    };
     writer.tables.functions.clone_from(&recording.tables.functions);
     writer.tables.frames.clone_from(&recording.tables.frames);
     let _ = writer.flush();

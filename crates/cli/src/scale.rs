@@ -4,7 +4,7 @@ use crate::args::Scale;
 use crate::compare::stopped_by_signals;
 use crate::limits::machine;
 use crate::progress::spinner;
-use crate::recorded::{opened, record_one};
+use crate::recorded::recorded;
 use crate::run::{Done, failed, say, write_file};
 use crate::view::page;
 use slowpath_compare::overhead;
@@ -68,8 +68,7 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
     let scaling = exact::scaling(template, &counted, scale.at);
     if let (Some(path), Some((_, command))) = (&scale.html, sizes.last()) {
         let words = words(command, &Shell::Auto).map_err(failed)?;
-        let id = record_one(&words, &["--exact"], None, &scale.kept.dir)?;
-        let (recording, found) = opened(&scale.kept.dir, &id)?;
+        let (recording, found) = recorded(&words, &["--exact"], None, &scale.kept)?;
         write_page(path, &recording, found, scaling.findings.clone())?;
     }
     Ok(scaling)
@@ -108,8 +107,7 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
         if !scale.no_record {
             let repeat = ((SHORT_NS / point.cost().max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
-            let id = record_one(&words, &["--repeat", &repeat.to_string()], None, &scale.kept.dir)?;
-            let (recording, found) = opened(&scale.kept.dir, &id)?;
+            let (recording, found) = recorded(&words, &["--repeat", &repeat.to_string()], None, &scale.kept)?;
             recordings.push(recording);
             findings = Some(found);
         }

@@ -6,7 +6,7 @@ use slowpath_compare::values::Comparison;
 use slowpath_diagnose::findings::Findings;
 use slowpath_page::serve::Server;
 use slowpath_page::{Options, Side};
-use slowpath_recording::{Recording, folder};
+use slowpath_recording::Recording;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub fn view(view: &View) -> Done {
         return Err(failed("a page shows one recording or two: leave --compare away where two are named"));
     }
     for name in asked {
-        let path = folder::find(&view.at.dir, name).map_err(failed)?;
+        let path = view.at.find(name)?;
         let mut recording = Recording::open(&path).map_err(failed)?;
         let findings = named(&mut recording, &HashMap::new());
         sides.push((recording, findings));

@@ -12,7 +12,7 @@ use support::{SLOWPATH, may_count, one_at_a_time, program};
 fn compare(dir: &Path, options: &[&str], commands: &[&str]) -> Output {
     let mut run = Command::new(SLOWPATH);
     run.arg("compare").args(options).arg("--").args(commands).current_dir(dir);
-    run.env_remove("GITHUB_STEP_SUMMARY").output().unwrap()
+    run.env_remove("GITHUB_STEP_SUMMARY").env("XDG_STATE_HOME", dir).output().unwrap()
 }
 
 fn everything(output: &Output) -> String {
@@ -163,10 +163,11 @@ fn why_tells_what_is_gone_and_two_recordings_tell_the_same() {
     let text = everything(&output);
     assert!(text.contains("B is ") && text.contains("faster than A"), "{text}");
     assert!(text.contains("why:"), "{text}");
-    let recordings = slowpath_recording::folder::list(&dir.path().join(".slowpath")).unwrap();
+    let recordings = slowpath_recording::folder::list(&dir.path().join("slowpath")).unwrap();
     assert_eq!(recordings.len(), 2);
-    let ids: Vec<&str> = recordings.iter().map(|(_, about)| about.id.as_str()).collect();
-    let output = Command::new(SLOWPATH).arg("compare").args(&ids).current_dir(dir.path()).output().unwrap();
+    let ids: Vec<&str> = recordings.iter().map(|one| one.about.id.as_str()).collect();
+    let output =
+        Command::new(SLOWPATH).arg("compare").args(&ids).env("XDG_STATE_HOME", dir.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
     assert!(
         everything(&output).contains("Recorded runs are slower than bare ones"),

@@ -9,12 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{SLOWPATH, json, may_count, one_at_a_time, program, said, slowpath};
-
-fn is_root() -> bool {
-    // SAFETY: takes nothing, always succeeds.
-    unsafe { libc::geteuid() == 0 }
-}
+use support::{SLOWPATH, is_root, json, may_count, one_at_a_time, program, said, slowpath};
 
 #[test]
 fn attached_to_a_program_that_runs_it_finds_what_it_finds_from_the_start() {
@@ -135,9 +130,10 @@ fn what_root_writes_for_a_caller_of_sudo_is_the_callers() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(dir.path(), Some(12345), Some(23456)).unwrap();
     let caller = |arguments: &[&str]| {
         let mut run = Command::new(SLOWPATH);
-        run.args(arguments).current_dir(dir.path()).stdin(Stdio::null());
+        run.args(arguments).current_dir(dir.path()).env("XDG_STATE_HOME", dir.path()).stdin(Stdio::null());
         let output = run.env("SUDO_UID", "12345").env("SUDO_GID", "23456").output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
     };
@@ -193,6 +189,8 @@ fn a_full_disk_is_said_and_what_was_written_before_is_told() {
     let output = slowpath(dir.path(), &["--rate", "4000"], &[program("matmul").to_str().unwrap(), "3"]);
     assert!(output.status.success(), "the program itself is not disturbed: {}", said(&output));
     assert!(said(&output).contains("No space left on device"), "{}", said(&output));
+    let kept = slowpath_recording::folder::list(&dir.path().join("recordings")).unwrap();
+    assert_eq!(kept[0].about.state, slowpath_recording::about::State::CutShort, "its last words had room");
     let explain = Command::new(SLOWPATH)
         .args(["explain", "--json", "--dir"])
         .arg(dir.path().join("recordings"))
@@ -202,4 +200,18 @@ fn a_full_disk_is_said_and_what_was_written_before_is_told() {
     let report: Value = serde_json::from_slice(&explain.stdout).unwrap();
     assert_eq!(report["recording"]["cut_short"], true);
     assert!(report["recording"]["samples"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_disk_without_room_for_a_recording_gets_none_and_the_program_runs() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_mount) = is_root().then(|| Small::mounted(dir.path(), 8)).flatten() else {
+        eprintln!("SKIPPED full disk: it needs a file system of its own, which root may mount");
+        return;
+    };
+    let output = slowpath(dir.path(), &[], &["sh", "-c", "exit 3"]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("the recording is not kept"), "{}", said(&output));
+    assert_eq!(std::fs::read_dir(dir.path().join("recordings")).unwrap().count(), 0, "no folder remains");
 }

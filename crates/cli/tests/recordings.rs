@@ -17,7 +17,7 @@ fn explain(dir: &Path, recording: Option<&Path>) -> Output {
 }
 
 fn newest(dir: &Path) -> std::path::PathBuf {
-    slowpath_recording::folder::find(&dir.join("recordings"), None).unwrap()
+    slowpath_recording::folder::find(&dir.join("recordings"), None, None).unwrap()
 }
 
 /// Kills slowpath, or the program that it records, so many ms after the recording began; the report of what was recorded.
@@ -152,8 +152,8 @@ fn two_recordings_at_the_same_moment_do_not_disturb_each_other() {
     }
     let all = slowpath_recording::folder::list(&dir.path().join("recordings")).unwrap();
     assert_eq!(all.len(), 2);
-    for (path, _) in all {
-        let recording = slowpath_recording::Recording::open(&path).unwrap();
+    for one in all {
+        let recording = slowpath_recording::Recording::open(&one.path).unwrap();
         assert!(!recording.cut_short());
         let roots = recording.tables.processes.iter().filter(|process| process.parent.is_none()).count();
         assert_eq!(roots, 1, "nothing of the other is in it");

@@ -46,24 +46,17 @@ fn what_cannot_be_run_is_said_in_one_line() {
         assert_eq!(said(&output).lines().count(), 1);
         assert!(said(&output).starts_with(&format!("slowpath: cannot run {command}: ")), "{}", said(&output));
     }
-    assert_eq!(
-        std::fs::read_dir(dir.path().join("recordings")).map_or(0, |entries| entries.count()),
-        1,
-        "only .gitignore"
-    );
+    let left = std::fs::read_dir(dir.path().join("recordings")).unwrap().count();
+    assert_eq!(left, 0, "of a program that never ran nothing is kept");
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_is_said_before_anything_runs() {
+fn a_directory_that_cannot_be_written_is_said_and_the_program_runs() {
     let _one = one_at_a_time();
-    let dir = tempfile::tempdir().unwrap();
-    let mark = dir.path().join("it-ran");
     let mut run = Command::new(SLOWPATH);
-    run.args(["--dir", "/proc/nowhere", "--", "touch"]).arg(&mark);
-    let output = run.output().unwrap();
-    assert_eq!(output.status.code(), Some(125));
-    assert!(said(&output).starts_with("slowpath: cannot create /proc/nowhere: "), "{}", said(&output));
-    assert!(!mark.exists());
+    let output = run.args(["--dir", "/proc/nowhere", "--", "sh", "-c", "exit 4"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(said(&output).contains("/proc/nowhere: No such file"), "{}", said(&output));
 }
 
 #[test]
@@ -105,7 +98,7 @@ fn a_parent_that_forks_all_the_time_does_not_vanish() {
     }
     json(dir.path(), &[], &["find", files.to_str().unwrap(), "-exec", "/bin/true", "{}", ";"]);
     let recordings = slowpath_recording::folder::list(&dir.path().join("recordings")).unwrap();
-    let recording = slowpath_recording::Recording::open(&recordings[0].0).unwrap();
+    let recording = slowpath_recording::Recording::open(&recordings[0].path).unwrap();
     let tables = &recording.tables;
     for name in ["find", "true"] {
         let of_name: Vec<bool> =
@@ -126,8 +119,9 @@ fn a_parent_that_forks_all_the_time_does_not_vanish() {
         }
         let (raw, weighed) = (raw / exact as f64, weighed / exact as f64);
         assert!((0.9..=1.1).contains(&weighed), "{name}: {weighed}");
-        // Before they are weighed too, but for a child's last steps, which are after its last record.
-        assert!((0.7..=1.3).contains(&raw), "{name}: {raw}");
+        // Before they are weighed too, but for chance and a child's last steps, which are after its last record. A parent that
+        // vanishes has some hundredths.
+        assert!((0.5..=1.5).contains(&raw), "{name}: {raw}");
     }
 }
 

@@ -39,7 +39,7 @@ fn two_recordings_are_in_one_page_and_three_in_none() {
     let dir = tempfile::tempdir().unwrap();
     let output = slowpath(dir.path(), &[], &[program("matmul").to_str().unwrap(), "0.2"]);
     assert!(output.status.success(), "{}", said(&output));
-    let newest = slowpath_recording::folder::find(&dir.path().join("recordings"), None).unwrap();
+    let newest = slowpath_recording::folder::find(&dir.path().join("recordings"), None, None).unwrap();
     let newest = newest.to_str().unwrap();
     for arguments in [[newest, newest], [newest, "--compare"]] {
         let rest: &[&str] = if arguments[1] == "--compare" { &[newest] } else { &[] };

@@ -35,6 +35,9 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// Nothing can be written anywhere.
+    #[error("there is no place for the recording: {0}")]
+    NoPlace(String),
     /// `--user`.
     #[error("there is no user {0} on this machine")]
     NoSuchUser(String),

@@ -8,6 +8,7 @@
 //! - [`tally`] — every entry of a few functions over a whole run, and nothing else.
 //! - `bpf/` — what the kernel does for all of these.
 //! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
+//! - `storage` — where a recording goes.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
 //! - [`rights`] — what this machine allows.
 
@@ -23,6 +24,7 @@ mod sampler;
 mod session;
 mod signals;
 mod stacks;
+mod storage;
 mod tally;
 mod target;
 mod tracer;
@@ -34,13 +36,14 @@ pub use exact::record_exact;
 pub use tally::{Entries, Entry, tally};
 pub use target::{attach, record};
 
-use slowpath_recording::Owner;
+use slowpath_files::{Caller, Folder};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How to record.
 pub struct Options {
-    /// The folder that recordings live in.
-    pub root: PathBuf,
+    /// The folder that recordings live in; none where there is no home for one.
+    pub root: Option<PathBuf>,
     /// CPU samples a second.
     pub rate: u32,
     /// Bytes of user stack copied with each sample.
@@ -55,8 +58,8 @@ pub struct Options {
     pub user: Option<String>,
     /// Run the command so often and join the evidence.
     pub repeat: u32,
-    /// Whom the files shall belong to, under sudo.
-    pub owner: Option<Owner>,
+    /// Whom the files shall belong to.
+    pub caller: Caller,
     /// Called a few times a second.
     pub progress: Option<OnProgress>,
 }
@@ -78,8 +81,10 @@ pub struct Progress {
 /// A finished recording.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Its folder.
-    pub path: PathBuf,
+    /// Its folder, open.
+    pub folder: Arc<Folder>,
+    /// Keeps a temporary folder until the report is out, where the recording could not be kept.
+    pub temporary: Option<tempfile::TempDir>,
     /// How the target ended; none if it still runs.
     pub exit: Option<i32>,
     /// Why the recording is not whole, such as a full disk.

@@ -5,14 +5,16 @@ use crate::bpf::Bpf;
 use crate::launch::{self, Ended, Held, User};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
+use crate::storage::{self, Storage};
 use crate::tracer::ptrace::{self, Cost, Filter, Ptrace, Taken};
 use crate::{Error, Options, Outcome, clock, rights, signals};
 use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
-use slowpath_recording::{About, Writer, folder};
+use slowpath_recording::{About, folder};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
 
 /// How long a round waits for what comes, ms.
 const TURN_MS: i32 = 10;
@@ -124,9 +126,8 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
     let filter = ptrace.map(|_| Filter::new());
     trace(&options, &mut bpf, &mut about);
 
-    let path = folder::create(&options.root, about.started_unix_ns / 1_000_000_000, &program, options.owner)?;
-    about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let writer = Writer::create(&path, &about, options.owner)?;
+    let Storage { writer, temporary } = storage::begin(&options, &mut about, &program)?;
+    let folder = writer.folder().clone();
     let ns_per_period = plan.as_ref().map_or(1.0, ns_per_period);
     let mut session = Session::new(writer, bpf, ns_per_period, options.progress.take());
     signals::install().map_err(Error::system("handle signals"))?;
@@ -176,7 +177,7 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
                 Some(ptrace) => taken.add(ptrace.finish()),
                 None => drop(launch::ended(pid)),
             }
-            let _ = folder::remove(&path);
+            folder::discard(&folder, &options.caller);
             return Err(error);
         }
         let mut sampler = own_sampler.as_mut().or(machine_sampler.as_mut());
@@ -239,7 +240,7 @@ pub fn record(command: &[OsString], mut options: Options) -> Result<Outcome, Err
         about.tracing_wall_ns = taken.wall_ns;
         about.degraded.push(distorted(taken, about.wall_ns));
     }
-    finish(session, about)
+    Ok(finish(session, about, temporary))
 }
 
 /// Attaches to a running process, its threads and its descendants, until it ends, `duration` is over, or Ctrl-C.
@@ -261,10 +262,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     about.degraded = degraded;
     about.collectors = collectors(&plan, machine, options.count && bpf.is_some());
     trace(&options, &mut bpf, &mut about);
-    let seconds = about.started_unix_ns / 1_000_000_000;
-    let path = folder::create(&options.root, seconds, &command[0], options.owner)?;
-    about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let writer = Writer::create(&path, &about, options.owner)?;
+    let Storage { writer, temporary } = storage::begin(&options, &mut about, &command[0])?;
     let mut session = Session::new(writer, bpf, ns_per_period(&plan), options.progress.take());
     signals::install().map_err(Error::system("handle signals"))?;
 
@@ -311,7 +309,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     session.stop_counting();
     session.drain(Some(&mut sampler));
     about.state = State::Complete;
-    finish(session, about)
+    Ok(finish(session, about, temporary))
 }
 
 fn how_traced(cost: &Cost) -> String {
@@ -368,14 +366,14 @@ fn open_machine(plan: &Plan, session: &mut Session) -> Result<Sampler, Error> {
     Ok(sampler)
 }
 
-fn finish(mut session: Session, mut about: About) -> Result<Outcome, Error> {
+fn finish(mut session: Session, mut about: About, temporary: Option<TempDir>) -> Outcome {
     if let Some(why) = session.refused.take() {
         about.degraded.push(format!("calls of some functions were not counted: {why}"));
     }
     let exit = about.exit;
     let held = session.world.held();
-    let (path, trouble) = session.finish(about)?;
-    Ok(Outcome { path, exit, trouble, held })
+    let (folder, trouble) = session.finish(about);
+    Outcome { folder, temporary, exit, trouble, held }
 }
 
 /// What a unit of a sample's period is worth. Cycles are only proportional to time: each process's scale makes them add

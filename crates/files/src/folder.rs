@@ -1,6 +1,7 @@
 //! An open folder: what is in it is reached by name from its descriptor. Whoever renames the folder, or plants a link in its
 //! place or in it, changes nothing of what we touch.
 
+use crate::{Caller, walk};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -38,9 +39,9 @@ pub struct Folder {
     path: PathBuf,
 }
 
-const OPEN: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
+pub(crate) const OPEN: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 /// What only its owner can use.
-const PRIVATE: Mode = Mode::RWXU;
+pub(crate) const PRIVATE: Mode = Mode::RWXU;
 
 impl Folder {
     /// Opens a folder that the user named; links in the path are the user's own choice.
@@ -50,6 +51,16 @@ impl Folder {
     /// If it is not there, is no folder or may not be read.
     pub fn open(path: &Path) -> io::Result<Folder> {
         Ok(Folder { fd: rustix::fs::open(path, OPEN, Mode::empty())?, path: path.to_owned() })
+    }
+
+    /// Opens a folder that the user named, and makes what is missing of its path, for its owner alone. Unlike [`Folder::open`] it
+    /// follows links only where nobody but root and the caller could have put them.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened or made, or a link of somebody else is in the path.
+    pub fn make(path: &Path, caller: &Caller) -> io::Result<Folder> {
+        Ok(Folder { fd: walk::to(path, caller, true)?, path: path.to_owned() })
     }
 
     /// Opens a folder in this one. A link is refused.
@@ -212,11 +223,10 @@ impl Folder {
         &self.path
     }
 
-    /// Whether its name still leads to it, and not through a link.
-    pub fn is_at(&self, parent: &Folder, name: impl AsRef<OsStr>) -> bool {
-        let there = rustix::fs::statat(&parent.fd, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW);
-        let here = rustix::fs::fstat(&self.fd);
-        matches!((there, here), (Ok(a), Ok(b)) if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
+    /// Whether both are one folder, by whatever paths they were opened.
+    pub fn is_same(&self, other: &Folder) -> bool {
+        let id = |folder: &Folder| rustix::fs::fstat(&folder.fd).map(|stat| (stat.st_dev, stat.st_ino));
+        matches!((id(self), id(other)), (Ok(a), Ok(b)) if a == b)
     }
 }
 
@@ -264,12 +274,11 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let root = Folder::open(dir.path()).unwrap();
         let made = root.create_folder("one").unwrap();
-        assert!(made.is_at(&root, "one"));
         std::fs::rename(dir.path().join("one"), dir.path().join("moved")).unwrap();
         symlink(outside.path(), dir.path().join("one")).unwrap();
         made.create_file("file").unwrap().write_all(b"x").unwrap();
         assert!(dir.path().join("moved/file").is_file() && !outside.path().join("file").exists());
-        assert!(!made.is_at(&root, "one"));
+        assert!(root.folder("moved").unwrap().is_same(&made) && !root.is_same(&made));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod caller;
 mod folder;
 mod named;
+mod walk;
 
 pub use caller::{Acting, Caller};
 pub use folder::{Entry, Folder, Kind};

@@ -1,9 +1,9 @@
 //! Single files that the user named on the command line: written and read with the caller's rights.
 
-use crate::Caller;
-use std::fs::{File, OpenOptions};
+use crate::{Caller, walk};
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Writes a file that the caller named, with the caller's rights. As root it is made for its owner alone: what root sees of a
@@ -16,24 +16,20 @@ use std::path::Path;
 /// The system's answer, the caller's missing rights among them.
 pub fn write(path: &Path, caller: &Caller, bytes: &[u8]) -> io::Result<()> {
     let _acting = caller.act()?;
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
     // SAFETY: geteuid has no preconditions.
-    if unsafe { libc::geteuid() } == 0 {
-        options.mode(0o600);
-        if !ours(path, caller)? {
-            options.custom_flags(libc::O_NOFOLLOW);
+    let mut file = if unsafe { libc::geteuid() } == 0 {
+        let name = path.file_name().ok_or_else(|| io::Error::from_raw_os_error(libc::EISDIR))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = walk::to(folder, caller, false)?;
+        let mut flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOCTTY;
+        if !walk::is_ours(&folder, caller)? {
+            flags |= OFlags::NOFOLLOW;
         }
-    }
-    let mut file: File = options.open(path)?;
+        File::from(rustix::fs::openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?)
+    } else {
+        File::create(path)?
+    };
     file.write_all(bytes)
-}
-
-/// Whether only root and the caller can put anything into the folder of `path`.
-fn ours(path: &Path, caller: &Caller) -> io::Result<bool> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let of = std::fs::metadata(folder)?;
-    Ok((of.uid() == 0 || of.uid() == caller.uid()) && of.mode() & 0o022 == 0)
 }
 
 /// Reads a file that the caller named, with the caller's rights, at most `most` bytes.

@@ -144,10 +144,10 @@ impl Limits {
     }
 }
 
-/// Where limits are kept: `slowpath/limits.json` in the user's folder for what can be made anew.
-pub fn place() -> Option<PathBuf> {
+/// Where limits are kept: `slowpath/limits.json` in the folder for what can be made anew, of the user with that home.
+pub fn place(home: Option<&Path>) -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    let caches = set("XDG_CACHE_HOME").or_else(|| Some(home?.join(".cache")))?;
     Some(caches.join("slowpath/limits.json"))
 }
 

@@ -2,11 +2,13 @@
 //!
 //! `generate FOLDER [SAMPLES [STACKS]]`: by default 1,000,000 samples on 100,000 different stacks, of 8,000 functions in 40 modules.
 
+use slowpath_files::{Caller, Folder};
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Writer};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 const FUNCTIONS: u32 = 8_000;
 const MODULES: u32 = 40;
@@ -28,7 +30,7 @@ fn generate(folder: &Path, samples: u32, stacks: u32) -> Result<(), Box<dyn Erro
     let path = folder.join("recording");
     std::fs::create_dir_all(&path)?;
     let about = about(samples)?;
-    let mut writer = Writer::create(&path, &about, None)?;
+    let mut writer = Writer::create(Arc::new(Folder::open(&path)?), &about, &Caller::detect())?;
     let tables = &mut writer.tables;
     for module in 0..MODULES {
         let path =

@@ -33,6 +33,14 @@ pub enum Error {
         /// Major version that this crate reads.
         known: u32,
     },
+    /// The folder of recordings belongs to somebody else.
+    #[error("{path} belongs to the user {owner}, neither to root nor to who called: as root slowpath writes to no such folder. Name another one with --dir", path = .path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// Its owner, a user id.
+        owner: u32,
+    },
     /// A table could not be encoded.
     #[error("cannot write {path}: {source}", path = .path.display())]
     Encode {

@@ -4,7 +4,7 @@
 //! - [`about`] — `about.json`: what ran, on what machine, what could not be seen.
 //! - [`Writer`] — writes a recording as it grows, in closed segments.
 //! - [`Recording`] — reads one back, whole or cut short.
-//! - [`folder`] — `.slowpath/`: where recordings live, their ids, newest, removal.
+//! - [`folder`] — where recordings live, their ids, newest, removal.
 //!
 //! The format is documented in `docs/recording-format.md`. This crate knows nobody: neither how a recording is
 //! collected nor what is concluded from it.
@@ -21,5 +21,4 @@ mod writer;
 pub use about::About;
 pub use error::Error;
 pub use reader::Recording;
-pub use writer::Tables;
-pub use writer::{Owner, Writer};
+pub use writer::{Tables, Writer};

@@ -2,21 +2,24 @@
 
 use crate::about::{MAJOR, State};
 use crate::tables::*;
-use crate::writer::Tables;
-use crate::{About, Error};
+use crate::writer::{ABOUT, Tables};
+use crate::{About, Error, segment};
+use slowpath_files::Folder;
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A recording in memory.
 ///
 /// Tables whose rows carry a number of their own (`processes`, `threads`, `modules`, `locations`, `stacks`,
 /// `functions`, `probes`) are indexed by it: `stacks[i].stack == i`. Rows that point to something missing, which
 /// a recording that was cut short can have, were dropped and counted in `dangling`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Recording {
-    /// Its folder.
+    /// Where it was.
     pub path: PathBuf,
+    /// Its folder; none of one that was made in memory.
+    pub folder: Option<Arc<Folder>>,
     /// Its `about.json`.
     pub about: About,
     /// Its tables. `stacks` parents are always smaller than their children.
@@ -27,22 +30,22 @@ pub struct Recording {
     pub dangling: u64,
 }
 
+/// `about.json` may have so many bytes.
+const ABOUT_BYTES: u64 = 16 << 20;
+
 /// Reads `about.json` alone.
-pub(crate) fn about(path: &Path) -> Result<About, Error> {
+pub(crate) fn about(folder: &Folder) -> Result<About, Error> {
     #[derive(serde::Deserialize)]
     struct Versioned {
         format: crate::about::Format,
     }
-    let file = path.join("about.json");
-    let text = match fs::read(&file) {
+    let path = folder.path();
+    let text = match folder.read(ABOUT, ABOUT_BYTES) {
         Ok(text) => text,
-        Err(error)
-            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-                && path.exists() =>
-        {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::foreign(path, "it has no about.json"));
         }
-        Err(error) => return Err(Error::io("open", &file, error)),
+        Err(error) => return Err(Error::io("open", &path.join(ABOUT), error)),
     };
     let versioned: Versioned = serde_json::from_slice(&text)
         .map_err(|error| Error::foreign(path, format!("about.json does not say its format: {error}")))?;
@@ -58,10 +61,25 @@ impl Recording {
     /// Fails if it is no recording or has an unknown format; a recording that was cut short, or has damaged segments,
     /// opens and says so.
     pub fn open(path: &Path) -> Result<Recording, Error> {
-        let about = about(path)?;
-        let mut damaged = Vec::new();
-        let tables = Tables::read(path, &mut damaged);
-        Ok(Recording::from_tables(path.to_owned(), about, tables, damaged))
+        let folder = Folder::open(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotADirectory => Error::foreign(path, "it is no folder"),
+            _ => Error::io("open", path, error),
+        })?;
+        Recording::of(Arc::new(folder))
+    }
+
+    /// Reads the recording in an open folder. As [`Recording::open`].
+    ///
+    /// # Errors
+    ///
+    /// See there.
+    pub fn of(folder: Arc<Folder>) -> Result<Recording, Error> {
+        let about = about(&folder)?;
+        let (mut damaged, mut budget) = (Vec::new(), segment::WHOLE);
+        let tables = Tables::read(&folder, &mut budget, &mut damaged);
+        let mut recording = Recording::from_tables(folder.path().to_owned(), about, tables, damaged);
+        recording.folder = Some(folder);
+        Ok(recording)
     }
 
     /// A recording from tables in memory; used by [`Recording::open`] and by tests.
@@ -132,7 +150,7 @@ impl Recording {
         tables.samples.sort_by_key(|row| row.time_ns);
         tables.calls.sort_by_key(|row| row.time_ns);
         let dangling = (before - replaced - tables.rows()) as u64;
-        Recording { path, about, tables, damaged, dangling }
+        Recording { path, folder: None, about, tables, damaged, dangling }
     }
 
     /// Whether the recording ends before the program did, or lacks something that was written to it.

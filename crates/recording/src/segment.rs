@@ -1,72 +1,132 @@
-//! One closed Parquet file of one table: written under a temporary name, then renamed into place.
+//! One closed Parquet file of one table: written under a temporary name, brought to the disk, then renamed into place; and read
+//! back without more memory than such a file can honestly ask for.
 
 use crate::error::Error;
 use crate::tables::Row;
-use crate::writer::{Owner, give};
+use arrow_array::{Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use std::fs::{self, File};
-use std::path::Path;
+use slowpath_files::{Folder, Kind};
+use std::fs::File;
 
-/// Writes `rows` as `root/TABLE/NUMBER.parquet`. On an error nothing is left in place.
-pub(crate) fn write<R: Row>(root: &Path, number: u32, rows: &[R], owner: Option<Owner>) -> Result<(), Error> {
-    let folder = root.join(R::TABLE);
-    if !folder.is_dir() {
-        fs::create_dir(&folder).map_err(|error| Error::io("create", &folder, error))?;
-        give(&folder, owner)?;
-    }
-    let done = folder.join(format!("{number:06}.parquet"));
-    let path = folder.join(format!("{number:06}.parquet.tmp"));
-    let written = encode(&path, rows).and_then(|()| {
-        give(&path, owner)?;
-        fs::rename(&path, &done).map_err(|error| Error::io("rename", &path, error))
+/// Rows that are decoded at once. A dictionary of one long text can stand for every row of them.
+const BATCH: usize = 256;
+/// A segment may take this many times its size in memory. Columns of one value fold best: real segments reach some 30.
+const UNFOLDS: u64 = 256;
+/// … and a small one this much, bytes.
+const SMALL: u64 = 16 << 20;
+/// No segment takes more, bytes: it holds about a second of a recording.
+const SEGMENT: u64 = 512 << 20;
+/// What all of a recording may take, bytes.
+pub(crate) const WHOLE: u64 = 4 << 30;
+
+/// The file's name, and the one under which it is written.
+fn names(number: u32) -> (String, String) {
+    (format!("{number:06}.parquet"), format!("{number:06}.parquet.tmp"))
+}
+
+/// The number of a segment, or of a remainder of one, by its name.
+pub(crate) fn number(name: &std::ffi::OsStr) -> Option<u32> {
+    let (number, rest) = name.to_str()?.split_once('.')?;
+    let ours = matches!(rest, "parquet" | "parquet.tmp") && number.len() >= 6;
+    number.parse().ok().filter(|_| ours)
+}
+
+/// Writes `rows` as `NUMBER.parquet` into the table's folder. On an error nothing is left in place.
+pub(crate) fn write<R: Row>(folder: &Folder, number: u32, rows: &[R]) -> Result<(), Error> {
+    let (done, temporary) = names(number);
+    let path = folder.path().join(&temporary);
+    let io = |action| {
+        let path = path.clone();
+        move |error| Error::io(action, &path, error)
+    };
+    let written = folder.create_file(&temporary).map_err(io("create")).and_then(|file| {
+        let file = encode(file, rows).map_err(|source| Error::Encode { path: path.clone(), source })?;
+        // So that no crash of the machine leaves an empty file under a name that promises rows.
+        file.sync_data().map_err(io("write"))?;
+        folder.rename(&temporary, &done).map_err(io("rename"))
     });
     if written.is_err() {
         // The error is told; a remainder that cannot be removed either changes nothing, readers ignore it.
-        let _ = fs::remove_file(&path);
+        let _ = folder.remove_file(&temporary);
     }
     written
 }
 
-fn encode<R: Row>(path: &Path, rows: &[R]) -> Result<(), Error> {
-    let failed = |source| Error::Encode { path: path.to_owned(), source };
+fn encode<R: Row>(file: File, rows: &[R]) -> Result<File, parquet::errors::ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .build();
-    let file = File::create(path).map_err(|error| Error::io("create", path, error))?;
-    let mut writer = ArrowWriter::try_new(file, R::schema(), Some(properties)).map_err(failed)?;
-    let batch = R::to_batch(rows).map_err(|error| failed(error.into()))?;
-    writer.write(&batch).map_err(failed)?;
-    writer.close().map_err(failed)?;
-    Ok(())
+    let mut writer = ArrowWriter::try_new(file, R::schema(), Some(properties))?;
+    writer.write(&R::to_batch(rows)?)?;
+    writer.into_inner()
 }
 
-/// Reads every closed segment of a table in order. A segment that cannot be read is named in `damaged` and left out.
-pub(crate) fn read_all<R: Row>(root: &Path, damaged: &mut Vec<String>) -> Vec<R> {
-    let folder = root.join(R::TABLE);
-    let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
-    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "parquet"));
-    paths.sort();
+/// Reads every closed segment of a table in order. A segment that cannot be read is named in `damaged` and left out. What is
+/// read is taken off `budget`, bytes of memory.
+pub(crate) fn read_all<R: Row>(root: &Folder, budget: &mut u64, damaged: &mut Vec<String>) -> Vec<R> {
+    let folder = match root.folder(R::TABLE) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            damaged.push(format!("{}: {error}", root.path().join(R::TABLE).display()));
+            return Vec::new();
+        }
+    };
     let mut rows = Vec::new();
-    for path in paths {
-        match decode(&path) {
-            Ok(more) => rows.extend(more),
-            Err(why) => damaged.push(format!("{}: {why}", path.display())),
+    for entry in folder.entries().unwrap_or_default() {
+        if entry.name.to_str().is_some_and(|name| name.ends_with(".parquet")) {
+            match decode(&folder, &entry.name, budget) {
+                Ok(more) => rows.extend(more),
+                Err(why) => damaged.push(format!("{}: {why}", folder.path().join(&entry.name).display())),
+            }
         }
     }
     rows
 }
 
-fn decode<R: Row>(path: &Path) -> Result<Vec<R>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.build());
-    let mut rows = Vec::new();
-    for batch in reader.map_err(|error| error.to_string())? {
-        rows.extend(R::from_batch(&batch.map_err(|error| error.to_string())?)?);
+fn decode<R: Row>(folder: &Folder, name: &std::ffi::OsStr, budget: &mut u64) -> Result<Vec<R>, String> {
+    let file = folder.file(name).map_err(|error| error.to_string())?;
+    let size = file.metadata().map_err(|error| error.to_string())?.len();
+    let most = size.saturating_mul(UNFOLDS).clamp(SMALL, SEGMENT).min(*budget);
+    let too_large = || format!("it would take more than {} MiB of memory, too much for its size", most >> 20);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| error.to_string())?;
+    let metadata = builder.metadata();
+    let encoded: u64 = metadata
+        .row_groups()
+        .iter()
+        .flat_map(|group| group.columns())
+        .map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(u64::MAX))
+        .fold(0, u64::saturating_add);
+    let count = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(u64::MAX);
+    if encoded > most || count.saturating_mul(size_of::<R>() as u64) > most {
+        return Err(too_large());
     }
+    let reader = builder.with_batch_size(BATCH).build().map_err(|error| error.to_string())?;
+    let (mut rows, mut taken) = (Vec::new(), 0u64);
+    for batch in reader {
+        let batch = batch.map_err(|error| error.to_string())?;
+        taken = taken.saturating_add(memory::<R>(&batch));
+        if taken > most {
+            return Err(too_large());
+        }
+        rows.extend(R::from_batch(&batch)?);
+    }
+    *budget -= taken;
     Ok(rows)
+}
+
+/// What the rows of a batch take.
+fn memory<R: Row>(batch: &RecordBatch) -> u64 {
+    let rows = batch.num_rows() * size_of::<R>();
+    let beside: usize = batch.columns().iter().map(|column| column.get_array_memory_size()).sum();
+    (rows + beside) as u64
+}
+
+/// What an entry of a table's folder is allowed to be.
+pub(crate) fn is_segment(entry: &slowpath_files::Entry) -> bool {
+    entry.kind == Kind::File && number(&entry.name).is_some()
 }

@@ -1,40 +1,80 @@
 //! Writes a recording as it grows: rows are buffered and closed into segments of about a second, so that whatever
 //! happens to the writer, what was written before still opens.
+//!
+//! Encoding and waiting for the disk are a thread's, for whoever pushes rows has a program to follow. Everything is written from
+//! the recording's own descriptor and with the caller's rights: see `slowpath-files`.
 
 use crate::about::State;
 use crate::tables::*;
 use crate::{About, Error, segment};
-use std::fs;
-use std::path::{Path, PathBuf};
+use slowpath_files::{Caller, Folder};
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
 
-/// Whom the files belong to, where that is not the user who writes them (under sudo).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner {
-    /// User id.
-    pub uid: u32,
-    /// Group id.
-    pub gid: u32,
-}
-
-pub(crate) fn give(path: &Path, owner: Option<Owner>) -> Result<(), Error> {
-    match owner {
-        Some(Owner { uid, gid }) => std::os::unix::fs::chown(path, Some(uid), Some(gid))
-            .map_err(|error| Error::io("change the owner of", path, error)),
-        None => Ok(()),
-    }
-}
+/// Its name, and that of what replaces it.
+pub(crate) const ABOUT: &str = "about.json";
+pub(crate) const ABOUT_TEMPORARY: &str = "about.json.tmp";
+/// Holds room for the last words, so that a disk that is full by then takes them.
+pub(crate) const RESERVE: &str = "reserve";
+const RESERVE_BYTES: usize = 16 << 10;
+/// So many closed batches of rows may wait for the disk. When there are more, rows are joined with the next ones.
+const WAITING: usize = 2;
 
 /// A recording that is being written.
 ///
 /// Push rows to the tables at any time and call [`Writer::flush`] about once a second: it closes one segment a
 /// table, those that others point to first.
 pub struct Writer {
-    path: PathBuf,
-    owner: Option<Owner>,
-    segments: u32,
-    failed: bool,
+    folder: Arc<Folder>,
+    caller: Caller,
+    scribe: Scribe,
     /// Rows to come, by table.
     pub tables: Tables,
+}
+
+/// Who writes segments.
+enum Scribe {
+    /// A thread of its own; it ends with the first error.
+    Thread(SyncSender<Tables>, JoinHandle<Result<(), Error>>),
+    /// We ourselves, where no thread could be had.
+    Here(Segments),
+    /// It has ended, by an error that was told.
+    Gone,
+}
+
+/// The next segments.
+struct Segments {
+    folder: Arc<Folder>,
+    number: u32,
+    tables: HashMap<&'static str, Folder>,
+}
+
+impl Segments {
+    fn write(&mut self, tables: &mut Tables) -> Result<(), Error> {
+        self.number += 1;
+        tables.write(self)
+    }
+
+    fn table<R: Row>(&mut self, rows: &[R]) -> Result<(), Error> {
+        let folder = match self.tables.entry(R::TABLE) {
+            std::collections::hash_map::Entry::Occupied(open) => open.into_mut(),
+            std::collections::hash_map::Entry::Vacant(none) => {
+                let path = self.folder.path().join(R::TABLE);
+                let made = match self.folder.create_folder(R::TABLE) {
+                    Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                        self.folder.folder(R::TABLE)
+                    }
+                    made => made,
+                };
+                none.insert(made.map_err(|error| Error::io("create", &path, error))?)
+            }
+        };
+        segment::write(folder, self.number, rows)
+    }
 }
 
 macro_rules! tables {
@@ -44,17 +84,20 @@ macro_rules! tables {
         pub struct Tables { $($(#[$meta])* pub $field: Vec<$row>,)* }
 
         impl Tables {
-            fn write(&mut self, root: &Path, number: u32, owner: Option<Owner>) -> Result<(), Error> {
+            fn write(&mut self, to: &mut Segments) -> Result<(), Error> {
                 $(if !self.$field.is_empty() {
-                    segment::write(root, number, &self.$field, owner)?;
+                    to.table(&self.$field)?;
                     self.$field.clear();
                 })*
                 Ok(())
             }
 
-            pub(crate) fn read(root: &Path, damaged: &mut Vec<String>) -> Tables {
-                Tables { $($field: segment::read_all(root, damaged),)* }
+            pub(crate) fn read(root: &Folder, budget: &mut u64, damaged: &mut Vec<String>) -> Tables {
+                Tables { $($field: segment::read_all(root, budget, damaged),)* }
             }
+
+            /// The names of all tables, which are their folders'.
+            pub(crate) const NAMES: &[&str] = &[$(<$row as Row>::TABLE,)*];
 
             /// Rows in all tables together.
             pub fn rows(&self) -> usize {
@@ -106,67 +149,158 @@ tables! {
 
 impl Writer {
     /// Starts a recording in an empty folder (see [`crate::folder::create`]) and writes its `about.json`.
-    pub fn create(path: &Path, about: &About, owner: Option<Owner>) -> Result<Writer, Error> {
-        let writer =
-            Writer { path: path.to_owned(), owner, segments: 0, failed: false, tables: Tables::default() };
-        writer.write_about(about)?;
-        Ok(writer)
+    ///
+    /// # Errors
+    ///
+    /// If not even that can be written: then nothing of the recording is left in the folder.
+    pub fn create(folder: Arc<Folder>, about: &About, caller: &Caller) -> Result<Writer, Error> {
+        let _acting = acting(caller, folder.path())?;
+        let begun = reserve(&folder).and_then(|()| write_about(&folder, about));
+        if let Err(error) = begun {
+            for name in [RESERVE, ABOUT_TEMPORARY, ABOUT] {
+                let _ = folder.remove_file(name); // what is not there need not go
+            }
+            return Err(error);
+        }
+        Ok(Writer::new(folder, caller, 0))
     }
 
     /// Goes on with a recording that exists, such as to add its symbols.
-    pub fn append(path: &Path, owner: Option<Owner>) -> Result<Writer, Error> {
-        let mut segments = 0;
-        for table in fs::read_dir(path).map_err(|error| Error::io("read", path, error))?.flatten() {
-            for segment in fs::read_dir(table.path()).into_iter().flatten().flatten() {
-                let name = segment.file_name();
-                let number = name.to_str().and_then(|name| name.split('.').next()?.parse::<u32>().ok());
-                segments = segments.max(number.unwrap_or(0));
-            }
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read or the caller may not write to it.
+    pub fn append(folder: Arc<Folder>, caller: &Caller) -> Result<Writer, Error> {
+        let _acting = acting(caller, folder.path())?;
+        let mut last = 0;
+        for table in Tables::NAMES {
+            let Ok(table) = folder.folder(table) else { continue };
+            let entries = table.entries().map_err(|error| Error::io("read", table.path(), error))?;
+            last = entries.iter().filter_map(|entry| segment::number(&entry.name)).fold(last, u32::max);
         }
-        Ok(Writer { path: path.to_owned(), owner, segments, failed: false, tables: Tables::default() })
+        Ok(Writer::new(folder, caller, last))
+    }
+
+    fn new(folder: Arc<Folder>, caller: &Caller, number: u32) -> Writer {
+        let segments = || Segments { folder: folder.clone(), number, tables: HashMap::new() };
+        let (send, receive) = sync_channel::<Tables>(WAITING);
+        let (mut to, of) = (segments(), caller.clone());
+        let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
+            let _acting = acting(&of, to.folder.path())?;
+            receive.iter().try_for_each(|mut tables| to.write(&mut tables))
+        });
+        let scribe = match thread {
+            Ok(thread) => Scribe::Thread(send, thread),
+            Err(_) => Scribe::Here(segments()),
+        };
+        Writer { folder, caller: caller.clone(), scribe, tables: Tables::default() }
     }
 
     /// The recording's folder.
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn folder(&self) -> &Arc<Folder> {
+        &self.folder
     }
 
-    /// Closes what was pushed so far into segments.
+    /// Closes what was pushed so far into segments, as soon as the disk takes them.
     ///
     /// After an error (a full disk) the writer writes no more, so that no later segment points to one that is
     /// missing; further calls drop their rows and succeed, and [`Writer::finish`] marks the recording cut short.
+    ///
+    /// # Errors
+    ///
+    /// The first error of writing, once; it may be one of an earlier call.
     pub fn flush(&mut self) -> Result<(), Error> {
-        if self.failed {
-            self.tables = Tables::default();
-            return Ok(());
-        }
         if self.tables.rows() == 0 {
             return Ok(());
         }
-        self.segments += 1;
-        let written = self.tables.write(&self.path, self.segments, self.owner);
-        self.failed = written.is_err();
-        written
+        match &mut self.scribe {
+            Scribe::Thread(send, _) => {
+                let rows = std::mem::take(&mut self.tables);
+                match send.try_send(rows) {
+                    Ok(()) => Ok(()),
+                    // The disk is behind: they go with the next ones.
+                    Err(TrySendError::Full(rows)) => {
+                        self.tables = rows;
+                        Ok(())
+                    }
+                    Err(TrySendError::Disconnected(_)) => self.ended(),
+                }
+            }
+            Scribe::Here(to) => {
+                let acting = acting(&self.caller, to.folder.path());
+                let written = acting.and_then(|_acting| to.write(&mut self.tables));
+                if written.is_err() {
+                    self.scribe = Scribe::Gone;
+                    self.tables = Tables::default();
+                }
+                written
+            }
+            Scribe::Gone => {
+                self.tables = Tables::default();
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for the thread's end.
+    fn ended(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.scribe, Scribe::Gone) {
+            Scribe::Thread(send, thread) => {
+                drop(send);
+                thread.join().unwrap_or_else(|_| {
+                    let bug = std::io::Error::other("the writer ended by a bug of its own");
+                    Err(Error::io("write", self.folder.path(), bug))
+                })
+            }
+            Scribe::Here(_) | Scribe::Gone => Ok(()),
+        }
     }
 
     /// Writes the last rows and the final `about.json`.
+    ///
+    /// # Errors
+    ///
+    /// The first error that no call has told yet.
     pub fn finish(mut self, mut about: About) -> Result<(), Error> {
-        let flushed = self.flush();
-        if self.failed {
+        let failed = matches!(self.scribe, Scribe::Gone);
+        if let Scribe::Thread(send, _) = &self.scribe {
+            let _ = send.send(std::mem::take(&mut self.tables)); // a thread that ended says why below
+        }
+        let flushed = self.flush().and(self.ended());
+        if failed || flushed.is_err() {
             about.state = State::CutShort;
         }
-        self.write_about(&about)?;
-        flushed
+        let _acting = acting(&self.caller, self.folder.path())?;
+        let _ = self.folder.remove_file(RESERVE); // where it is not, there is no room to be had
+        let written = write_about(&self.folder, &about);
+        let _ = self.folder.sync(); // what it lacks on the disk is lost only if the machine itself stops now
+        flushed.and(written)
     }
+}
 
-    fn write_about(&self, about: &About) -> Result<(), Error> {
-        let path = self.path.join("about.json");
-        let temporary = self.path.join("about.json.tmp");
-        let mut text = serde_json::to_vec_pretty(about)
-            .map_err(|error| Error::io("encode", &path, std::io::Error::other(error)))?;
-        text.push(b'\n');
-        fs::write(&temporary, text).map_err(|error| Error::io("write", &temporary, error))?;
-        give(&temporary, self.owner)?;
-        fs::rename(&temporary, &path).map_err(|error| Error::io("rename", &temporary, error))
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.ended(); // what was flushed is on the disk when the writer is gone
     }
+}
+
+fn acting(caller: &Caller, path: &Path) -> Result<slowpath_files::Acting, Error> {
+    caller.act().map_err(|error| Error::io("act as the caller to write", path, error))
+}
+
+fn reserve(folder: &Folder) -> Result<(), Error> {
+    let failed = |error| Error::io("write", &folder.path().join(RESERVE), error);
+    let mut file = folder.create_file(RESERVE).map_err(failed)?;
+    file.write_all(&vec![0; RESERVE_BYTES]).map_err(failed)
+}
+
+fn write_about(folder: &Folder, about: &About) -> Result<(), Error> {
+    let path = folder.path().join(ABOUT);
+    let failed = |error| Error::io("write", &path, error);
+    let mut text = serde_json::to_vec_pretty(about).map_err(|error| failed(std::io::Error::other(error)))?;
+    text.push(b'\n');
+    let _ = folder.remove_file(ABOUT_TEMPORARY); // a remainder of a writer that was killed
+    let mut file = folder.create_file(ABOUT_TEMPORARY).map_err(failed)?;
+    file.write_all(&text).and_then(|()| file.sync_data()).map_err(failed)?;
+    folder.rename(ABOUT_TEMPORARY, ABOUT).map_err(failed)
 }

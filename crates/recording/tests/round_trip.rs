@@ -1,9 +1,11 @@
 //! What was written is read back equal, whatever the rows; and what points to nothing is dropped and counted.
 
 use proptest::prelude::*;
+use slowpath_files::{Caller, Folder};
 use slowpath_recording::about::{Format, MAJOR, State};
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Writer};
+use std::sync::Arc;
 
 fn about() -> About {
     serde_json::from_value(serde_json::json!({
@@ -45,7 +47,7 @@ proptest! {
         cut in 0usize..200,
     ) {
         let dir = tempfile::tempdir().expect("a folder");
-        let mut writer = Writer::create(dir.path(), &about(), None).expect("it is created");
+        let mut writer = Writer::create(Arc::new(Folder::open(dir.path()).expect("a folder")), &about(), &Caller::detect()).expect("it is created");
         let processes: Vec<Process> = (0..)
             .zip(programs)
             .map(|(number, (program, arguments, cpu))| process(number, program, arguments, cpu))
@@ -75,7 +77,9 @@ proptest! {
 #[test]
 fn rows_that_point_to_nothing_are_dropped_and_said() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut writer = Writer::create(dir.path(), &about(), None).expect("it is created");
+    let mut writer =
+        Writer::create(Arc::new(Folder::open(dir.path()).expect("a folder")), &about(), &Caller::detect())
+            .expect("it is created");
     writer.tables.samples.push(Sample {
         time_ns: 1,
         thread: 7,
@@ -93,7 +97,9 @@ fn rows_that_point_to_nothing_are_dropped_and_said() {
 #[test]
 fn of_several_rows_with_one_number_the_last_holds() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut writer = Writer::create(dir.path(), &about(), None).expect("it is created");
+    let mut writer =
+        Writer::create(Arc::new(Folder::open(dir.path()).expect("a folder")), &about(), &Caller::detect())
+            .expect("it is created");
     writer.tables.processes.push(process(0, "first".into(), Vec::new(), None));
     writer.flush().expect("it is written");
     writer.tables.processes.push(process(0, "last".into(), Vec::new(), Some(5)));
@@ -107,7 +113,9 @@ fn of_several_rows_with_one_number_the_last_holds() {
 fn a_recording_whose_writer_was_killed_opens_and_is_cut_short() {
     let dir = tempfile::tempdir().expect("a folder");
     let running = About { state: State::Recording, format: Format { major: MAJOR, minor: 0 }, ..about() };
-    let mut writer = Writer::create(dir.path(), &running, None).expect("it is created");
+    let mut writer =
+        Writer::create(Arc::new(Folder::open(dir.path()).expect("a folder")), &running, &Caller::detect())
+            .expect("it is created");
     writer.tables.processes.push(process(0, "p".into(), Vec::new(), None));
     writer.flush().expect("it is written");
     drop(writer);

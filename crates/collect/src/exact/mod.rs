@@ -10,6 +10,7 @@
 mod merge;
 
 use crate::launch::{self, Ended, Held};
+use crate::storage::{self, Storage};
 use crate::target::about;
 use crate::{Error, Options, Outcome, Progress, clock, signals};
 use merge::{Names, Slices};
@@ -46,9 +47,8 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
          system calls, waits and the kernel's work are not seen, threads take turns, set-uid programs gain no rights"
             .to_owned(),
     );
-    let path = folder::create(&options.root, about.started_unix_ns / 1_000_000_000, &program, options.owner)?;
-    about.id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut writer = Writer::create(&path, &about, options.owner)?;
+    let Storage { mut writer, temporary } = storage::begin(&options, &mut about, &program)?;
+    let kept = writer.folder().clone();
     signals::install().map_err(Error::system("handle signals"))?;
 
     let start = clock::now_ns();
@@ -56,7 +56,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
     let pid = held.pid;
     if let Err(error) = held.go("valgrind") {
         let _ = launch::ended(pid); // it has ended by itself
-        let _ = folder::remove(&path);
+        folder::discard(&kept, &options.caller);
         return Err(error);
     }
     let pidfd = launch::pidfd(pid).map_err(Error::system("watch the program"))?;
@@ -86,7 +86,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
         (about.exit, about.user_ns, about.sys_ns) = (Some(exit), user_ns, sys_ns);
     }
     if counted.processes.is_empty() {
-        let _ = folder::remove(&path);
+        folder::discard(&kept, &options.caller);
         return Err(nothing(&program, ended, scratch.path()));
     }
     if let Some(unread) = counted.unread.take() {
@@ -97,7 +97,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
     counted.write(&mut writer, &about, &command_text);
     let exit = about.exit;
     let trouble = writer.finish(about).err().map(|error| error.to_string());
-    Ok(Outcome { path, exit, trouble, held: Vec::new() })
+    Ok(Outcome { folder: kept, temporary, exit, trouble, held: Vec::new() })
 }
 
 /// Why there is nothing: valgrind itself could not run the program.

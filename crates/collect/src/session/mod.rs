@@ -14,13 +14,15 @@ use crate::tracer::ptrace::Ptrace;
 use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
 use crate::world::{Usage, World};
-use crate::{Error, OnProgress, Progress, clock, launch};
+use crate::{OnProgress, Progress, clock, launch};
+use slowpath_files::Folder;
 use slowpath_recording::tables::{Call, Loop, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
 use slowpath_symbols::kernel::KernelSymbols;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How often the counter is told what is worth counting, and how much the past fades each time (half in 2 s).
@@ -440,7 +442,7 @@ impl Session {
     }
 
     /// Writes what is left and the final `about.json`.
-    pub(crate) fn finish(mut self, mut about: About) -> Result<(PathBuf, Option<String>), Error> {
+    pub(crate) fn finish(mut self, mut about: About) -> (Arc<Folder>, Option<String>) {
         let tables = &mut self.writer.tables;
         // So far what a tracer by ptrace took.
         let stopped_ns = about.tracing_ns;
@@ -462,11 +464,11 @@ impl Session {
             }
         }
         about.lost = lost;
-        let path = self.writer.path().to_owned();
+        let folder = self.writer.folder().clone();
         if let Err(error) = self.writer.finish(about) {
             self.trouble.get_or_insert(error.to_string());
         }
-        Ok((path, self.trouble))
+        (folder, self.trouble)
     }
 }
 

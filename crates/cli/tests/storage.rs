@@ -1,0 +1,310 @@
+//! Where recordings are kept: found, listed, limited, removed; and nobody but the caller gets or loses a file by it.
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use support::{SLOWPATH, is_root, one_at_a_time, said};
+
+/// A user without an account.
+const USER: u32 = 12_345;
+/// Plants links wherever the recorder might write, as quickly as it can, for so many seconds.
+const HOSTILE: &str = r#"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+static const char *names[] = { "about.json.tmp", "about.json", "samples", "syscalls", "processes", "stacks", "reserve" };
+int main(int argc, char **argv) {
+    const char *root = argv[1], *secret = argv[2], *folder = argv[3];
+    time_t end = time(NULL) + atoi(argv[4]);
+    char path[4096], moved[4096];
+    for (int round = 0; time(NULL) < end; round++) {
+        DIR *all = opendir(root);
+        for (struct dirent *one; all && (one = readdir(all));) {
+            if (one->d_name[0] == '.') continue;
+            for (unsigned at = 0; at < sizeof names / sizeof *names; at++) {
+                snprintf(path, sizeof path, "%s/%s/%s", root, one->d_name, names[at]);
+                snprintf(moved, sizeof moved, "%s/%s/moved-%d-%u", root, one->d_name, round, at);
+                if (round % 7 == 3) rename(path, moved);
+                symlink(at < 2 ? secret : folder, path);
+                if (round % 5 == 4) unlink(path);
+                snprintf(path, sizeof path, "%s/%s/%s/%06d.parquet.tmp", root, one->d_name, names[at], round % 20);
+                symlink(secret, path);
+            }
+            if (round % 100 == 99) {
+                snprintf(path, sizeof path, "%s/%s", root, one->d_name);
+                snprintf(moved, sizeof moved, "%s/.moved-%d", root, round);
+                rename(path, moved);
+                symlink(folder, path);
+            }
+        }
+        if (all) closedir(all);
+    }
+    return 7;
+}
+"#;
+
+fn slowpath(state: &Path, directory: &Path, arguments: &[&str]) -> Output {
+    let mut run = Command::new(SLOWPATH);
+    run.args(arguments).env("XDG_STATE_HOME", state).current_dir(directory).env_remove("SLOWPATH_KEEP");
+    run.stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn ids(state: &Path) -> Vec<String> {
+    let listed = slowpath_recording::folder::list(&state.join("slowpath")).unwrap();
+    listed.into_iter().map(|one| one.about.id).collect()
+}
+
+/// A folder that a user without an account may use, and in it what that user must not get.
+fn guarded() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let (secret, folder) = (dir.path().join("secret"), dir.path().join("roots"));
+    fs::write(&secret, "root's own").unwrap();
+    fs::create_dir(&folder).unwrap();
+    (dir, secret, folder)
+}
+
+fn unharmed(secret: &Path, folder: &Path) {
+    assert_eq!(fs::read_to_string(secret).unwrap(), "root's own");
+    for path in [secret, folder] {
+        let of = fs::metadata(path).unwrap();
+        assert_eq!((of.uid(), of.gid()), (0, 0), "{}", path.display());
+    }
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+}
+
+fn hostile(dir: &Path) -> PathBuf {
+    let (source, program) = (dir.join("hostile.c"), dir.join("hostile"));
+    fs::write(&source, HOSTILE).unwrap();
+    let made = Command::new("gcc").args(["-w", "-O1", "-o"]).args([&program, &source]).status().unwrap();
+    assert!(made.success());
+    program
+}
+
+#[test]
+fn a_hostile_program_gets_no_file_of_roots_while_root_records_it_for_its_user() {
+    let _one = one_at_a_time();
+    if !is_root() {
+        eprintln!("SKIPPED hostile program: it needs root");
+        return;
+    }
+    let (dir, secret, folder) = guarded();
+    let program = hostile(dir.path());
+    // Under sudo: the recordings are the caller's, who runs the program too.
+    let state = dir.path().join("state");
+    fs::create_dir(&state).unwrap();
+    chown(&state, Some(USER), Some(USER)).unwrap();
+    let root = state.join("slowpath");
+    let mut run = Command::new(SLOWPATH);
+    run.env("SUDO_UID", USER.to_string()).env("SUDO_GID", USER.to_string()).env("XDG_STATE_HOME", &state);
+    run.current_dir(dir.path()).args(["--html", "state/page.html", "--", "setpriv", "--clear-groups"]);
+    run.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string()]);
+    run.arg(&program).args([&root, &secret, &folder]).arg("10");
+    let output = run.stdin(Stdio::null()).output().unwrap();
+    assert!(matches!(output.status.code(), Some(7 | 125)), "{:?}: {}", output.status, said(&output));
+    unharmed(&secret, &folder);
+    let raced = fs::read_dir(&root).unwrap().flatten();
+    let raced = raced.filter(|entry| entry.file_name().to_string_lossy().starts_with(".moved"));
+    assert!(raced.count() > 0, "the program did move and plant something: {}", said(&output));
+}
+
+#[test]
+fn root_writes_into_no_folder_of_another_user_and_through_none_of_its_links() {
+    let _one = one_at_a_time();
+    if !is_root() {
+        eprintln!("SKIPPED folders of others: it needs root");
+        return;
+    }
+    let (dir, secret, folder) = guarded();
+    let theirs = dir.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    symlink(&folder, theirs.join("link")).unwrap();
+    chown(&theirs, Some(USER), Some(USER)).unwrap();
+    for (place, why) in [("theirs", "belongs to the user 12345"), ("theirs/link", "link of another user")] {
+        let place = dir.path().join(place);
+        let output = slowpath(
+            dir.path(),
+            dir.path(),
+            &["--dir", place.to_str().unwrap(), "--", "sh", "-c", "echo ran; exit 3"],
+        );
+        assert_eq!((output.status.code(), text(&output).as_str()), (Some(3), "ran\n"), "{}", said(&output));
+        let said = said(&output);
+        assert!(said.contains(why) && said.contains("the recording is not kept"), "{said}");
+    }
+    unharmed(&secret, &folder);
+    assert_eq!(fs::read_dir(&theirs).unwrap().count(), 1);
+}
+
+#[test]
+fn where_recordings_cannot_be_kept_the_program_runs_and_the_report_comes() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    // A file where the folder would be.
+    fs::write(dir.path().join("slowpath"), "").unwrap();
+    let output = slowpath(dir.path(), dir.path(), &["--", "sh", "-c", "echo ran; exit 3"]);
+    assert_eq!((output.status.code(), text(&output).as_str()), (Some(3), "ran\n"), "{}", said(&output));
+    let said = said(&output);
+    assert!(said.contains("the recording is not kept") && said.contains("wall "), "{said}");
+    let left = fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+    let ours = |name: &str| name.starts_with("slowpath-") && !name.contains("suites");
+    assert!(
+        !left.into_iter().any(|entry| ours(&entry.file_name().to_string_lossy()) && entry.path().is_dir())
+    );
+}
+
+#[test]
+fn recordings_are_no_part_of_the_programs_directory_and_those_made_there_come_first() {
+    let _one = one_at_a_time();
+    let (state, here, there) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let output = slowpath(state.path(), here.path(), &["--", "find", "."]);
+    assert_eq!(text(&output), ".\n", "{}", said(&output));
+    slowpath(state.path(), there.path(), &["--", "true"]);
+    let listed = text(&slowpath(state.path(), here.path(), &["list"]));
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[0].contains("find .") && lines[0].contains(" MiB "), "{listed}");
+    assert!(lines[1].contains("other directories") && lines[2].contains("true"), "{listed}");
+    assert!(lines[2].contains(&fs::canonicalize(there.path()).unwrap().display().to_string()), "{listed}");
+    // The newest is that of this directory.
+    let newest = |directory: &Path| text(&slowpath(state.path(), directory, &["explain"]));
+    assert!(newest(here.path()).contains("find .") && newest(there.path()).contains("true"));
+    assert!(newest(state.path()).contains("true"), "where nothing was recorded it is the newest of all");
+}
+
+#[test]
+fn the_oldest_recordings_go_when_there_is_no_more_room() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..3 {
+        slowpath(dir.path(), dir.path(), &["--", "true"]);
+    }
+    let before = ids(dir.path());
+    assert_eq!(before.len(), 3);
+    let output = slowpath(dir.path(), dir.path(), &["--keep", "1K", "--", "true"]);
+    assert!(said(&output).contains("removed the 3 oldest recordings"), "{}", said(&output));
+    let after = ids(dir.path());
+    assert_eq!(after.len(), 1);
+    assert!(!before.contains(&after[0]));
+    // Those in a folder that the user named are the user's affair.
+    let own = dir.path().join("own");
+    for _ in 0..2 {
+        slowpath(dir.path(), dir.path(), &["--dir", own.to_str().unwrap(), "--keep", "1K", "--", "true"]);
+    }
+    assert_eq!(slowpath_recording::folder::list(&own).unwrap().len(), 2);
+}
+
+#[test]
+fn recordings_go_by_age() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    slowpath(dir.path(), dir.path(), &["--", "true"]);
+    slowpath(dir.path(), dir.path(), &["--", "false"]);
+    // One of them was made eight days ago.
+    let old = dir.path().join("slowpath").join(&ids(dir.path())[0]).join("about.json");
+    let mut about: serde_json::Value = serde_json::from_slice(&fs::read(&old).unwrap()).unwrap();
+    about["started_unix_ns"] =
+        (about["started_unix_ns"].as_u64().unwrap() - 8 * 86_400 * 1_000_000_000).into();
+    fs::write(&old, about.to_string()).unwrap();
+    assert!(slowpath(dir.path(), dir.path(), &["rm", "--older-than", "9d"]).status.success());
+    assert_eq!(ids(dir.path()).len(), 2);
+    assert!(slowpath(dir.path(), dir.path(), &["rm", "--older-than", "7d"]).status.success());
+    let left = ids(dir.path());
+    assert!(left.len() == 1 && left[0].ends_with("-false"), "{left:?}");
+}
+
+#[test]
+fn only_recordings_are_removed_whole_and_never_through_a_link() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("slowpath");
+    slowpath(dir.path(), dir.path(), &["--", "true"]);
+    let id = ids(dir.path()).remove(0);
+    let refused = |arguments: &[&str], why: &str| {
+        let output = slowpath(dir.path(), dir.path(), &[&["rm"], arguments].concat());
+        assert_eq!(output.status.code(), Some(125), "{arguments:?}");
+        assert!(
+            said(&output).contains(why) && said(&output).contains("nothing was removed"),
+            "{}",
+            said(&output)
+        );
+    };
+    // A project with a file of that name.
+    let project = dir.path().join("proj");
+    fs::create_dir(&project).unwrap();
+    fs::write(project.join("about.json"), "{\"name\": \"mine\"}").unwrap();
+    fs::write(project.join("precious"), "x").unwrap();
+    refused(&["./proj"], "does not lie in the folder of recordings");
+    refused(&["./proj", "--force"], "does not say its format");
+    // A recording elsewhere, one with something else in it, and links.
+    let copy = dir.path().join("copy");
+    assert!(Command::new("cp").arg("-a").arg(root.join(&id)).arg(&copy).status().unwrap().success());
+    refused(&["./copy"], "--force");
+    fs::write(copy.join("samples/notes.txt"), "mine").unwrap();
+    refused(&["./copy", "--force"], "samples/notes.txt");
+    assert!(copy.join("about.json").exists() && copy.join("samples/notes.txt").exists());
+    fs::remove_file(copy.join("samples/notes.txt")).unwrap();
+    symlink(&copy, root.join("link")).unwrap();
+    refused(&["link"], "a link to one");
+    fs::remove_dir_all(copy.join("waits")).ok();
+    symlink(&project, copy.join("waits")).unwrap();
+    refused(&["./copy", "--force"], "waits");
+    fs::remove_file(copy.join("waits")).unwrap();
+    assert!(slowpath(dir.path(), dir.path(), &["rm", "./copy", "--force"]).status.success());
+    assert!(!copy.exists() && project.join("precious").exists());
+    // One that a full disk left without about.json.
+    fs::remove_file(root.join("link")).unwrap();
+    fs::create_dir(root.join("empty")).unwrap();
+    assert!(slowpath(dir.path(), dir.path(), &["rm", "empty", &id]).status.success());
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+}
+
+#[test]
+fn one_that_is_being_recorded_is_not_removed() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = Command::new(SLOWPATH);
+    run.args(["--", "sh", "-c", "read line"]).env("XDG_STATE_HOME", dir.path()).stdin(Stdio::piped());
+    let mut recorded = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while ids(dir.path()).is_empty() {
+        assert!(recorded.try_wait().unwrap().is_none(), "it waits for its input");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let output = slowpath(dir.path(), dir.path(), &["rm", "--all"]);
+    assert!(said(&output).contains("it is being recorded"), "{}", said(&output));
+    drop(recorded.stdin.take());
+    recorded.wait().unwrap();
+    assert!(slowpath(dir.path(), dir.path(), &["rm", "--all"]).status.success());
+    assert!(ids(dir.path()).is_empty());
+}
+
+#[test]
+fn a_pipe_in_a_recording_keeps_no_reader_waiting() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    slowpath(dir.path(), dir.path(), &["--", "sleep", "0.01"]);
+    let recording = dir.path().join("slowpath").join(&ids(dir.path())[0]);
+    let pipe = |path: PathBuf| {
+        fs::remove_file(&path).ok();
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe(recording.join("processes/000001.parquet"));
+    let output = slowpath(dir.path(), dir.path(), &["explain"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(text(&output).contains("could not be read"), "{}", text(&output));
+    pipe(recording.join("about.json"));
+    assert!(text(&slowpath(dir.path(), dir.path(), &["list"])).is_empty());
+    let output = slowpath(dir.path(), dir.path(), &["explain", recording.to_str().unwrap()]);
+    assert!(said(&output).contains("no regular file"), "{}", said(&output));
+}
