@@ -2,6 +2,7 @@
 //! function of a library everything between the two goes through.
 
 use crate::Evidence;
+use crate::candidate::{Candidate, Gate};
 use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Sure};
@@ -201,6 +202,8 @@ pub(crate) struct Draft<'s> {
     pub basis: Basis,
     pub cost_ns: f64,
     pub gain_ns: f64,
+    /// What it must save to be reported.
+    pub gate: Gate,
     /// A stack that shows where from, and the function on it that is told.
     pub stack: Option<u32>,
     pub own: Option<u32>,
@@ -213,7 +216,7 @@ pub(crate) struct Draft<'s> {
 }
 
 impl Draft<'_> {
-    pub(crate) fn finish(mut self, evidence: &Evidence<'_>) -> Finding {
+    pub(crate) fn finish(mut self, evidence: &Evidence<'_>) -> Candidate {
         if evidence.by_ptrace {
             self.estimated();
         }
@@ -229,7 +232,7 @@ impl Draft<'_> {
             Basis::Instructions => 0.0, // no cause by system calls counts them
         };
         let cost = self.cost_ns.min(total);
-        Finding {
+        let finding = Finding {
             cause: self.cause,
             title: self.title.to_owned(),
             confidence: self.confidence,
@@ -250,7 +253,8 @@ impl Draft<'_> {
             facts: self.facts,
             series: Vec::new(),
             advice: self.advice,
-        }
+        };
+        Candidate { finding, gate: Some(self.gate), process: self.process }
     }
 }
 

@@ -4,11 +4,13 @@
 //! - [`Evidence`] — a recording with the indexes that causes share.
 //! - [`calls`] — system calls with the indexes that causes share.
 //! - [`causes`] — one file a cause, all of one function type.
+//! - [`candidate`] — what causes see, added up over processes and runs, and whether it saves enough to be a finding.
 //! - [`findings`] — what comes out: plain values.
 //! - [`syscalls`](mod@syscalls) — system calls added up, for people to look at.
 //! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
 
 pub mod calls;
+pub mod candidate;
 pub mod causes;
 mod evidence;
 pub mod findings;
@@ -20,11 +22,9 @@ pub use evidence::Evidence;
 
 pub use causes::words;
 
-use causes::words::base_name;
 use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
-use std::collections::HashSet;
 
 /// A program that used less CPU time than this is too short to tell growth from chance, ns.
 const SHORT_NS: u64 = 300_000_000;
@@ -32,16 +32,8 @@ const SHORT_NS: u64 = 300_000_000;
 /// Everything that a recording says.
 pub fn diagnose(recording: &Recording) -> Findings {
     let evidence = Evidence::new(recording);
-    let programs: HashSet<&str> =
-        recording.tables.processes.iter().map(|process| base_name(&process.program)).collect();
-    let mut findings: Vec<_> = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
-    // What stays the same when the program is renamed, moved or built anew.
-    for finding in &mut findings {
-        let own = programs.contains(finding.module.as_str());
-        let module = if own { "program" } else { &finding.module };
-        finding.fingerprint = format!("{}|{module}|{}", finding.cause.slug(), finding.function);
-    }
-    let mut findings = merged(findings);
+    let candidates = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    let mut findings = candidate::merged(&evidence, candidates);
     let gain = |finding: &Finding| (finding.gain_ns, finding.gain_instructions);
     findings.sort_by(|a, b| gain(b).cmp(&gain(a)).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
     let mut notes = Vec::new();
@@ -93,38 +85,6 @@ fn unseen_calls(recording: &Recording) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// One finding for each place: what several processes of one program do there is one thing to mend.
-fn merged(findings: Vec<Finding>) -> Vec<Finding> {
-    let gain = |finding: &Finding| (finding.gain_ns, finding.gain_instructions);
-    let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
-    let mut merged: Vec<(Finding, usize)> = Vec::new();
-    for mut finding in findings {
-        match merged.iter_mut().find(|(one, _)| one.fingerprint == finding.fingerprint) {
-            None => merged.push((finding, 1)),
-            Some((one, times)) => {
-                if gain(&finding) > gain(one) {
-                    std::mem::swap(one, &mut finding);
-                }
-                one.cost_ns += finding.cost_ns;
-                one.gain_ns += finding.gain_ns;
-                one.cost_instructions = sum(one.cost_instructions, finding.cost_instructions);
-                one.gain_instructions = sum(one.gain_instructions, finding.gain_instructions);
-                one.share = (one.share + finding.share).min(1.0);
-                *times += 1;
-            }
-        }
-    }
-    let told = merged.into_iter().map(|(mut finding, times)| {
-        if times > 1 {
-            finding.explanation.push(format!(
-                "that is one of {times} processes which do the same; cost and gain are for all"
-            ));
-        }
-        finding
-    });
-    told.collect()
 }
 
 fn summary(recording: &Recording, evidence: &Evidence<'_>) -> RecordingSummary {

@@ -6,19 +6,19 @@
 use super::words::{base_name, count, time};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, EXECS, OPENS, STATS, Sum, fact, from, some};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Misses before they count, and misses for each hit.
+/// Misses in a run before they count, and misses for each hit.
 const MISSES: u64 = 200;
 const FOR_EACH_HIT: f64 = 2.0;
 /// The same paths are missed so often on average: a path that is tried once had to be tried.
 const EACH: f64 = 3.0;
 /// … or so many places are tried for each name.
 const PLACES: f64 = 4.0;
-/// The gain is at least this share of the run's CPU time, and this long, ns.
-const SHARE: f64 = 0.10;
-const LEAST_NS: f64 = 5e6;
+/// A search path is seldom the programmer's own: a twentieth is not worth the talk.
+const GATE: Gate = Gate { share: 0.10, least_ns: 5e6, of: Whole::Cpu };
 /// ENOENT and ENOTDIR.
 const MISSED: [i64; 2] = [-2, -20];
 
@@ -32,7 +32,7 @@ struct Search {
     own: BTreeMap<Option<u32>, f64>,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let tables = &evidence.recording.tables;
     let mut searches: BTreeMap<&str, Search> = BTreeMap::new();
@@ -62,13 +62,15 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Finding> {
+fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Candidate> {
     let sum = &search.missed;
     let cost = sum.working_ns();
-    if sum.count < MISSES || (sum.count as f64) < FOR_EACH_HIT * search.hits as f64 {
+    if sum.count < MISSES * u64::from(evidence.recording.about.runs.max(1))
+        || (sum.count as f64) < FOR_EACH_HIT * search.hits as f64
+    {
         return None;
     }
-    if cost < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+    if !GATE.may_pass(evidence, cost) {
         return None;
     }
     let files = &evidence.recording.tables.files;
@@ -115,6 +117,7 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Fi
             basis: Basis::Cpu,
             cost_ns: cost,
             gain_ns: cost,
+            gate: GATE,
             stack: stack.filter(|_| own.is_some()),
             own: *own,
             process,

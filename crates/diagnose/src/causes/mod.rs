@@ -12,10 +12,12 @@ mod waiting;
 pub mod words;
 
 use crate::Evidence;
-use crate::findings::{Cause, Finding};
+use crate::candidate::Candidate;
+use crate::findings::Cause;
 
-/// Looks for one cause. Several signs of one cause in one place make one finding.
-pub type Find = fn(&Evidence<'_>) -> Vec<Finding>;
+/// Looks for one cause, process by process; what they have in common is added up later. Several signs of one cause in one place
+/// make one candidate.
+pub type Find = fn(&Evidence<'_>) -> Vec<Candidate>;
 
 /// Every cause that is looked for.
 pub const ALL: &[(Cause, Find)] = &[

@@ -10,7 +10,8 @@ use crate::Evidence;
 use crate::calls::{
     CONNECT, Calls, Draft, FORKS, OPENS, POLLS, Place, READS, Sum, WRITES, fact, from, is_read_open, is_sleep,
 };
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,9 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const OPERATIONS: usize = 10;
 /// Start-up is at least this share of the operations' time.
 const START_UP: f64 = 0.5;
-/// The gain is at least this share of the elapsed time, and this long, ns.
-const SHARE: f64 = 0.10;
-const LEAST_NS: f64 = 50e6;
+/// A tenth of the elapsed time, and what a person notices.
+const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
 /// A file that this share of the operations touches is part of starting up.
 const COMMON: f64 = 0.5;
 /// execve, execveat, mmap, mprotect, munmap.
@@ -42,7 +42,7 @@ struct Operation {
     end: u64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let tables = &evidence.recording.tables;
     // Who forked a pid: the call whose result it is, at or before the child's start.
@@ -255,12 +255,11 @@ fn finding(
     own: Option<u32>,
     operations: &[Operation],
     forks: &Sum,
-) -> Option<Finding> {
+) -> Option<Candidate> {
     let tables = &evidence.recording.tables;
     let about = &evidence.recording.about;
-    let wall = about.wall_ns.saturating_sub(about.tracing_wall_ns) as f64;
     let lives: f64 = operations.iter().map(|operation| (operation.end - operation.start) as f64).sum();
-    if lives < (SHARE * wall).max(LEAST_NS) {
+    if !GATE.may_pass(evidence, lives) {
         return None; // before the dearer questions
     }
     let at = started(evidence, calls, operations);
@@ -286,7 +285,7 @@ fn finding(
         sampled(evidence, parent, &starts)
     };
     let gain = ((start_up - meanwhile) * alone).max(0.0);
-    if start_up < START_UP * (lives - waited) || gain < (SHARE * wall).max(LEAST_NS) {
+    if start_up < START_UP * (lives - waited) || !GATE.may_pass(evidence, gain) {
         return None;
     }
     let number = operations.len() as f64;
@@ -331,6 +330,7 @@ fn finding(
             basis: Basis::Wall,
             cost_ns: lives * alone,
             gain_ns: gain,
+            gate: GATE,
             stack,
             own,
             process: parent,

@@ -8,7 +8,8 @@
 use super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{CLOSE, Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,20 +22,23 @@ const WHOLE: f64 = 0.8;
 const MATCHED: f64 = 0.5;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
-/// The gain is at least this share of the run's CPU time, and this long, ns.
-const SHARE: f64 = 0.05;
-const LEAST_NS: f64 = 5e6;
+/// What is a twentieth of the time and can be seen is worth to be kept in memory.
+const GATE: Gate = Gate { share: 0.05, least_ns: 5e6, of: Whole::Cpu };
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = opened(evidence, &calls);
-    for (place, question) in asked(evidence, &calls) {
-        // Questions beside the reading, from the same place, are signs of the same cause.
+    for (place, mut question) in asked(evidence, &calls) {
+        // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is told.
         match findings.iter_mut().find(|(of, _)| *of == place) {
-            Some((_, finding)) => {
-                let also = question.explanation.into_iter().next().map(|sentence| format!("also {sentence}"));
-                finding.explanation.extend(also);
-                finding.facts.extend(question.facts);
+            Some((_, candidate)) => {
+                if question.finding.gain_ns > candidate.finding.gain_ns {
+                    std::mem::swap(candidate, &mut question);
+                }
+                let lesser = question.finding;
+                let also = lesser.explanation.into_iter().next().map(|sentence| format!("also {sentence}"));
+                candidate.finding.explanation.extend(also);
+                candidate.finding.facts.extend(lesser.facts);
             }
             None => findings.push((place, question)),
         }
@@ -43,7 +47,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
+fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
     // Opens of each file by place, and from everywhere in the process.
     let mut opens: BTreeMap<(Place, u32), u64> = BTreeMap::new();
     let mut all_opens: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -83,7 +87,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
         let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
         let cost = kernel.max(sampled).max(while_open(evidence, calls, process, &files)).min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
-        if gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+        if !GATE.may_pass(evidence, gain) {
             continue;
         }
         let mut paths: Vec<String> =
@@ -125,6 +129,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
                 basis: Basis::Cpu,
                 cost_ns: cost,
                 gain_ns: gain,
+                gate: GATE,
                 stack,
                 own,
                 process,
@@ -188,7 +193,7 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
 }
 
 /// One file opened anew for each of many writes: the opening and closing is what is done again.
-fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
+fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
     // By place and path, for what is written changes the file's state.
     let mut opens: BTreeMap<(Place, &str), Sum> = BTreeMap::new();
     let mut closes: BTreeMap<(u32, &str), Sum> = BTreeMap::new();
@@ -208,7 +213,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)>
         let close = closes.get(&(process, path)).map_or(0.0, Sum::working_ns);
         let cost = open.working_ns() + close;
         let gain = cost * (1.0 - 1.0 / open.count.max(1) as f64);
-        if open.count < ASKED || gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+        if open.count < ASKED || !GATE.may_pass(evidence, gain) {
             continue;
         }
         let stack = open.stack();
@@ -219,6 +224,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)>
             basis: Basis::Cpu,
             cost_ns: cost,
             gain_ns: gain,
+            gate: GATE,
             stack,
             own,
             process,
@@ -250,7 +256,7 @@ fn is_append_open(row: &Syscall) -> bool {
 }
 
 /// Storms of questions about a path that is there: stat, access, readlink, getcwd.
-fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
+fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
     let mut by_path: BTreeMap<(Place, Option<u32>), u64> = BTreeMap::new();
     let question = |row: &Syscall| {
         // A relative path is another file in another directory; an open file is asked for its size before it is read.
@@ -279,7 +285,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
         // The work around questions may be that of others, which found nothing: the kernel's part is a floor.
         let cost = sum.working_ns();
         let gain = cost * (1.0 - paths.len() as f64 / sum.count.max(1) as f64);
-        if gain < (SHARE * evidence.cpu_ns).max(LEAST_NS) {
+        if !GATE.may_pass(evidence, gain) {
             continue;
         }
         let paths: Vec<String> = paths.into_iter().collect();
@@ -293,6 +299,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Finding)> {
                 basis: Basis::Cpu,
                 cost_ns: cost,
                 gain_ns: gain,
+                gate: GATE,
                 stack,
                 own,
                 process,

@@ -6,7 +6,8 @@
 use super::words::{count, time};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, READS, SEEK, Sum, WRITES, fact, from};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::BTreeMap;
 
 /// Calls on one file from one place before they count, and the most bytes a call on average.
@@ -18,11 +19,10 @@ const BLOCK: f64 = 65_536.0;
 const WHOLE: f64 = 0.1;
 /// Seeks for each call from which it is no sequence.
 const SEEKS: f64 = 0.1;
-/// The gain is at least this share of the run's CPU time and of its elapsed time, and this long, ns.
-const SHARE: f64 = 0.05;
-const LEAST_NS: f64 = 5e6;
+/// What is a twentieth of the time and can be seen is worth a buffer.
+const GATE: Gate = Gate { share: 0.05, least_ns: 5e6, of: Whole::Longer };
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut sums: BTreeMap<(u32, u32, Option<u32>, bool), Sum> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -53,9 +53,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let needed = (sum.bytes as f64 / BLOCK).ceil().max(1.0);
         let cost = sum.working_ns();
         let gain = cost * (1.0 - needed / sum.count as f64);
-        // In a program that mostly waits even half of the CPU time is little.
-        let whole = evidence.cpu_ns.max(evidence.recording.about.wall_ns as f64);
-        if gain < (SHARE * whole).max(LEAST_NS) {
+        if !GATE.may_pass(evidence, gain) {
             continue;
         }
         let file = &evidence.recording.tables.files[file as usize];
@@ -75,6 +73,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 basis: Basis::Cpu,
                 cost_ns: cost,
                 gain_ns: gain,
+                gate: GATE,
                 stack,
                 own,
                 process,

@@ -4,7 +4,8 @@
 use super::words::{count, time};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, Place, Sum, fact, from};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::BTreeMap;
 
 /// fsync, fdatasync, msync, sync, syncfs, sync_file_range.
@@ -15,9 +16,8 @@ const WRITES: [u32; 5] = [1, 20, 18, 296, 328];
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
 const SYNCED: u64 = 20;
 const BYTES: f64 = 16_384.0;
-/// The gain is at least this share of the elapsed time, and this long, ns.
-const SHARE: f64 = 0.10;
-const LEAST_NS: f64 = 30e6;
+/// Less than a tenth, or than what a person notices, is a fair price for what is safe on the disk.
+const GATE: Gate = Gate { share: 0.10, least_ns: 30e6, of: Whole::Elapsed };
 /// If CPUs are used for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
@@ -31,7 +31,7 @@ struct Waits {
     bytes: u64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut sums: BTreeMap<Place, Waits> = BTreeMap::new();
     // Bytes written to each file by each process.
@@ -60,7 +60,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             files.insert(file.path.clone(), u64::from(file.file));
         }
     }
-    let wall = evidence.recording.about.wall_ns as f64;
     let mut findings = Vec::new();
     for ((process, own), Waits { sum, intervals, files, bytes }) in sums {
         let told: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
@@ -68,7 +67,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let each = bytes as f64 / sum.count.max(1) as f64;
         let cost = sum.duration_ns;
         let gain = cost * (1.0 - 1.0 / sum.count.max(1) as f64);
-        if sum.count < SYNCED || each > BYTES || gain < (SHARE * wall).max(LEAST_NS) {
+        if sum.count < SYNCED || each > BYTES || !GATE.may_pass(evidence, gain) {
             continue;
         }
         if calls.busy_share(&intervals) > BUSY {
@@ -84,6 +83,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 basis: Basis::Wall,
                 cost_ns: cost,
                 gain_ns: gain,
+                gate: GATE,
                 stack,
                 own,
                 process,

@@ -48,7 +48,13 @@ const WALKS_R2: f64 = 0.95;
 /// … or, if it grows as much as for a hint, in such strict order.
 const WALKS_RANK: f64 = 0.97;
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<crate::candidate::Candidate> {
+    let alone = |finding| crate::candidate::Candidate { finding, gate: None, process: 0 };
+    findings(evidence).into_iter().map(alone).collect()
+}
+
+/// Over all processes and runs.
+fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     if !evidence.recording.tables.slices.is_empty() {
         return slices::find(evidence);
     }

@@ -5,7 +5,8 @@
 use super::super::words::{count, time};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, WRITES, fact, from};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::{BTreeMap, HashMap};
 
 /// Messages that do not fill a packet, bytes.
@@ -15,9 +16,8 @@ const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
 /// Such waits from one place before they count, and their share of all waits after two small messages.
 const WAITED: u64 = 5;
 const MOST: f64 = 0.5;
-/// The gain is at least this share of the elapsed time, and this long, ns.
-const SHARE: f64 = 0.10;
-const LEAST_NS: f64 = 50e6;
+/// A tenth of the elapsed time, and what a person notices.
+const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
 
 /// Waits after two small messages in a row: those that were delayed, and how many there were.
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Written {
     small: u32,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let mut threads: HashMap<u32, Written> = HashMap::new();
     let mut places: BTreeMap<Place, Waits> = BTreeMap::new();
     for (row, process) in calls.all() {
@@ -62,14 +62,13 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Option<Finding> {
+fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Option<Candidate> {
     let delayed = &waits.delayed;
     let cost = delayed.blocked_ns;
-    let wall = evidence.recording.about.wall_ns as f64;
     if delayed.count < WAITED || (delayed.count as f64) < MOST * waits.all as f64 {
         return None;
     }
-    if cost < (SHARE * wall).max(LEAST_NS) {
+    if !GATE.may_pass(evidence, cost) {
         return None;
     }
     let stack = delayed.stack();
@@ -80,6 +79,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Opt
         basis: Basis::Wall,
         cost_ns: cost,
         gain_ns: cost,
+        gate: GATE,
         stack,
         own,
         process,

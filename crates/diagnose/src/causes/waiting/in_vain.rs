@@ -3,12 +3,14 @@
 use super::super::words::{time, times};
 use crate::Evidence;
 use crate::calls::{CONNECT, Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, fact, from, some};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::{BTreeMap, HashMap};
 
-/// Waits for an answer in vain, ns: each, and their share of the elapsed time.
+/// A wait for an answer in vain, ns.
 const IN_VAIN_NS: u64 = 500_000_000;
-const IN_VAIN_SHARE: f64 = 0.20;
+/// One alone can be an accident.
+const GATE: Gate = Gate { share: 0.20, least_ns: 2.0 * IN_VAIN_NS as f64, of: Whole::Elapsed };
 
 /// How the address of a name server ends: its port.
 const NAME_SERVICE: &str = ":53";
@@ -22,7 +24,7 @@ struct Asked {
     sent: bool,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let mut asked: HashMap<u32, Asked> = HashMap::new();
     let mut sums: BTreeMap<Place, (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
@@ -59,10 +61,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
             *addresses.entry(&tables.files[address as usize].path).or_default() += 1;
         }
     }
-    let wall = evidence.recording.about.wall_ns as f64;
     let mut findings = Vec::new();
     for ((process, own), (sum, addresses)) in sums {
-        if sum.blocked_ns < (IN_VAIN_SHARE * wall).max(2.0 * IN_VAIN_NS as f64) {
+        if !GATE.may_pass(evidence, sum.blocked_ns) {
             continue;
         }
         let stack = sum.stack();
@@ -75,6 +76,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                 basis: Basis::Wall,
                 cost_ns: sum.blocked_ns,
                 gain_ns: sum.blocked_ns,
+                gate: GATE,
                 stack,
                 own,
                 process,

@@ -13,9 +13,9 @@ mod sleeping;
 
 use crate::Evidence;
 use crate::calls::Calls;
-use crate::findings::Finding;
+use crate::candidate::Candidate;
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = sleeping::find(evidence, &calls);
     findings.extend(in_vain::find(evidence, &calls));

@@ -3,16 +3,16 @@
 use super::super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, is_sleep, name};
-use crate::findings::{Basis, Cause, Confidence, Finding, Sure};
+use crate::candidate::{Candidate, Gate, Whole};
+use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Sleeps from one place before they count.
 const SLEPT: u64 = 5;
 /// For so many of the sleeps there was a look that found nothing.
 const EMPTY: f64 = 0.8;
-/// The gain is at least this share of the elapsed time, and this long, ns.
-const SHARE: f64 = 0.10;
-const LEAST_NS: f64 = 50e6;
+/// A tenth of the elapsed time, and what a person notices.
+const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
 /// If CPUs are used for this share of the sleeps, the program is at work meanwhile.
 const BUSY: f64 = 0.5;
 
@@ -32,7 +32,7 @@ struct Looks {
     before: u64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     // By thread, for what another thread looks at is another matter.
     let mut sleeps: BTreeMap<Place, (Sum, Vec<(u64, u64)>)> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| is_sleep(row)) {
@@ -44,7 +44,6 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
     }
     sleeps.retain(|_, (sum, _)| sum.count >= SLEPT);
     let looks = looks(calls, sleeps.keys().map(|(thread, _)| *thread).collect());
-    let wall = evidence.recording.about.wall_ns as f64;
     let mut findings = Vec::new();
     for ((thread, own), (sum, intervals)) in sleeps {
         let slept = sum.count as f64;
@@ -54,7 +53,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
         };
         // What is waited for comes at any moment of the last sleep before it is seen: half of that is lost, on average.
         let gain = 0.5 * each * (look.something as f64).min(slept);
-        if gain < (SHARE * wall).max(LEAST_NS) || calls.busy_share(&intervals) > BUSY {
+        if !GATE.may_pass(evidence, gain) || calls.busy_share(&intervals) > BUSY {
             continue;
         }
         let stack = sum.stack();
@@ -70,6 +69,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Finding> {
                 basis: Basis::Wall,
                 cost_ns: sum.blocked_ns,
                 gain_ns: gain,
+                gate: GATE,
                 stack,
                 own,
                 process,
