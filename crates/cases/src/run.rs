@@ -3,6 +3,7 @@
 use crate::{Case, Error, Scale, all};
 use comfy_table::Table;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -40,7 +41,7 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
         let (wrong, cause, place) = verdict(case, &slow, &fixed);
         let found = slow.iter().find(|finding| finding["cause"] == case.cause.as_str());
         let basis = if found.is_some_and(|finding| finding["basis"] == "wall") { "wall" } else { "cpu" };
-        let proof = proof(case, basis, slowpath)?;
+        let proof = proof(case, basis, slowpath, &slow, &fixed)?;
         let wrong = wrong.or(proof.wrong);
         whole &= wrong.is_none();
         table.add_row([
@@ -126,8 +127,8 @@ fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<Vec<Value>, 
     }
 }
 
-/// Times both programs bare in pairs, as a user would.
-fn proof(case: &Case, basis: &str, slowpath: &Path) -> Result<Proof, Error> {
+/// Times both programs bare in pairs, as a user would. What that names as the reason must be what was found in each alone.
+fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Value]) -> Result<Proof, Error> {
     let failed = |why: String| Error::Run { name: case.name.clone(), why };
     let json = case.folder.join("build/comparison.json");
     let side = |program: &Path| {
@@ -136,8 +137,13 @@ fn proof(case: &Case, basis: &str, slowpath: &Path) -> Result<Proof, Error> {
     };
     let mut command = Command::new(slowpath);
     command
-        .args(["compare", "--no-why", "--no-shell", "--time-limit", TIME_LIMIT_S, "--export-json"])
-        .arg(&json);
+        .args(["compare", "--no-shell", "--time-limit", TIME_LIMIT_S, "--export-json"])
+        .arg(&json)
+        .arg("--dir")
+        .arg(case.folder.join("build/recordings"));
+    if case.scale.is_some() {
+        command.arg("--no-why"); // several sizes tell, and compare runs one
+    }
     if basis == "cpu" {
         command.arg("--cpu");
     }
@@ -157,10 +163,28 @@ fn proof(case: &Case, basis: &str, slowpath: &Path) -> Result<Proof, Error> {
     let ratio = estimate("ratio").zip(estimate("low")).zip(estimate("high"));
     let wrong = match (json["failure"].as_str(), json["verdict"].as_str()) {
         (Some(why), _) => Some(why.to_owned()),
+        (None, Some("faster")) if case.scale.is_none() => unlike(&json["why"], slow, fixed),
         (None, Some("faster")) => None,
         (None, _) => Some("that it is faster could not be shown".to_owned()),
     };
     Ok(Proof { ns: [time(0), time(1)], ratio: ratio.map(|((ratio, low), high)| [ratio, low, high]), wrong })
+}
+
+/// What a comparison's reasons say otherwise than each side alone.
+fn unlike(why: &Value, slow: &[Value], fixed: &[Value]) -> Option<String> {
+    let list = |name: &str| why[name].as_array().cloned().unwrap_or_default();
+    let prints = |findings: &[Value]| -> BTreeSet<String> {
+        findings.iter().map(|one| one["fingerprint"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let sides = [
+        ("slow", prints(slow), [list("gone"), list("kept")]),
+        ("mended", prints(fixed), [list("new"), list("kept")]),
+    ];
+    sides.into_iter().find_map(|(side, alone, compared)| {
+        let compared = prints(&compared.concat());
+        let other = alone.symmetric_difference(&compared).next()?.clone();
+        Some(format!("of the {side} program compare finds {compared:?} and a run alone {alone:?}: not both find {other}"))
+    })
 }
 
 /// The JSON of a recorded run.

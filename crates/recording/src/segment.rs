@@ -7,6 +7,7 @@ use arrow_array::{Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use slowpath_files::{Folder, Kind};
 use std::fs::File;
@@ -76,19 +77,39 @@ pub(crate) fn read_all<R: Row>(root: &Folder, budget: &mut u64, damaged: &mut Ve
             return Vec::new();
         }
     };
+    let mut names: Vec<_> =
+        folder.entries().unwrap_or_default().into_iter().map(|entry| entry.name).collect();
+    names.retain(|name| name.to_str().is_some_and(|name| name.ends_with(".parquet")));
+    // Room for all at once: rows that grow by doubling would take three times as much for a moment.
+    let count: u64 = names.iter().filter_map(|name| rows_in(&folder, name)).fold(0, u64::saturating_add);
+    let fits = (*budget / size_of::<R>().max(1) as u64).min(count);
     let mut rows = Vec::new();
-    for entry in folder.entries().unwrap_or_default() {
-        if entry.name.to_str().is_some_and(|name| name.ends_with(".parquet")) {
-            match decode(&folder, &entry.name, budget) {
-                Ok(more) => rows.extend(more),
-                Err(why) => damaged.push(format!("{}: {why}", folder.path().join(&entry.name).display())),
-            }
+    let _ = rows.try_reserve_exact(usize::try_from(fits).unwrap_or(0)); // without it is slower, not wrong
+    for name in names {
+        let before = rows.len();
+        if let Err(why) = decode(&folder, &name, budget, &mut rows) {
+            rows.truncate(before);
+            damaged.push(format!("{}: {why}", folder.path().join(&name).display()));
         }
     }
     rows
 }
 
-fn decode<R: Row>(folder: &Folder, name: &std::ffi::OsStr, budget: &mut u64) -> Result<Vec<R>, String> {
+/// How many rows a segment says that it has, if its size can be believed to hold so many.
+fn rows_in(folder: &Folder, name: &std::ffi::OsStr) -> Option<u64> {
+    let file = folder.file(name).ok()?;
+    let most = file.metadata().ok()?.len().saturating_mul(UNFOLDS).clamp(SMALL, SEGMENT);
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).ok()?;
+    let rows = u64::try_from(metadata.file_metadata().num_rows()).ok()?;
+    (rows.saturating_mul(8) <= most).then_some(rows)
+}
+
+fn decode<R: Row>(
+    folder: &Folder,
+    name: &std::ffi::OsStr,
+    budget: &mut u64,
+    rows: &mut Vec<R>,
+) -> Result<(), String> {
     let file = folder.file(name).map_err(|error| error.to_string())?;
     let size = file.metadata().map_err(|error| error.to_string())?.len();
     let most = size.saturating_mul(UNFOLDS).clamp(SMALL, SEGMENT).min(*budget);
@@ -106,9 +127,10 @@ fn decode<R: Row>(folder: &Folder, name: &std::ffi::OsStr, budget: &mut u64) -> 
         return Err(too_large());
     }
     let reader = builder.with_batch_size(BATCH).build().map_err(|error| error.to_string())?;
-    let (mut rows, mut taken) = (Vec::new(), 0u64);
+    let mut taken = 0u64;
     for batch in reader {
         let batch = batch.map_err(|error| error.to_string())?;
+        // What Arrow holds goes again with the batch.
         taken = taken.saturating_add(memory::<R>(&batch));
         if taken > most {
             return Err(too_large());
@@ -116,7 +138,7 @@ fn decode<R: Row>(folder: &Folder, name: &std::ffi::OsStr, budget: &mut u64) -> 
         rows.extend(R::from_batch(&batch)?);
     }
     *budget -= taken;
-    Ok(rows)
+    Ok(())
 }
 
 /// What the rows of a batch take.

@@ -123,3 +123,32 @@ fn a_recording_whose_writer_was_killed_opens_and_is_cut_short() {
     assert!(recording.cut_short());
     assert_eq!(recording.tables.processes.len(), 1);
 }
+
+/// A segment of a table that asks for far more memory than its size: `rows` times the same text, or the same numbers.
+fn unfolding(rows: usize, text: &str) -> (tempfile::TempDir, u64) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = Arc::new(Folder::open(dir.path()).expect("a folder"));
+    let mut writer = Writer::create(folder, &about(), &Caller::detect()).expect("it is created");
+    let row = process(0, text.to_owned(), Vec::new(), None);
+    writer.tables.processes = vec![row; rows];
+    writer.finish(about()).expect("it is written");
+    let size = std::fs::metadata(dir.path().join("processes/000001.parquet")).expect("a segment").len();
+    (dir, size)
+}
+
+#[test]
+fn a_small_segment_that_unfolds_to_gigabytes_is_left_out_and_said() {
+    // 100,000 times one text of 20 KB: 2 GB out of a dictionary.
+    let (dir, size) = unfolding(100_000, &"x".repeat(20_000));
+    assert!(size < 1_000_000, "{size} bytes");
+    let recording = Recording::open(dir.path()).expect("it opens");
+    assert!(recording.tables.processes.is_empty() && recording.cut_short());
+    assert!(recording.damaged[0].contains("too much for its size"), "{:?}", recording.damaged);
+}
+
+#[test]
+fn rows_that_are_alike_are_no_reason_to_leave_a_segment_out() {
+    let (dir, _) = unfolding(20_000, "/usr/bin/true");
+    let recording = Recording::open(dir.path()).expect("it opens");
+    assert!(!recording.cut_short(), "{:?}", recording.damaged);
+}
