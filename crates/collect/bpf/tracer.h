@@ -2,7 +2,7 @@
 //
 // System calls of the target: entry and exit joined per thread, with the file concerned, the time spent blocked, and a copy
 // of the user stack for each place that calls. Each finished call is an event of its own, until a thread makes them
-// faster than SLICE_EVENTS a slice: then calls of one key are added up in `tallies`, and only the first of each is told.
+// faster than `grain.events` a slice: then calls of one key are added up in `tallies`, and only the first of each is told.
 
 #pragma once
 
@@ -12,7 +12,6 @@
 #define STACK_SIZE 8192
 #define PAGE_SIZE 4096
 #define SLICE_NS 10000000
-#define SLICE_EVENTS 100
 #define SLICE_STACKS 40
 // The stack of one place is copied anew each so many calls: several paths may share an instruction and a stack pointer.
 #define COPY_AGAIN 1024
@@ -95,6 +94,19 @@ struct {
 	__type(key, struct tally_key);
 	__type(value, struct tally);
 } tallies SEC(".maps");
+
+// How fine the recording is, set by user space, which makes it coarser as the recording grows: calls of a thread that are told
+// one by one in a slice, and the wait from which a call always is.
+struct grain {
+	__u64 events, wait_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct grain);
+} grains SEC(".maps");
 
 struct stack_event {
 	__u32 kind, pid, tid, size;
@@ -387,7 +399,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	__u64 now = bpf_ktime_get_ns();
 	__u32 zero = 0;
 	struct syscall_event *event = bpf_map_lookup_elem(&scratch, &zero);
-	if (!event)
+	struct grain *grain = bpf_map_lookup_elem(&grains, &zero);
+	if (!event || !grain)
 		return 0;
 	__u32 class = thread->flags & CALL_COMPAT ? 0 : class_of(thread->number);
 	event->path_size = 0;
@@ -426,7 +439,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		thread->slice = now / SLICE_NS;
 		thread->told = 0;
 	}
-	if (thread->told >= SLICE_EVENTS && blocked < LONG_WAIT_NS && !(class & PROCESS)) {
+	if (thread->told >= grain->events && blocked < grain->wait_ns && !(class & PROCESS)) {
 		struct tally_key key = {
 			.pid = thread->pid,
 			.number = thread->number | flags << 31,

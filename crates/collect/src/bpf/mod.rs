@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 
+use crate::tracer::LONG_WAIT_NS;
 use crate::tracer::event::{Tally, TallyKey};
 use event::Event;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
@@ -17,6 +18,8 @@ use std::sync::atomic::AtomicU64;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slowpath.bpf.o"));
 
+/// Calls of one thread in 10 ms that are told one by one, at first: beyond them telling would cost more than many calls take.
+const SLICE_EVENTS: u64 = 100;
 /// Slots for probes in the object's tables.
 pub(crate) const SLOTS: usize = 64;
 /// Probes whose counts one entry of another can carry.
@@ -99,12 +102,21 @@ impl Bpf {
 
     /// Has system calls of the tree traced from now on.
     pub(crate) fn trace(&mut self) -> Result<(), libbpf_rs::Error> {
+        self.coarser(0)?;
         for program in self.object.progs_mut() {
             if matches!(program.name().to_str(), Some("on_enter" | "on_return" | "on_waking")) {
                 self.links.push(program.attach_trace()?);
             }
         }
         Ok(())
+    }
+
+    /// Has calls told one by one only so often (halved with each level), and waits only from such a length on (doubled): `struct
+    /// grain` of the BPF object.
+    pub(crate) fn coarser(&self, level: u32) -> Result<(), libbpf_rs::Error> {
+        let values = [SLICE_EVENTS >> level, LONG_WAIT_NS << level];
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        map(&self.object, "grains")?.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY)
     }
 
     /// Names the command's own process.

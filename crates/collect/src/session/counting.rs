@@ -102,6 +102,7 @@ impl Session {
                 }
             }
             Told::Window(window) => tables.windows.push(window),
+            Told::Call(call) if !self.grain.keeps(call.time_ns) => {}
             Told::Call(call) => tables.calls.push(call),
             Told::Refused(why) => {
                 self.refused.get_or_insert(why);

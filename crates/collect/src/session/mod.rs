@@ -2,6 +2,7 @@
 //! written down about once a second.
 
 mod counting;
+mod grain;
 
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
@@ -15,6 +16,7 @@ use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
 use crate::world::{Usage, World};
 use crate::{OnProgress, Progress, clock, launch};
+use grain::Grain;
 use slowpath_files::Folder;
 use slowpath_recording::tables::{Call, Loop, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
@@ -29,6 +31,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const CHOOSE_NS: u64 = 25_000_000;
 const FADE: f64 = 0.9914;
 const FLUSH_NS: u64 = 1_000_000_000;
+/// What the kernel adds up is written down at least so often, s.
+const ADD_UP_S: u64 = 64;
 /// Bytes of a page, the unit of the kernel's resident sizes.
 const PAGE: u64 = 4096;
 
@@ -104,6 +108,9 @@ pub(crate) struct Session {
     own_ns: u64,
     progress: Option<OnProgress>,
     started: u64,
+    grain: Grain,
+    /// Seconds since what the kernel added up was written down.
+    unwritten: u64,
 }
 
 impl Session {
@@ -148,6 +155,8 @@ impl Session {
             own_ns: 0,
             progress,
             started: clock::now_ns(),
+            grain: Grain::default(),
+            unwritten: 0,
         }
     }
 
@@ -324,6 +333,8 @@ impl Session {
                 };
                 self.exit(pid, tid, time, Some(usage));
             }
+            // A running count loses nothing but moments.
+            Event::Call { time, .. } if !self.grain.keeps(time) => self.calls_by_probe += 1,
             Event::Call { probe, tid, time, count, cpu_ns, under } => {
                 self.hear(); // the probe's own row comes first
                 self.calls_by_probe += 1;
@@ -379,9 +390,12 @@ impl Session {
             None => true, // in the kernel with no user stack to walk, as while it executes a program
             _ => false,
         };
-        live.seen.samples += 1;
-        live.seen.sampled_ns += weight;
         self.samples += 1;
+        let kept = self.grain.sample().map(|of| of * weight);
+        if let Some(weight) = kept {
+            live.seen.samples += 1;
+            live.seen.sampled_ns += weight;
+        }
         let complete = complete || self.places.last().is_some_and(|place| self.starts_a_thread(*place));
         self.complete += u64::from(complete);
         let tables = &mut self.writer.tables;
@@ -395,7 +409,7 @@ impl Session {
             locations.push(self.stacks.location(*place, image, &mut tables.locations));
         }
         let stack = self.stacks.stack(locations.iter().copied(), &mut tables.stacks);
-        if let Some(thread) = thread {
+        if let Some((thread, weight)) = thread.zip(kept) {
             tables.samples.push(SampleRow {
                 time_ns: sample.time,
                 thread,
@@ -431,13 +445,24 @@ impl Session {
     fn add_up(&mut self, last: bool) {
         let Some(bpf) = &self.bpf else { return };
         let tallies = bpf.tallies();
-        let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables, last);
+        self.unwritten += 1;
+        let due = self.unwritten >= self.grain.stride().min(ADD_UP_S);
+        if due {
+            self.unwritten = 0;
+        }
+        let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables, due, last);
         bpf.forget(&over);
     }
 
     fn flush(&mut self) {
+        let before = Grain::rows(&self.writer.tables);
         if let Err(error) = self.writer.flush() {
             self.trouble.get_or_insert(error.to_string());
+        }
+        let written = before.saturating_sub(Grain::rows(&self.writer.tables));
+        if let (Some(level), Some(bpf)) = (self.grain.written(written), &self.bpf) {
+            // Where it is refused the recording is larger than it need be, and as true.
+            let _ = bpf.coarser(level);
         }
     }
 
@@ -464,6 +489,13 @@ impl Session {
             }
         }
         about.lost = lost;
+        if self.grain.stride() > 1 {
+            about.degraded.push(format!(
+                "the recording grew large, so that at its end one of {} samples was kept, with the weight of all, and single \
+                 system calls and calls of functions were kept for a part of the time: look at a part of the run for more detail",
+                self.grain.stride()
+            ));
+        }
         let folder = self.writer.folder().clone();
         if let Err(error) = self.writer.finish(about) {
             self.trouble.get_or_insert(error.to_string());

@@ -12,7 +12,7 @@ use slowpath_recording::tables::{File, Syscall, Wait};
 use std::collections::HashMap;
 
 /// A wait from this length on has a row of its own, ns; as `LONG_WAIT_NS` of `bpf/tracer.h`.
-const LONG_WAIT_NS: u64 = 1_000_000;
+pub(crate) const LONG_WAIT_NS: u64 = 1_000_000;
 /// Calls that move bytes, whose result is their number; those of class `BYTES` in `bpf/tracer.h`.
 const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 327, 328];
 const OPENS: [u32; 4] = [2, 85, 257, 437];
@@ -124,12 +124,14 @@ impl Tracer {
         tables.syscalls.push(row);
     }
 
-    /// What the kernel has added up by now, for the `last` time or not. Returns the keys that nothing is added to any more.
+    /// What the kernel has added up by now, for the `last` time or not. Rows come of it when they are `due`, and of processes that
+    /// ended. Returns the keys that nothing is added to any more.
     pub(crate) fn added_up(
         &mut self,
         tallies: &[(TallyKey, Tally)],
         world: &mut World,
         tables: &mut Tables,
+        due: bool,
         last: bool,
     ) -> Vec<TallyKey> {
         let mut over = Vec::new();
@@ -144,6 +146,9 @@ impl Tracer {
             };
             let new = tally.since(known.seen);
             let gone = world.process(key.pid).is_none();
+            if !(due || gone || last) {
+                continue;
+            }
             // Copies of stacks are rationed: the first call of a place may have gone without, a later one has it.
             let stack = self.sites.get(&(key.pid, key.site)).copied().or(known.row.stack);
             known.waited += 1;
