@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test lint unit e2e page-lint page-unit page-e2e page-bench bench suites screenshots clean
+.PHONY: help setup setup-test build page demo test test-all lint unit e2e page-lint page-unit page-e2e page-bench bench suites screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -12,7 +12,7 @@ PAGE_SOURCES := $(shell find page/src -type f) page/tools/build.mjs page/package
 PAGE_MODULES := page/node_modules/.package-lock.json
 
 help: ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
 setup: ## install what is missing (Debian packages, by apt), and say why
 	@scripts/setup
@@ -37,6 +37,9 @@ demo: build ## find out why a real program is slow, and look at it mended
 	@scripts/demo
 
 test: setup-test lint unit e2e page-e2e ## every test and lint
+
+test-all: setup-test ## the same with other sizes and on a busy machine, and more: some hours (as root)
+	@scripts/test-all
 
 lint: page page-lint
 	$(CARGO) fmt --all --check

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{SLOWPATH, is_root, json, may_count, one_at_a_time, program, said, slowpath};
+use support::{SLOWPATH, is_root, json, may_count, one_at_a_time, program, said, scaled, slowpath};
 
 #[test]
 fn attached_to_a_program_that_runs_it_finds_what_it_finds_from_the_start() {
@@ -18,7 +18,8 @@ fn attached_to_a_program_that_runs_it_finds_what_it_finds_from_the_start() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut target = Command::new(program("rising")).arg("3").stdout(Stdio::null()).spawn().unwrap();
+    let mut target =
+        Command::new(program("rising")).arg(scaled(3.0, 2.0)).stdout(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     let report = dir.path().join("report.json");
     let mut attach = Command::new(SLOWPATH);

@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::{SLOWPATH, interrupted, may_count, one_at_a_time, program, said};
+use support::{SLOWPATH, interrupted, may_count, one_at_a_time, program, said, scaled};
 
 /// Runs its arguments with `perf_event_open` and `bpf` refused, as a container's seccomp profile does.
 const REFUSER: &str = r#"
@@ -248,7 +248,7 @@ fn slowpath_killed_while_it_counts_leaves_no_breakpoint_in_the_program() {
     let dir = tempfile::tempdir().unwrap();
     let target = program("rising");
     let mut run = Command::new(SLOWPATH);
-    run.arg("--dir").arg(dir.path()).arg("--").arg(&target).arg("2");
+    run.arg("--dir").arg(dir.path()).arg("--").arg(&target).arg(scaled(2.0, 2.0));
     let mut slowpath = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pid = loop {
         assert!(slowpath.try_wait().unwrap().is_none(), "the program is counted before it ends");

@@ -48,6 +48,35 @@ pub fn program(name: &str) -> PathBuf {
     folder.join(name)
 }
 
+/// How quick this machine is beside the one on which the programs' times were taken (`tests/programs/README.md`), measured once.
+/// `SLOWPATH_TEST_SPEED` multiplies it, to try the tests with smaller and larger inputs.
+fn speed() -> f64 {
+    /// CPU time of `matmul 0.2` there, s.
+    const REFERENCE: f64 = 0.38;
+    static SPEED: OnceLock<f64> = OnceLock::new();
+    *SPEED.get_or_init(|| {
+        let cpu = || {
+            let mut child =
+                Command::new(program("matmul")).arg("0.2").stdout(Stdio::null()).spawn().expect("it runs");
+            // SAFETY: rusage is plain numbers.
+            let (mut status, mut usage): (i32, libc::rusage) = (0, unsafe { std::mem::zeroed() });
+            // SAFETY: our own child, which is waited for here only; both pointers are valid.
+            let waited = unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) };
+            assert!(waited > 0 && status == 0, "matmul runs to its end");
+            drop(child.stdin.take());
+            usage.ru_utime.tv_sec as f64 + usage.ru_utime.tv_usec as f64 / 1e6
+        };
+        let best = (0..3).map(|_| cpu()).fold(f64::MAX, f64::min);
+        let wanted = std::env::var("SLOWPATH_TEST_SPEED").ok().and_then(|text| text.parse::<f64>().ok());
+        REFERENCE / best.max(1e-3) * wanted.unwrap_or(1.0)
+    })
+}
+
+/// The scale at which a program takes as long here as it took there at `scale`. `exponent`: of its time in its scale.
+pub fn scaled(scale: f64, exponent: f64) -> String {
+    format!("{:.4}", scale * speed().powf(1.0 / exponent))
+}
+
 /// Runs slowpath on `sigint` and interrupts it when that program says that it is ready.
 pub fn interrupted(mut run: Command) -> ExitStatus {
     let mut child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("slowpath runs");
