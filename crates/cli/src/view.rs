@@ -1,6 +1,7 @@
 //! `view`: one recording, or two to compare, as a page: in a file, or served to a browser of this machine.
 
 use crate::args::View;
+use crate::door::{Door, End};
 use crate::run::{Done, failed, named, say, write_file};
 use slowpath_compare::values::Comparison;
 use slowpath_diagnose::findings::Findings;
@@ -8,9 +9,6 @@ use slowpath_page::serve::Server;
 use slowpath_page::{Options, Side};
 use slowpath_recording::{Recording, folder};
 use std::collections::HashMap;
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// `slowpath view`.
 pub fn view(view: &View) -> Done {
@@ -61,39 +59,16 @@ pub fn page(
 fn serve(page: &str, open: bool) -> Done {
     let server = Server::new().map_err(failed)?;
     let url = server.url();
-    // Kept as long as the server runs: the browser reads it when it likes.
-    let door = if open { door(&url) } else { None };
+    // Before there is anything to be removed.
+    let end = End::catch().map_err(|error| failed(format!("cannot wait for Ctrl-C: {error}")))?;
+    let door = if open { Door::to(&url) } else { None };
     say(&format!("the page is at {url}\nCtrl-C ends it\n"))?;
-    if let Some(door) = &door {
-        let opened = Command::new("xdg-open")
-            .arg(door.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        if let Ok(mut child) = opened {
-            std::thread::spawn(move || child.wait());
+    std::thread::scope(|threads| {
+        let serving = std::thread::Builder::new().spawn_scoped(threads, || server.run(page));
+        serving.map_err(|error| failed(format!("cannot serve the page: no thread can be made: {error}")))?;
+        if let Some(door) = &door {
+            door.open();
         }
-    }
-    server.run(page);
-    Ok(0)
-}
-
-/// A file that only the caller can read and that leads to `url`: what is on a command line everyone on the machine can read.
-/// None where there is no desktop to show a browser on, or no place for the file.
-fn door(url: &str) -> Option<tempfile::NamedTempFile> {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
-        return None;
-    }
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_dir());
-    let dir = runtime.map_or_else(std::env::temp_dir, Into::into);
-    let mut file = tempfile::Builder::new().prefix("slowpath-").suffix(".html").tempfile_in(dir).ok()?;
-    // The address is ours: nothing in it needs to be escaped.
-    writeln!(
-        file,
-        "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">the page</a>"
-    )
-    .ok()?;
-    Some(file)
+        end.wait(|| drop(door))
+    })
 }
