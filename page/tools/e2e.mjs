@@ -18,7 +18,7 @@ findings.hostile = record(dir, [
 ]);
 const id = (name) => findings[name].recording.id;
 view(dir, [id("gnutls")], "gnutls.html");
-view(dir, [id("gnutls")], "source.html", "--with-source");
+view(dir, [id("gnutls")], "source.html", "--source-root", `${root}/cases/gnutls`);
 view(dir, [id("gpg")], "gpg.html");
 view(dir, [id("hostile")], "hostile.html", "--with-source");
 view(dir, [id("gnutls"), id("fixed")], "compare.html");

@@ -5,10 +5,16 @@ use crate::door::{Door, End};
 use crate::run::{Done, failed, named, say, write_file};
 use slowpath_compare::values::Comparison;
 use slowpath_diagnose::findings::Findings;
+use slowpath_files::Caller;
 use slowpath_page::serve::Server;
-use slowpath_page::{Options, Side};
+use slowpath_page::{Options, Reach, Side, Sources, Why};
 use slowpath_recording::{Recording, folder};
+use slowpath_report::visible;
 use std::collections::HashMap;
+use std::io::Write;
+
+/// So many files are named of those that are in the page, and of those that are left out for one reason.
+const NAMED: usize = 3;
 
 /// `slowpath view`.
 pub fn view(view: &View) -> Done {
@@ -29,9 +35,17 @@ pub fn view(view: &View) -> Done {
     }
     let sides: Vec<(&Recording, &Findings)> =
         sides.iter().map(|(recording, findings)| (recording, findings)).collect();
-    // What is served stays on this machine, where the sources are anyway.
-    let with_source = view.with_source || view.output.is_none();
-    let page = page(&sides, with_source, None)?;
+    let mut sources = Vec::new();
+    if let Some(reach) = reach(view) {
+        let caller = Caller::detect();
+        for (recording, _) in &sides {
+            let found = Sources::read(recording, &reach, &caller).map_err(failed)?;
+            // Who has closed stderr does not want to know.
+            let _ = std::io::stderr().write_all(told(&found).as_bytes());
+            sources.push(found);
+        }
+    }
+    let page = page_with(&sides, &sources, None)?;
     match &view.output {
         Some(path) => {
             write_file(path, &page)
@@ -42,17 +56,63 @@ pub fn view(view: &View) -> Done {
     }
 }
 
-/// The page of one recording, or of two and what the timed comparison of them said.
+/// Where source files are taken from; none to take none.
+fn reach(view: &View) -> Option<Reach> {
+    if view.all_sources {
+        return Some(Reach::All);
+    }
+    // What is served stays on this machine, where the sources are anyway.
+    let with_source = view.with_source || !view.source_root.is_empty() || view.output.is_none();
+    with_source.then(|| Reach::Folders(view.source_root.clone()))
+}
+
+/// Which source files are in the page and which are not, for whoever is about to give it away.
+fn told(sources: &Sources) -> String {
+    let some = |paths: &[&str]| {
+        let shown: Vec<String> = paths.iter().take(NAMED).map(|path| visible(path)).collect();
+        format!("{}{}", shown.join(", "), if paths.len() > NAMED { ", …" } else { "" })
+    };
+    let files: Vec<&str> = sources.files.iter().map(|file| file.path.as_str()).collect();
+    let mut lines = vec![match files.len() {
+        0 => "no source file is in the page".to_owned(),
+        1 => format!("1 source file is in the page: {}", some(&files)),
+        count => format!("{count} source files are in the page: {}", some(&files)),
+    }];
+    let reasons = sources.left_out_by_reason();
+    for (why, paths) in &reasons {
+        lines.push(format!("left out, {}: {} ({})", why.words(), paths.len(), some(paths)));
+    }
+    if reasons.contains_key(&Why::Outside) {
+        lines.extend(sources.refused.iter().map(|sentence| visible(sentence)));
+    }
+    if reasons.contains_key(&Why::Outside) || reasons.contains_key(&Why::Hidden) {
+        lines.push("--source-root DIR takes them from there, --all-sources from everywhere".to_owned());
+    }
+    lines.iter().map(|line| format!("slowpath: {line}\n")).collect()
+}
+
+/// The page of one recording, or of two and what the timed comparison of them said, without source.
 pub fn page(
     sides: &[(&Recording, &Findings)],
-    with_source: bool,
     comparison: Option<&Comparison>,
 ) -> Result<String, (String, u8)> {
-    let sides: Vec<Side<'_>> = sides
-        .iter()
-        .map(|(recording, findings)| Side { name: &recording.about.id, recording, findings })
+    page_with(sides, &[], comparison)
+}
+
+fn page_with(
+    sides: &[(&Recording, &Findings)],
+    sources: &[Sources],
+    comparison: Option<&Comparison>,
+) -> Result<String, (String, u8)> {
+    let sides: Vec<Side<'_>> = (sides.iter().enumerate())
+        .map(|(at, (recording, findings))| Side {
+            name: &recording.about.id,
+            recording,
+            findings,
+            sources: sources.get(at),
+        })
         .collect();
-    let page = slowpath_page::html(&sides, &Options { with_source, comparison });
+    let page = slowpath_page::html(&sides, &Options { comparison });
     page.map_err(|error| failed(format!("cannot make the page: {error}")))
 }
 

@@ -5,7 +5,7 @@
 
 /// `text` with everything that could steer a terminal or hide text made visible: control characters as `\x1b`,
 /// line ends as `\n`, bidirectional overrides and invisible characters as `\u{202e}`.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,7 +1,8 @@
 // What was recorded, on which machine, and what could not be seen.
 
 import { useLooking } from "../context";
-import { count, share, time } from "../shared/units";
+import type { Source, SourceOrigin } from "../data/head";
+import { count, counted, share, time } from "../shared/units";
 
 export function AboutView() {
   const { recording } = useLooking();
@@ -63,6 +64,7 @@ export function AboutView() {
           ))}
         </ul>
       )}
+      {recording.head.sources && <InPage files={recording.head.sources} origin={recording.head.source} />}
       <h2>Keys</h2>
       <dl>
         {KEYS.map(([keys, meaning]) => (
@@ -75,6 +77,54 @@ export function AboutView() {
         ))}
       </dl>
     </section>
+  );
+}
+
+/** Which source files leave with the page, and which do not. */
+function InPage({ files, origin }: { files: Source[]; origin: SourceOrigin | undefined }) {
+  const list = (names: string[], count: number) => (
+    <details>
+      <summary>{counted(count, "file")}</summary>
+      <ul>
+        {names.map((name) => (
+          <li key={name}>
+            <code>{name}</code>
+          </li>
+        ))}
+        {count > names.length && <li>and {counted(count - names.length, "file")} more</li>}
+      </ul>
+    </details>
+  );
+  return (
+    <>
+      <h2>Source files in this page</h2>
+      <dl class="sources">
+        <div>
+          <dt>in it</dt>
+          <dd>
+            {list(
+              files.map((file) => file.path),
+              files.length,
+            )}
+          </dd>
+        </div>
+        {origin && origin.folders.length > 0 && (
+          <div>
+            <dt>taken from</dt>
+            <dd>{origin.folders.join(", ")}</dd>
+          </div>
+        )}
+        {origin?.left_out.map(({ why, count, first }) => (
+          <div key={why}>
+            <dt>left out</dt>
+            <dd>
+              {why}
+              {list(first, count)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }
 

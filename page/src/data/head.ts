@@ -149,6 +149,12 @@ export interface Source {
   newer: boolean;
 }
 
+/** Where source files were taken from, and which were left out: by reason, the first of them by name. */
+export interface SourceOrigin {
+  folders: string[];
+  left_out: { why: string; count: number; first: string[] }[];
+}
+
 export interface Counted {
   function: number;
   calls: number;
@@ -181,6 +187,7 @@ export interface Head {
   counted: Counted[];
   texts: string[];
   sources?: Source[];
+  source?: SourceOrigin;
   comparison?: Comparison;
   columns: Record<string, Place>;
 }

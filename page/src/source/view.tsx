@@ -116,11 +116,12 @@ export function SourceView() {
 function NoText({ path, lines, whole }: { path: string; lines: [number, number][]; whole: number }) {
   const { recording } = useLooking();
   if (!path) return <p class="empty">No line of source is known: the program has no debug information.</p>;
+  const why = recording.head.source?.left_out.find((group) => group.first.includes(path))?.why;
   return (
     <>
       <p class="empty">
         {recording.head.sources
-          ? "This file could not be read on the machine where the page was made."
+          ? `The text of this file was left out of the page${why ? `: ${why}` : ""}.`
           : "The text of source files is not in this page. `slowpath view --with-source` puts it in."}
       </p>
       <table class="grid lines-only">
