@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLooking } from "./context";
 import type { Metric } from "./data/scope";
+import { show } from "./shared/outside";
 import { Segments } from "./shared/segments";
 import { moment, share, time } from "./shared/units";
 import { processTree, programName } from "./timeline/lanes";
@@ -60,7 +61,7 @@ function Who() {
         const own = { value: `p${process}`, text: `${indent}${programName(row.program)} ${row.pid}` };
         const inner = threads.flatMap((thread, number) =>
           thread.process === process && several[process]! > 1
-            ? [{ value: `t${number}`, text: `${indent}\u00a0\u00a0· ${thread.name} ${thread.tid}` }]
+            ? [{ value: `t${number}`, text: `${indent}\u00a0\u00a0· ${show(thread.name)} ${thread.tid}` }]
             : [],
         );
         return [own, ...inner];
@@ -135,7 +136,7 @@ function Search() {
       />
       <output class="matched" for="search">
         {searchError ? (
-          <span class="warning" title={searchError}>
+          <span class="warning" title={show(searchError)}>
             no regular expression
           </span>
         ) : matched && state.search ? (
