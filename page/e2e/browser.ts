@@ -69,7 +69,7 @@ export interface Watched {
 export async function open(
   name: string,
   fragment = "",
-  options: { theme?: "light" | "dark" } = {},
+  options: { theme?: "light" | "dark"; first?: () => void } = {},
 ): Promise<Watched> {
   const context = await (await started()).newContext({
     viewport: { width: 1300, height: 850 },
@@ -77,6 +77,7 @@ export async function open(
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
+  if (options.first) await page.addInitScript(options.first);
   const troubles: string[] = [];
   const requests: string[] = [];
   const address = name.startsWith("http") ? name : `file://${dir}/${name}`;

@@ -52,6 +52,82 @@ test("names, arguments and files that are markup are shown as they are, and do n
 test("the recorded program did have such names", () => {
   const names = reports.hostile!.hot.map((row) => row.function);
   assert.ok(names.includes("<img src=x onerror=alert(2)>"), names.join("\n"));
+  assert.ok(names.includes("\x1b[31mturned\u202edniheb\u2066\u2069"), names.join("\n"));
+});
+
+/** What steers, turns text around or shows nothing. */
+const HIDDEN = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;
+
+test("what steers or turns text around is spelled out wherever it is shown, on canvases too", async () => {
+  const { page, troubles, close } = await open("hostile.html", "", {
+    first: () => {
+      const drawn: string[] = [];
+      Object.assign(window, { drawn });
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (this: CanvasRenderingContext2D, ...all) {
+        drawn.push(all[0]);
+        fillText.apply(this, all);
+      };
+    },
+  });
+  const shown = () =>
+    page.evaluate(() => {
+      const texts = [document.title];
+      for (const element of document.querySelectorAll("#page *")) {
+        for (const name of ["title", "aria-label", "aria-valuetext"])
+          texts.push(element.getAttribute(name) ?? "");
+        for (const node of element.childNodes)
+          if (node instanceof Text)
+            // Tabs of source are shown as such.
+            texts.push(element.matches(".lines td.text") ? node.data.replaceAll("\t", "") : node.data);
+      }
+      return texts.concat((window as unknown as { drawn: string[] }).drawn.splice(0));
+    });
+  const seen: Record<string, string> = {};
+  const look = async (view: string) => {
+    const texts = await shown();
+    assert.deepEqual(
+      texts.filter((text) => HIDDEN.test(text)),
+      [],
+      view,
+    );
+    seen[view] = `${seen[view] ?? ""}${texts.join("\n")}`;
+  };
+  for (const view of ["findings", "flame", "calls", "timeline", "syscalls", "processes", "source", "about"]) {
+    await page.evaluate((to) => {
+      location.hash = `view=${to}`;
+    }, view);
+    await page.waitForSelector(`main > section.${view}`);
+    await page.waitForTimeout(150);
+    await look(view);
+    const box = (await page.locator("main").boundingBox())!;
+    for (const y of [30, 60, 90, 120, 150]) {
+      await page.mouse.move(box.x + 300, box.y + y);
+      await look(view);
+    }
+  }
+  for (const by of ["By file", "By call", "Waits"]) {
+    await page.evaluate(() => {
+      location.hash = "view=syscalls";
+    });
+    await page.click(`.syscalls button:has-text("${by}")`);
+    await look(by);
+  }
+  const turned = "\\x1b[31mturned\\u{202e}dniheb\\u{2066}\\u{2069}";
+  for (const view of ["findings", "flame", "calls"]) assert.ok(seen[view]!.includes(turned), view);
+  assert.ok(
+    seen["By file"]!.includes("\\x1b[2Jreport\\u{202e}txt.exe\\n\\u{200b}second line"),
+    "a file's name",
+  );
+  assert.ok(seen.processes!.includes("two\\nlines \\x1b[31mred photo\\u{202e}gpj.exe"), "arguments");
+  assert.ok(
+    seen.about!.includes("$'two\\012lines' $'\\033[31mred' $'photo\\342\\200\\256gpj.exe'"),
+    "a command line",
+  );
+  assert.ok(seen.source!.includes("/*\\u{202e} } \\u{2066}if (admin)\\u{2069}"), "source");
+  assert.ok(seen.source!.includes("<svg onload=alert(3)>\\x1b\\u{202e}.c"), "a source file's name");
+  assert.deepEqual(troubles, []);
+  await close();
 });
 
 test("in the file itself nothing of it stands in clear", () => {

@@ -93,6 +93,24 @@ test("a search matches the percent that the report prints", async () => {
   await close();
 });
 
+test("what is typed while a search is being shown is looked for next", async () => {
+  const { page, close } = await open("gnutls.html", "view=flame");
+  // In the very moment in which the answer is in the document, as fast as nobody types.
+  await page.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>("#search")!;
+    const observer = new MutationObserver(() => {
+      observer.disconnect();
+      input.value = "another";
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    observer.observe(document.querySelector(".matched")!, { childList: true, subtree: true });
+  });
+  await page.fill("#search", "malloc");
+  await until("the text that was typed last", async () => page.url().includes("search=another"));
+  assert.equal(await page.inputValue("#search"), "another");
+  await close();
+});
+
 test("the table of calls has the report's figures", async () => {
   const report = reports.gnutls!;
   const { page, close } = await open("gnutls.html", "view=calls");

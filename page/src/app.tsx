@@ -1,7 +1,7 @@
 // The page: head, views, what is looked at, and the state in the URL that ties them together.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { AboutView, word } from "./about/view";
+import { AboutView } from "./about/view";
 import { CallsView } from "./calls/view";
 import { CompareView } from "./compare/view";
 import { Context, type Looking, useLooking } from "./context";
@@ -12,6 +12,7 @@ import { FlameView } from "./flame/view";
 import { ProcessesView } from "./processes/view";
 import { ScopeBar } from "./scope-bar";
 import { select } from "./selection";
+import { outside, shellCommand, show } from "./shared/outside";
 import { Segments } from "./shared/segments";
 import { useTheme } from "./shared/theme";
 import { SourceView } from "./source/view";
@@ -50,7 +51,7 @@ export function App({ recordings }: { recordings: Recording[] }) {
   const go = useCallback((change: Partial<State>, quietly = false) => {
     const side = change.side !== undefined && change.side !== latest.current.side;
     // Numbers of functions are a recording's own.
-    const foreign = side ? { fn: -1, zoom: [], who: "", range: null, file: "", finding: -1 } : {};
+    const foreign = side ? { fn: -1, zoom: [], who: "", range: null, file: outside(""), finding: -1 } : {};
     const next = { ...latest.current, ...foreign, ...change };
     latest.current = next;
     setState(next);
@@ -117,7 +118,7 @@ export function App({ recordings }: { recordings: Recording[] }) {
 function Head({ turn }: { turn(): void }) {
   const { recording, recordings, state, go, theme } = useLooking();
   const { about, run } = recording.head;
-  const command = about.command.map(word).join(" ");
+  const command = shellCommand(about.command);
   const both = recordings.length > 1 && state.view === "compare";
   return (
     <header class="head">
@@ -142,8 +143,8 @@ function Head({ turn }: { turn(): void }) {
       )}
       <span class="facts-line">
         {(both ? [] : run.facts).map(([name, value]) => (
-          <span key={name} class={name === "exit" && value !== "0" ? "warning" : ""}>
-            {name} <b>{value}</b>
+          <span key={name} class={show(name) === "exit" && show(value) !== "0" ? "warning" : ""}>
+            {show(name)} <b>{show(value)}</b>
           </span>
         ))}
       </span>

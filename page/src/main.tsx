@@ -17,6 +17,7 @@ import "./narrow.css";
 import { render } from "preact";
 import { App } from "./app";
 import { loadAll } from "./data/load";
+import { show } from "./shared/outside";
 
 const root = document.getElementById("page")!;
 
@@ -30,6 +31,6 @@ loadAll(document)
     box.className = "failed";
     box.setAttribute("role", "alert");
     const why = error instanceof Error ? error.message : String(error);
-    box.textContent = `The recording in this page cannot be read: ${why}. Make the page anew with slowpath view.`;
+    box.textContent = `The recording in this page cannot be read: ${show(why)}. Make the page anew with slowpath view.`;
     root.replaceChildren(box);
   });

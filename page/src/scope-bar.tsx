@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLooking } from "./context";
 import type { Metric } from "./data/scope";
+import { show } from "./shared/outside";
 import { Segments } from "./shared/segments";
 import { moment, share, time } from "./shared/units";
 import { processTree, programName } from "./timeline/lanes";
@@ -60,7 +61,7 @@ function Who() {
         const own = { value: `p${process}`, text: `${indent}${programName(row.program)} ${row.pid}` };
         const inner = threads.flatMap((thread, number) =>
           thread.process === process && several[process]! > 1
-            ? [{ value: `t${number}`, text: `${indent}\u00a0\u00a0· ${thread.name} ${thread.tid}` }]
+            ? [{ value: `t${number}`, text: `${indent}\u00a0\u00a0· ${show(thread.name)} ${thread.tid}` }]
             : [],
         );
         return [own, ...inner];
@@ -90,11 +91,20 @@ function Search() {
   const { recording, selection, state, go, lit, searchError } = useLooking();
   const [text, setText] = useState(state.search);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => setText(state.search), [state.search]);
+  // What was asked for from here. Only another search, such as by the back button, replaces what has been typed since.
+  const asked = useRef(state.search);
+  const ask = (search: string, quietly: boolean) => {
+    asked.current = search;
+    go({ search }, quietly);
+  };
+  useEffect(() => {
+    if (state.search !== asked.current) setText(state.search);
+    asked.current = state.search;
+  }, [state.search]);
   // Typed text is looked for once it stands still for a moment: large recordings take some ms a search.
   useEffect(() => {
     if (text === state.search) return;
-    const timer = setTimeout(() => go({ search: text }, true), 120);
+    const timer = setTimeout(() => ask(text, true), 120);
     return () => clearTimeout(timer);
   }, [text]);
   const finding = recording.head.findings.findings[state.finding];
@@ -119,14 +129,14 @@ function Search() {
         onKeyDown={(event) => {
           if (event.key === "Escape") {
             setText("");
-            go({ search: "" }, true);
+            ask("", true);
             event.currentTarget.blur();
-          } else if (event.key === "Enter") go({ search: text });
+          } else if (event.key === "Enter") ask(text, false);
         }}
       />
       <output class="matched" for="search">
         {searchError ? (
-          <span class="warning" title={searchError}>
+          <span class="warning" title={show(searchError)}>
             no regular expression
           </span>
         ) : matched && state.search ? (

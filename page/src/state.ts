@@ -1,6 +1,7 @@
 // What is looked at, kept in the URL's fragment so that a link, the back button and a reload lead to the same place.
 
 import type { Metric } from "./data/scope";
+import { type Outside, outside, raw } from "./shared/outside";
 
 export type View =
   | "findings"
@@ -34,7 +35,7 @@ export interface State {
   /** The function that is looked at; -1 for none. */
   fn: number;
   /** The source file that is looked at. */
-  file: string;
+  file: Outside;
   /** Widths of a difference: `a` before, `b` after, `both` the larger of the two. */
   width: "a" | "b" | "both";
   /** Both sides of a difference as wide as each other. */
@@ -53,7 +54,7 @@ export const START: State = {
   upward: false,
   zoom: [],
   fn: -1,
-  file: "",
+  file: outside(""),
   width: "both",
   normal: false,
 };
@@ -86,7 +87,7 @@ export function toFragment(state: State): string {
   if (state.upward) out.set("up", "1");
   if (state.zoom.length > 0) out.set("zoom", state.zoom.map((fn) => fn.toString(36)).join("."));
   if (state.fn >= 0) out.set("fn", state.fn.toString(36));
-  if (state.file) out.set("file", state.file);
+  if (state.file) out.set("file", raw(state.file));
   if (state.width !== START.width) out.set("width", state.width);
   if (state.normal) out.set("normal", "1");
   return out.toString();
@@ -118,7 +119,7 @@ export function fromFragment(fragment: string): State {
     upward: given.get("up") === "1",
     zoom: path.every((fn) => fn >= 0) ? path : [],
     fn: whole(given.get("fn"), 36),
-    file: given.get("file") ?? "",
+    file: outside(given.get("file") ?? ""),
     width: one("width", ["a", "b", "both"] as const, START.width),
     normal: given.get("normal") === "1",
   };

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { weigh } from "../src/data/scope";
 import { type Look, nodeUnder, paint, ROW, type Window } from "../src/flame/paint";
+import { show } from "../src/shared/outside";
 import { merged } from "../src/tree/tree";
 import { make } from "./make";
 
@@ -84,7 +85,7 @@ test("names are drawn as text, cut to their frame", () => {
   paint(canvas, tree, window(), look);
   assert.deepEqual(texts, ["all", "main", "a", "b", "c"]);
   const narrow = counting();
-  paint(narrow.canvas, tree, window({ width: 30 }), { ...look, name: () => "a_long_name" });
+  paint(narrow.canvas, tree, window({ width: 30 }), { ...look, name: () => show("a_long_name") });
   assert.deepEqual(narrow.texts.slice(0, 1), ["a_…"]);
 });
 

@@ -9,16 +9,22 @@ const findings = {};
 findings.gnutls = record(dir, [built("gnutls", "slow"), "/etc/ssl/certs"]);
 findings.fixed = record(dir, [built("gnutls", "fixed"), "/etc/ssl/certs"]);
 findings.gpg = record(dir, [built("gpg", "slow")]);
-execFileSync("gcc", ["-O2", "-g", "-pthread", "-o", `${dir}/hostile`, `${page}/e2e/hostile.c`]);
+execFileSync("gcc", ["-O2", "-g", "-pthread", "-o", `${dir}/hostile`, `${page}/e2e/hostile.c`], { cwd: dir });
+// The source that it says it has: a line that reads otherwise than the compiler takes it.
+const turned = "\tint admin = 0; /*\u202e } \u2066if (admin)\u2069 \u2066 begin */\n";
+writeFileSync(`${dir}/<svg onload=alert(3)>\x1b\u202e.c`, `${turned.repeat(40)}\x1b[2J\n`);
 findings.hostile = record(dir, [
   `${dir}/hostile`,
   "</script><script>document.title='owned'</script>",
   "<!--",
   "]]>",
+  "two\nlines",
+  "\x1b[31mred",
+  "photo\u202egpj.exe",
 ]);
 const id = (name) => findings[name].recording.id;
 view(dir, [id("gnutls")], "gnutls.html");
-view(dir, [id("gnutls")], "source.html", "--with-source");
+view(dir, [id("gnutls")], "source.html", "--source-root", `${root}/cases/gnutls`);
 view(dir, [id("gpg")], "gpg.html");
 view(dir, [id("hostile")], "hostile.html", "--with-source");
 view(dir, [id("gnutls"), id("fixed")], "compare.html");

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = `${root}/build/test`;
 rmSync(out, { recursive: true, force: true });
-const tests = readdirSync(`${root}/test`).filter((name) => name.endsWith(".test.ts"));
+const tests = readdirSync(`${root}/test`).filter((name) => /\.test\.tsx?$/.test(name));
 await build({
   absWorkingDir: root,
   entryPoints: tests.map((name) => `test/${name}`),
@@ -20,7 +20,7 @@ await build({
   sourcemap: "inline",
   logLevel: "warning",
 });
-const files = tests.map((name) => `${out}/${name.replace(/\.ts$/, ".mjs")}`);
+const files = tests.map((name) => `${out}/${name.replace(/\.tsx?$/, ".mjs")}`);
 const run = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], {
   stdio: "inherit",
   cwd: root,

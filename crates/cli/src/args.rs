@@ -184,9 +184,16 @@ pub struct View {
     /// Write the page to this file: one HTML file that needs nothing else. Without, it is served on 127.0.0.1
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Put the text of the program's source files into the file; whoever gets the file can read them
+    /// Put the text of the program's source files into the file; whoever gets the file can read them. They are taken from the
+    /// folder in which it was recorded and that of the program. A page that is served has them anyway
     #[arg(long)]
     pub with_source: bool,
+    /// With source files from this folder, too; can be given several times
+    #[arg(long, value_name = "DIR", conflicts_with = "all_sources")]
+    pub source_root: Vec<PathBuf>,
+    /// With every source file that the recording names and you may read, wherever it is: only for a program that you trust
+    #[arg(long)]
+    pub all_sources: bool,
     /// Do not open a browser
     #[arg(long)]
     pub no_open: bool,

@@ -238,7 +238,7 @@ fn write_page(
     sides: [(&Recording, &Findings); 2],
     comparison: Option<&Comparison>,
 ) -> Result<(), (String, u8)> {
-    let page = crate::view::page(&sides, false, comparison)?;
+    let page = crate::view::page(&sides, comparison)?;
     write_file(path, &page).map_err(|error| failed(format!("cannot write {}: {error}", path.display())))
 }
 

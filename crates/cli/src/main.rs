@@ -10,10 +10,12 @@
 //! - `tally` — the calls of a few functions over a whole run, for `compare`.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `view` — recordings as a page.
+//! - `door` — the way from a served page to the browser.
 //! - `progress` — the line while recording.
 
 mod args;
 mod compare;
+mod door;
 mod kept;
 mod limits;
 mod manage;

@@ -156,7 +156,7 @@ pub fn explain(
     }
     // The report is out: a page that cannot be written takes nothing away.
     if let Some(path) = &show.html {
-        let page = crate::view::page(&[(&*recording, &findings)], false, None)?;
+        let page = crate::view::page(&[(&*recording, &findings)], None)?;
         write_file(path, &page)
             .map_err(|error| failed(format!("cannot write {}: {error}", path.display())))?;
     }

@@ -88,7 +88,7 @@ fn write_page(
     };
     found.findings.retain(|one| !told(one));
     found.findings.splice(0..0, findings);
-    let page = page(&[(recording, &found)], false, None)?;
+    let page = page(&[(recording, &found)], None)?;
     write_file(path, &page).map_err(|error| failed(format!("cannot write {}: {error}", path.display())))
 }
 

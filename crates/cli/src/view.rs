@@ -1,16 +1,20 @@
 //! `view`: one recording, or two to compare, as a page: in a file, or served to a browser of this machine.
 
 use crate::args::View;
+use crate::door::{Door, End};
 use crate::run::{Done, failed, named, say, write_file};
 use slowpath_compare::values::Comparison;
 use slowpath_diagnose::findings::Findings;
+use slowpath_files::Caller;
 use slowpath_page::serve::Server;
-use slowpath_page::{Options, Side};
+use slowpath_page::{Options, Reach, Side, Sources, Why};
 use slowpath_recording::Recording;
+use slowpath_report::visible;
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+
+/// So many files are named of those that are in the page, and of those that are left out for one reason.
+const NAMED: usize = 3;
 
 /// `slowpath view`.
 pub fn view(view: &View) -> Done {
@@ -31,9 +35,17 @@ pub fn view(view: &View) -> Done {
     }
     let sides: Vec<(&Recording, &Findings)> =
         sides.iter().map(|(recording, findings)| (recording, findings)).collect();
-    // What is served stays on this machine, where the sources are anyway.
-    let with_source = view.with_source || view.output.is_none();
-    let page = page(&sides, with_source, None)?;
+    let mut sources = Vec::new();
+    if let Some(reach) = reach(view) {
+        let caller = Caller::detect();
+        for (recording, _) in &sides {
+            let found = Sources::read(recording, &reach, &caller).map_err(failed)?;
+            // Who has closed stderr does not want to know.
+            let _ = std::io::stderr().write_all(told(&found).as_bytes());
+            sources.push(found);
+        }
+    }
+    let page = page_with(&sides, &sources, None)?;
     match &view.output {
         Some(path) => {
             write_file(path, &page)
@@ -44,56 +56,79 @@ pub fn view(view: &View) -> Done {
     }
 }
 
-/// The page of one recording, or of two and what the timed comparison of them said.
+/// Where source files are taken from; none to take none.
+fn reach(view: &View) -> Option<Reach> {
+    if view.all_sources {
+        return Some(Reach::All);
+    }
+    // What is served stays on this machine, where the sources are anyway.
+    let with_source = view.with_source || !view.source_root.is_empty() || view.output.is_none();
+    with_source.then(|| Reach::Folders(view.source_root.clone()))
+}
+
+/// Which source files are in the page and which are not, for whoever is about to give it away.
+fn told(sources: &Sources) -> String {
+    let some = |paths: &[&str]| {
+        let shown: Vec<String> = paths.iter().take(NAMED).map(|path| visible(path)).collect();
+        format!("{}{}", shown.join(", "), if paths.len() > NAMED { ", …" } else { "" })
+    };
+    let files: Vec<&str> = sources.files.iter().map(|file| file.path.as_str()).collect();
+    let mut lines = vec![match files.len() {
+        0 => "no source file is in the page".to_owned(),
+        1 => format!("1 source file is in the page: {}", some(&files)),
+        count => format!("{count} source files are in the page: {}", some(&files)),
+    }];
+    let reasons = sources.left_out_by_reason();
+    for (why, paths) in &reasons {
+        lines.push(format!("left out, {}: {} ({})", why.words(), paths.len(), some(paths)));
+    }
+    if reasons.contains_key(&Why::Outside) {
+        lines.extend(sources.refused.iter().map(|sentence| visible(sentence)));
+    }
+    if reasons.contains_key(&Why::Outside) || reasons.contains_key(&Why::Hidden) {
+        lines.push("--source-root DIR takes them from there, --all-sources from everywhere".to_owned());
+    }
+    lines.iter().map(|line| format!("slowpath: {line}\n")).collect()
+}
+
+/// The page of one recording, or of two and what the timed comparison of them said, without source.
 pub fn page(
     sides: &[(&Recording, &Findings)],
-    with_source: bool,
     comparison: Option<&Comparison>,
 ) -> Result<String, (String, u8)> {
-    let sides: Vec<Side<'_>> = sides
-        .iter()
-        .map(|(recording, findings)| Side { name: &recording.about.id, recording, findings })
+    page_with(sides, &[], comparison)
+}
+
+fn page_with(
+    sides: &[(&Recording, &Findings)],
+    sources: &[Sources],
+    comparison: Option<&Comparison>,
+) -> Result<String, (String, u8)> {
+    let sides: Vec<Side<'_>> = (sides.iter().enumerate())
+        .map(|(at, (recording, findings))| Side {
+            name: &recording.about.id,
+            recording,
+            findings,
+            sources: sources.get(at),
+        })
         .collect();
-    let page = slowpath_page::html(&sides, &Options { with_source, comparison });
+    let page = slowpath_page::html(&sides, &Options { comparison });
     page.map_err(|error| failed(format!("cannot make the page: {error}")))
 }
 
 fn serve(page: &str, open: bool) -> Done {
     let server = Server::new().map_err(failed)?;
     let url = server.url();
-    // Kept as long as the server runs: the browser reads it when it likes.
-    let door = if open { door(&url) } else { None };
+    // Before there is anything to be removed.
+    let end = End::catch().map_err(|error| failed(format!("cannot wait for Ctrl-C: {error}")))?;
+    let door = if open { Door::to(&url) } else { None };
     say(&format!("the page is at {url}\nCtrl-C ends it\n"))?;
-    if let Some(door) = &door {
-        let opened = Command::new("xdg-open")
-            .arg(door.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        if let Ok(mut child) = opened {
-            std::thread::spawn(move || child.wait());
+    std::thread::scope(|threads| {
+        let serving = std::thread::Builder::new().spawn_scoped(threads, || server.run(page));
+        serving.map_err(|error| failed(format!("cannot serve the page: no thread can be made: {error}")))?;
+        if let Some(door) = &door {
+            door.open();
         }
-    }
-    server.run(page);
-    Ok(0)
-}
-
-/// A file that only the caller can read and that leads to `url`: what is on a command line everyone on the machine can read.
-/// None where there is no desktop to show a browser on, or no place for the file.
-fn door(url: &str) -> Option<tempfile::NamedTempFile> {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
-        return None;
-    }
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| Path::new(dir).is_dir());
-    let dir = runtime.map_or_else(std::env::temp_dir, Into::into);
-    let mut file = tempfile::Builder::new().prefix("slowpath-").suffix(".html").tempfile_in(dir).ok()?;
-    // The address is ours: nothing in it needs to be escaped.
-    writeln!(
-        file,
-        "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">the page</a>"
-    )
-    .ok()?;
-    Some(file)
+        end.wait(|| drop(door))
+    })
 }

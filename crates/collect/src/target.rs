@@ -415,7 +415,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Re
         .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1))
         .unwrap_or("unknown");
     let directory = std::env::current_dir().map_err(Error::system("tell the working directory"))?;
-    Ok(About {
+    let mut about = About {
         format: Format { major: MAJOR, minor: MINOR },
         slowpath: env!("CARGO_PKG_VERSION").to_owned(),
         id: String::new(),
@@ -426,6 +426,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Re
             command.to_vec()
         },
         directory: directory.to_string_lossy().into_owned(),
+        machine: None,
         host: read("/proc/sys/kernel/hostname"),
         kernel: read("/proc/sys/kernel/osrelease"),
         cpu: cpu.to_owned(),
@@ -447,7 +448,9 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Re
         tracing_ns: 0,
         tracing_wall_ns: 0,
         instructions: None,
-    })
+    };
+    about.vouch();
+    Ok(about)
 }
 
 /// A process and all that descend from it, now.

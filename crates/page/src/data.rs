@@ -5,12 +5,12 @@
 
 use crate::columns::Columns;
 use crate::lit::{Index, Lit};
-use crate::{Options, Side, counted, source};
+use crate::{Options, Side, Sources, counted};
 use serde_json::{Value, json};
 use slowpath_diagnose::Evidence;
 use slowpath_diagnose::causes::is_runtime;
-use slowpath_recording::Recording;
 use slowpath_recording::tables::{Frame, Syscall};
+use slowpath_recording::{About, Recording};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 
@@ -20,6 +20,8 @@ const VERSION: u32 = 1;
 const RUNTIME: u8 = 1;
 const SYSTEM_CALL: u8 = 2;
 const KERNEL: u8 = 4;
+/// So many of the source files that were left out for one reason are named.
+const LISTED: usize = 20;
 /// Finest unit of time in the columns, ns.
 const UNIT_NS: u64 = 1_000;
 
@@ -31,8 +33,9 @@ pub(crate) fn bytes(side: &Side<'_>, options: &Options<'_>, first: bool) -> std:
     builder.syscalls();
     builder.waits();
     let mut head = builder.head(side);
-    if options.with_source {
-        head["sources"] = json!(source::read(side.recording));
+    if let Some(sources) = side.sources {
+        head["sources"] = json!(sources.files);
+        head["source"] = sources_told(sources);
     }
     if let Some(comparison) = options.comparison.filter(|_| first) {
         head["comparison"] = json!(comparison);
@@ -46,6 +49,17 @@ pub(crate) fn bytes(side: &Side<'_>, options: &Options<'_>, first: bool) -> std:
     encoder.write_all(&head)?;
     encoder.write_all(&columns)?;
     encoder.finish()
+}
+
+/// Where sources were taken from, and which were left out: how many for each reason, and the first of them.
+fn sources_told(sources: &Sources) -> Value {
+    let left_out = sources.left_out_by_reason().into_iter().map(|(why, paths)| {
+        json!({ "why": why.words(), "count": paths.len(), "first": paths.iter().take(LISTED).collect::<Vec<_>>() })
+    });
+    json!({
+        "folders": sources.folders.iter().map(|folder| folder.to_string_lossy()).collect::<Vec<_>>(),
+        "left_out": left_out.collect::<Vec<_>>(),
+    })
 }
 
 /// Texts, each once.
@@ -354,7 +368,8 @@ impl<'a> Builder<'a> {
         let mut head = json!({
             "version": VERSION,
             "name": side.name,
-            "about": about,
+            // What vouches for the recording here is nothing to send around.
+            "about": About { machine: None, ..about.clone() },
             "run": {
                 "facts": facts, "coverage": said.coverage, "unseen": said.unseen, "nothing": said.nothing,
                 "cut_short": said.cut_short, "cpu_ns": self.evidence.cpu_ns,

@@ -55,16 +55,15 @@ pub fn html(sides: &[Side<'_>], options: &Options<'_>) -> std::io::Result<String
     Ok(html)
 }
 
-/// Text in HTML. Control characters are left out: the title is the only place that needs this.
+/// Text in HTML, with what could deceive made visible: the title is the only place that needs this.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in slowpath_report::visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            c if c.is_control() => {}
             c => out.push(c),
         }
     }
@@ -77,7 +76,8 @@ mod tests {
 
     #[test]
     fn a_title_is_only_text() {
-        assert_eq!(escaped("</title><b a=\"1\">&\u{1b}"), "&lt;/title&gt;&lt;b a=&quot;1&quot;&gt;&amp;");
+        let title = escaped("</title><b a=\"1\">&\u{1b}\u{202e}");
+        assert_eq!(title, r"&lt;/title&gt;&lt;b a=&quot;1&quot;&gt;&amp;\x1b\u{202e}");
     }
 
     #[test]

@@ -56,6 +56,9 @@ pub struct About {
     pub command: Vec<String>,
     /// Working directory of the command.
     pub directory: String,
+    /// Vouches for where it was made: see [`About::is_from_here`]. None where the machine has no id, or in older recordings.
+    #[serde(default)]
+    pub machine: Option<String>,
     /// Host name.
     pub host: String,
     /// Kernel release.

@@ -1,6 +1,7 @@
 //! A comparison as text: for a terminal and a commit message, as Markdown for a pull request, as JSON.
 
 use crate::ink::{FAINT, GAIN, Ink, LABEL, PLAIN, STRONG, WARNING};
+use crate::json::indented;
 use crate::layout::glued;
 use crate::{Style, escape, units};
 use slowpath_compare::Outcome;
@@ -104,8 +105,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
 
 /// The same as JSON, described in `docs/comparison-json.md`. Ends with a line end.
 pub fn comparison_json(comparison: &Comparison) -> String {
-    // Plain values with text keys always serialize.
-    serde_json::to_string_pretty(comparison).unwrap_or_default() + "\n"
+    indented(comparison)
 }
 
 /// The verdict in one line.

@@ -5,7 +5,7 @@
 
 /// `text` with everything that could steer a terminal or hide text made visible: control characters as `\x1b`,
 /// line ends as `\n`, bidirectional overrides and invisible characters as `\u{202e}`.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -46,6 +46,11 @@ pub(crate) fn ascii(text: &str) -> String {
     out
 }
 
+/// Characters that [`visible`] spells out.
+pub(crate) fn is_invisible(c: char) -> bool {
+    c.is_control() || is_hidden(c)
+}
+
 /// Characters that show nothing, or change the order or place of what is shown.
 fn is_hidden(c: char) -> bool {
     matches!(c,
@@ -63,7 +68,7 @@ pub(crate) fn shell_word(word: &str, unicode: bool) -> String {
         for c in word.chars() {
             match c {
                 '\'' | '\\' => out.extend(['\\', c]),
-                c if c.is_ascii_control() || is_hidden(c) || c.is_control() || !(c.is_ascii() || unicode) => {
+                c if is_invisible(c) || !(c.is_ascii() || unicode) => {
                     // Three octal digits: unlike \x, they cannot swallow a digit that follows.
                     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
                         out.push_str(&format!("\\{byte:03o}"));

@@ -7,6 +7,7 @@
 //! - [`comparison`](fn@comparison), [`comparison_markdown`], [`comparison_json`], [`difference`] — the same for two commands or recordings.
 //! - [`scaling`](fn@scaling), [`scaling_json`] — how a command's time rises with the size of its input.
 //! - [`said`](fn@said), [`run_said`] — the sentences of these reports, for the page to lay out.
+//! - [`visible`] — text from the recorded program, for whoever prints it beside a report.
 //! - [`units`] — numbers as people read them, for whoever prints beside a report.
 //!
 //! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
@@ -30,6 +31,7 @@ mod terminal;
 pub mod units;
 
 pub use comparison::{comparison, comparison_json, comparison_markdown, difference};
+pub use escape::visible;
 pub use json::json;
 pub use markdown::markdown;
 pub use said::{RunSaid, Said, run_said, said};

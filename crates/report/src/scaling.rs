@@ -1,6 +1,7 @@
 //! How a command's time, or its instructions, rise with the size of its input, as text for a terminal and as JSON.
 
 use crate::ink::{COST, Ink, PLAIN, STRONG};
+use crate::json::indented;
 use crate::table::{Column, draw};
 use crate::{Style, phrases, units};
 use slowpath_compare::exact::{Counts, Role};
@@ -170,8 +171,7 @@ fn functions(ink: &Ink<'_>, scaling: &Scaling) -> Vec<Column> {
 
 /// The same as JSON. Ends with a line end.
 pub fn scaling_json(scaling: &Scaling) -> String {
-    // Plain values always serialize.
-    serde_json::to_string_pretty(scaling).unwrap_or_default() + "\n"
+    indented(scaling)
 }
 
 /// n^1.98 (95 % interval 1.90–2.06)

@@ -1,16 +1,18 @@
 // What was recorded, on which machine, and what could not be seen.
 
 import { useLooking } from "../context";
-import { count, share, time } from "../shared/units";
+import type { Source, SourceOrigin } from "../data/head";
+import { type Outsides, shellCommand, show, showAll } from "../shared/outside";
+import { count, counted, share, time } from "../shared/units";
 
 export function AboutView() {
   const { recording } = useLooking();
   const { about, run } = recording.head;
   const started = new Date(about.started_unix_ns / 1e6);
   const facts: [string, string][] = [
-    ["command", about.command.map(word).join(" ")],
-    ["directory", about.directory],
-    ...run.facts,
+    ["command", shellCommand(about.command)],
+    ["directory", show(about.directory)],
+    ...run.facts.map(([name, value]): [string, string] => [show(name), show(value)]),
     [
       "recorded",
       started
@@ -18,12 +20,12 @@ export function AboutView() {
         .replace("T", " ")
         .replace(/\.\d+Z$/, " UTC"),
     ],
-    ["host", about.host],
-    ["processor", `${about.cpu}, ${about.cpus} ${about.cpus === 1 ? "CPU" : "CPUs"}`],
-    ["kernel", about.kernel],
-    ["recording", about.id],
-    ["slowpath", about.slowpath],
-    ["samples", `${count(recording.samples.time.length)}, ${run.coverage.replace(/^[^,]*, /, "")}`],
+    ["host", show(about.host)],
+    ["processor", `${show(about.cpu)}, ${about.cpus} ${about.cpus === 1 ? "CPU" : "CPUs"}`],
+    ["kernel", show(about.kernel)],
+    ["recording", show(about.id)],
+    ["slowpath", show(about.slowpath)],
+    ["samples", `${count(recording.samples.time.length)}, ${show(run.coverage).replace(/^[^,]*, /, "")}`],
   ];
   if (about.tracing_ns > 0) {
     const whole = Math.max(1, about.user_ns + about.sys_ns);
@@ -47,22 +49,23 @@ export function AboutView() {
       <dl>
         {about.collectors.map((collector) => (
           <div key={collector.name}>
-            <dt>{collector.name}</dt>
-            <dd>{collector.how}</dd>
+            <dt>{show(collector.name)}</dt>
+            <dd>{show(collector.how)}</dd>
           </div>
         ))}
       </dl>
       <h2>What could not be seen</h2>
-      {run.cut_short && <p class="warning">{run.cut_short}</p>}
+      {run.cut_short && <p class="warning">{show(run.cut_short)}</p>}
       {run.unseen.length === 0 && !run.cut_short ? (
         <p>Nothing is known to be missing.</p>
       ) : (
         <ul>
           {run.unseen.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
+            <li key={sentence}>{show(sentence)}</li>
           ))}
         </ul>
       )}
+      {recording.head.sources && <InPage files={recording.head.sources} origin={recording.head.source} />}
       <h2>Keys</h2>
       <dl>
         {KEYS.map(([keys, meaning]) => (
@@ -78,6 +81,54 @@ export function AboutView() {
   );
 }
 
+/** Which source files leave with the page, and which do not. */
+function InPage({ files, origin }: { files: Source[]; origin: SourceOrigin | undefined }) {
+  const list = (names: Outsides, count: number) => (
+    <details>
+      <summary>{counted(count, "file")}</summary>
+      <ul>
+        {names.map((name) => (
+          <li key={name}>
+            <code>{show(name)}</code>
+          </li>
+        ))}
+        {count > names.length && <li>and {counted(count - names.length, "file")} more</li>}
+      </ul>
+    </details>
+  );
+  return (
+    <>
+      <h2>Source files in this page</h2>
+      <dl class="sources">
+        <div>
+          <dt>in it</dt>
+          <dd>
+            {list(
+              files.map((file) => file.path),
+              files.length,
+            )}
+          </dd>
+        </div>
+        {origin && origin.folders.length > 0 && (
+          <div>
+            <dt>taken from</dt>
+            <dd>{showAll(origin.folders, ", ")}</dd>
+          </div>
+        )}
+        {origin?.left_out.map(({ why, count, first }) => (
+          <div key={why}>
+            <dt>left out</dt>
+            <dd>
+              {show(why)}
+              {list(first, count)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
 const KEYS: [string, string][] = [
   ["1 … 9", "the views, from left to right"],
   ["/", "search"],
@@ -90,8 +141,3 @@ const KEYS: [string, string][] = [
   ["Home", "the whole flame graph"],
   ["s · c · f", "in the flame graph: callers and callees · copy the stack · turn it over"],
 ];
-
-/** A word of a command line as a shell takes it. */
-export function word(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -3,12 +3,13 @@
 import type { Finding } from "../data/head";
 import type { Recording } from "../data/recording";
 import type { Selection } from "../selection";
+import type { Shown } from "../shared/outside";
 import { scales, type Union } from "../tree/diff";
 
 export interface Change {
   fn: number;
-  name: string;
-  module: string;
+  name: Shown;
+  module: Shown;
   /** ns per run, before and after. */
   self: [number, number];
   inclusive: [number, number];

@@ -8,6 +8,7 @@ import { changeColour } from "../flame/colours";
 import { Graph } from "../flame/graph";
 import { select } from "../selection";
 import { type Column, Grid } from "../shared/grid";
+import { shellCommand, show } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { share, time } from "../shared/units";
 import { START } from "../state";
@@ -64,11 +65,11 @@ function Side({ recording, letter, word }: { recording: Recording; letter: strin
   return (
     <div class="side">
       <b>{letter}</b> <span class="faint">{word}</span>
-      <code>{about.command.join(" ")}</code>
+      <code>{shellCommand(about.command)}</code>
       <span class="facts-line">
         {run.facts.slice(0, 3).map(([name, value]) => (
           <span key={name}>
-            {name} <b>{value}</b>
+            {show(name)} <b>{show(value)}</b>
           </span>
         ))}
       </span>
@@ -93,12 +94,12 @@ function Verdict({ comparison }: { comparison: Comparison }) {
     );
   return (
     <article class={`card verdict ${comparison.verdict}`}>
-      <h2>{comparison.failure ?? WORDS[comparison.verdict]}</h2>
+      <h2>{comparison.failure ? show(comparison.failure) : WORDS[comparison.verdict]}</h2>
       {said("elapsed time", comparison.wall)}
       {said("CPU time", comparison.cpu)}
       {comparison.notes.map((note) => (
         <p class="faint" key={note}>
-          {note}
+          {show(note)}
         </p>
       ))}
     </article>
@@ -128,16 +129,16 @@ function Fates({ a, b }: { a: Recording; b: Recording }) {
   return (
     <ul class="fates">
       {list.map(({ fate, finding, cost }) => (
-        <li key={fate + finding.fingerprint} class={fate}>
+        <li key={`${fate} ${show(finding.fingerprint)}`} class={fate}>
           <span class="fate">{mark[fate]}</span>
           <button
             type="button"
             class="link"
             onClick={() => go({ view: "findings", side: fate === "gone" ? 0 : 1, finding: -1 })}
           >
-            {finding.said.title}
+            {show(finding.said.title)}
           </button>
-          <code>{finding.function}</code>
+          <code>{show(finding.function)}</code>
           <span class="number">
             {cost[0] > 0 ? time(cost[0]) : "—"} → {cost[1] > 0 ? time(cost[1]) : "—"}
           </span>
@@ -196,7 +197,7 @@ function Difference({ selections, of }: { selections: Both; of: ReturnType<typeo
     (node: number) => {
       const fn = tree.fn[node]!;
       const text = fn === ALL ? "all" : fn === NO_STACK ? "[no stack]" : of.names[fn]!;
-      return a[node] === 0 ? `${text} (only in B)` : b[node] === 0 ? `${text} (only in A)` : text;
+      return show(a[node] === 0 ? `${text} (only in B)` : b[node] === 0 ? `${text} (only in A)` : text);
     },
     [tree, of, a, b],
   );

@@ -1,21 +1,22 @@
 // The head of the page's data: what is not a column. `crates/page/src/data.rs` writes it. Times are ns since the start.
 
+import type { Outside, Outsides } from "../shared/outside";
 import type { Place } from "./columns";
 
 export interface Module {
-  path: string;
-  name: string;
+  path: Outside;
+  name: Outside;
   role: "program" | "library" | "kernel";
-  build: string | null;
+  build: Outside | null;
 }
 
 export interface Process {
   parent: number | null;
   pid: number;
   run: number;
-  program: string;
-  arguments: string[];
-  directory: string | null;
+  program: Outside;
+  arguments: Outsides;
+  directory: Outside | null;
   start_ns: number;
   exec_ns: number | null;
   end_ns: number | null;
@@ -29,41 +30,42 @@ export interface Process {
 export interface Thread {
   process: number;
   tid: number;
-  name: string;
+  name: Outside;
   start_ns: number;
   end_ns: number | null;
   cpu_ns: number | null;
 }
 
 export interface Series {
-  name: string;
-  x_label: string;
-  y_label: string;
-  y_unit: string;
+  name: Outside;
+  x_label: Outside;
+  y_label: Outside;
+  y_unit: Outside;
   x: number[];
   y: number[];
   fit: number[];
 }
 
 export interface Fact {
-  name: string;
+  name: Outside;
   value: number;
-  unit: string;
-  source: string;
+  unit: Outside;
+  source: Outside;
   sure: "exact" | "sampled" | "fitted";
 }
 
 export interface PathFrame {
-  function: string;
-  module: string;
-  file: string | null;
+  function: Outside;
+  module: Outside;
+  file: Outside | null;
   line: number | null;
 }
 
 /** A finding as `docs/findings-json.md` has it, with the reports' sentences and what it lights up. */
 export interface Finding extends PathFrame {
+  /** One of ours: it is no text from outside. */
   cause: string;
-  title: string;
+  title: Outside;
   confidence: "certain" | "likely" | "hint";
   basis: "cpu" | "wall" | "instructions";
   /** 0 where the basis is instructions: then no view of time has anything to light up. */
@@ -71,17 +73,17 @@ export interface Finding extends PathFrame {
   share: number;
   gain_ns: number;
   path: PathFrame[];
-  files: string[];
+  files: Outsides;
   facts: Fact[];
   series: Series[];
-  advice: string;
-  fingerprint: string;
+  advice: Outside;
+  fingerprint: Outside;
   said: {
-    title: string;
-    cost: string;
-    gain: string | null;
-    called: string | null;
-    explanation: string[];
+    title: Outside;
+    cost: Outside;
+    gain: Outside | null;
+    called: Outside | null;
+    explanation: Outsides;
     /** The call path without what merely starts a program; recursion is told once. */
     path: { frame: PathFrame; times: number }[];
   };
@@ -98,13 +100,13 @@ export interface Hot extends PathFrame {
 }
 
 export interface About {
-  slowpath: string;
-  id: string;
-  command: string[];
-  directory: string;
-  host: string;
-  kernel: string;
-  cpu: string;
+  slowpath: Outside;
+  id: Outside;
+  command: Outsides;
+  directory: Outside;
+  host: Outside;
+  kernel: Outside;
+  cpu: Outside;
   cpus: number;
   started_unix_ns: number;
   wall_ns: number;
@@ -113,9 +115,8 @@ export interface About {
   exit: number | null;
   runs: number;
   attached: boolean;
-  collectors: { name: string; how: string }[];
-  degraded: string[];
-  lost: Record<string, number>;
+  collectors: { name: Outside; how: Outside }[];
+  degraded: Outsides;
   sampled_share: number;
   tracing_ns: number;
   /** Counted under valgrind; none in an ordinary recording. */
@@ -124,14 +125,14 @@ export interface About {
 
 /** What a comparison of timed pairs said (`docs/comparison-json.md`), as far as the page shows it. */
 export interface Comparison {
-  sides: { name: string; command: string; median: { wall_ns: number; user_ns: number; sys_ns: number } }[];
+  sides: { name: Outside; command: Outside; median: { wall_ns: number; user_ns: number; sys_ns: number } }[];
   verdict: "faster" | "slower" | "same" | "unknown";
-  metric: string;
+  metric: Outside;
   indifferent: number;
   wall: Estimate | null;
   cpu: Estimate | null;
-  failure: string | null;
-  notes: string[];
+  failure: Outside | null;
+  notes: Outsides;
 }
 
 export interface Estimate {
@@ -144,9 +145,15 @@ export interface Estimate {
 }
 
 export interface Source {
-  path: string;
-  text: string;
+  path: Outside;
+  text: Outside;
   newer: boolean;
+}
+
+/** Where source files were taken from, and which were left out: by reason, the first of them by name. */
+export interface SourceOrigin {
+  folders: Outsides;
+  left_out: { why: Outside; count: number; first: Outsides }[];
 }
 
 export interface Counted {
@@ -158,29 +165,30 @@ export interface Counted {
 
 export interface Head {
   version: number;
-  name: string;
+  name: Outside;
   about: About;
   run: {
-    facts: [string, string][];
-    coverage: string;
-    unseen: string[];
-    nothing: string[];
-    cut_short: string | null;
+    facts: [Outside, Outside][];
+    coverage: Outside;
+    unseen: Outsides;
+    nothing: Outsides;
+    cut_short: Outside | null;
     /** CPU time that shares are of, ns: of everything that was sampled, daemons that nobody waited for included. */
     cpu_ns: number;
   };
-  findings: { findings: Finding[]; hot: Hot[]; notes: string[] };
+  findings: { findings: Finding[]; hot: Hot[]; notes: Outsides };
   unit_ns: number;
   span_ns: number;
   modules: Module[];
   processes: Process[];
   threads: Thread[];
-  files: { path: string; kind: string; size: number }[];
+  files: { path: Outside; kind: Outside; size: number }[];
   /** Names of system calls. */
-  calls: string[];
+  calls: Outsides;
   counted: Counted[];
-  texts: string[];
+  texts: Outsides;
   sources?: Source[];
+  source?: SourceOrigin;
   comparison?: Comparison;
   columns: Record<string, Place>;
 }

@@ -1,5 +1,6 @@
 // Which functions are lit up: those that a search finds, or those that a finding is about.
 
+import { show } from "../shared/outside";
 import type { Finding } from "./head";
 import type { Recording } from "./recording";
 
@@ -16,7 +17,7 @@ const FIELDS = { module: "moduleName", file: "file" } as const;
 
 /**
  * The functions whose name contains the text, whatever the case of its letters; between slashes it is a regular expression.
- * `module:` and `file:` before it look there. Null if nothing is asked, an error if the expression is none.
+ * `module:` and `file:` before it look there. All is looked for as it is shown. Null if nothing is asked, an error if the expression is none.
  */
 export function search(recording: Recording, query: string): Lit | Error | null {
   const [, field, rest] = /^\s*(?:(module|file):)?(.*)$/s.exec(query)!;
@@ -47,10 +48,10 @@ export function search(recording: Recording, query: string): Lit | Error | null 
     }
     return answer;
   };
-  for (let fn = 0; fn < functions.length; fn++) functions[fn] = once(recording[asked](fn)) ? 1 : 0;
+  for (let fn = 0; fn < functions.length; fn++) functions[fn] = once(show(recording[asked](fn))) ? 1 : 0;
   const files = new Set<number>();
   recording.head.files.forEach((file, number) => {
-    if (field !== "module" && once(file.path)) files.add(number);
+    if (field !== "module" && once(show(file.path))) files.add(number);
   });
   return { functions, path: new Set(), files };
 }

@@ -1,5 +1,6 @@
 // A recording in memory: columns as typed arrays, decoded once, and what is asked of them all the time.
 
+import { baseName, type Outside, outside, type Shown, show } from "../shared/outside";
 import { bytes, integers, numbers } from "./columns";
 import type { Head, Module } from "./head";
 
@@ -14,6 +15,8 @@ export const ALL = 0xffff_ffff;
 /** Kinds of frames, as `frame.kind` has them. */
 export const KERNEL = 1;
 export const INLINED = 2;
+
+const NONE = outside("");
 
 const RUNTIME = 1;
 const SYSTEM_CALL = 2;
@@ -86,6 +89,8 @@ export class Recording {
   private readonly functionLine: Uint32Array;
   private readonly functionFlags: Uint8Array;
   private own: Int32Array | undefined;
+  /** Texts as they are shown, by number; made when they are first asked for. */
+  private readonly shown: (Shown | undefined)[] = [];
 
   constructor(head: Head, data: Uint8Array) {
     if (head.version !== VERSION) {
@@ -166,9 +171,17 @@ export class Recording {
   }
 
   /** A function's name as people read it. */
-  name(fn: number): string {
-    if (fn === ALL) return "all";
-    if (fn === NO_STACK) return "[no stack]";
+  name(fn: number): Shown {
+    if (fn === ALL) return show("all");
+    if (fn === NO_STACK) return show("[no stack]");
+    const number = this.functionName[fn]!;
+    const known = this.shown[number] ?? show(this.head.texts[number]!);
+    this.shown[number] = known;
+    return known;
+  }
+
+  /** A function's name as it is: two are one where it is the same. */
+  ownName(fn: number): Outside {
     return this.head.texts[this.functionName[fn]!]!;
   }
 
@@ -178,20 +191,20 @@ export class Recording {
   }
 
   /** The module's name; the kernel, and what stands for a system call, say so. */
-  moduleName(fn: number): string {
-    if (this.isSystemCall(fn)) return "system call";
-    return this.module(fn)?.name ?? (this.isKernel(fn) ? "kernel" : "");
+  moduleName(fn: number): Shown {
+    if (this.isSystemCall(fn)) return show("system call");
+    return show(this.module(fn)?.name ?? (this.isKernel(fn) ? "kernel" : ""));
   }
 
   /** Where the function begins, `file:line`, as far as it is known. */
-  place(fn: number): string {
-    if (!this.isFunction(fn)) return "";
+  place(fn: number): Shown {
+    if (!this.isFunction(fn)) return show("");
     return place(this.file(fn), this.functionLine[fn]!);
   }
 
   /** The function's source file, empty if it is not known. */
-  file(fn: number): string {
-    if (!this.isFunction(fn)) return "";
+  file(fn: number): Outside {
+    if (!this.isFunction(fn)) return NONE;
     return this.text(this.functionFile[fn]!);
   }
 
@@ -200,8 +213,8 @@ export class Recording {
   }
 
   /** A text counted from 1; 0 is the empty one. */
-  text(number: number): string {
-    return number === 0 ? "" : this.head.texts[number - 1]!;
+  text(number: number): Outside {
+    return number === 0 ? NONE : this.head.texts[number - 1]!;
   }
 
   isRuntime(fn: number): boolean {
@@ -248,7 +261,7 @@ export class Recording {
 }
 
 /** `file:line`, the file's own name only. */
-export function place(file: string, line: number): string {
-  const name = file.slice(file.lastIndexOf("/") + 1);
-  return line > 0 && name ? `${name}:${line}` : name;
+export function place(file: Outside | null, line: number | null): Shown {
+  const name = show(baseName(file ?? NONE));
+  return line && name ? show(`${name}:${line}`) : name;
 }

@@ -5,6 +5,7 @@ import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { litStacks, ofFinding } from "../data/lit";
 import { Canvas, colour } from "../shared/canvas";
+import { show } from "../shared/outside";
 import { count, moment, number } from "../shared/units";
 import { calls } from "../timeline/bins";
 import { programName } from "../timeline/lanes";
@@ -40,7 +41,7 @@ function Processes() {
   const draw = useCallback(
     (context: CanvasRenderingContext2D, width: number, height: number) => {
       const each = height / order.length;
-      const main = programName(order[0]?.program ?? "");
+      const main = order[0] ? programName(order[0].program) : "";
       order.forEach((process, i) => {
         const x = (process.start_ns / span_ns) * width;
         const end = ((process.end_ns ?? span_ns) / span_ns) * width;
@@ -91,7 +92,7 @@ function CallRate({ finding }: { finding: Finding }) {
   if (most === 0) return null;
   const rate = `up to ${number(most / seconds)} a second`;
   return (
-    <figure class="plot" aria-label={`System calls under ${finding.function} over time, ${rate}`}>
+    <figure class="plot" aria-label={`System calls under ${show(finding.function)} over time, ${rate}`}>
       <figcaption>
         system calls from there <span class="faint">{rate}</span>
       </figcaption>

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { useLooking } from "../context";
 import type { Series } from "../data/head";
+import { show } from "../shared/outside";
 import { number, quantity } from "../shared/units";
 
 const HEIGHT = 170;
@@ -12,6 +13,12 @@ export function Plot({ series }: { series: Series }) {
   const { theme } = useLooking();
   const host = useRef<HTMLDivElement>(null);
   const said = useRef<HTMLDivElement>(null);
+  const [name, across, up, unit] = [
+    show(series.name),
+    show(series.x_label),
+    show(series.y_label),
+    show(series.y_unit),
+  ];
   useEffect(() => {
     const element = host.current!;
     const style = getComputedStyle(document.documentElement);
@@ -52,7 +59,7 @@ export function Plot({ series }: { series: Series }) {
           {
             ...axis,
             size: 64,
-            values: (_: uPlot, ticks: number[]) => ticks.map((tick) => quantity(tick, series.y_unit)),
+            values: (_: uPlot, ticks: number[]) => ticks.map((tick) => quantity(tick, unit)),
           },
         ],
         hooks: {
@@ -62,8 +69,8 @@ export function Plot({ series }: { series: Series }) {
               if (!said.current) return;
               said.current.textContent =
                 at === null || at === undefined
-                  ? series.x_label
-                  : `${series.x_label} ${number(data[0][at]!)}: ${quantity(data[1]![at] as number, series.y_unit)}`;
+                  ? across
+                  : `${across} ${number(data[0][at]!)}: ${quantity(data[1]![at] as number, unit)}`;
             },
           ],
         },
@@ -82,22 +89,17 @@ export function Plot({ series }: { series: Series }) {
     // The theme changes the colours that are read from the style.
   }, [series, theme]);
   const last = series.y.length - 1;
-  const ends =
-    last >= 0
-      ? `from ${quantity(series.y[0]!, series.y_unit)} to ${quantity(series.y[last]!, series.y_unit)}`
-      : "";
+  const ends = last >= 0 ? `from ${quantity(series.y[0]!, unit)} to ${quantity(series.y[last]!, unit)}` : "";
   return (
-    <figure class="plot" aria-label={`${series.name}: ${series.y_label} against ${series.x_label}, ${ends}`}>
+    <figure class="plot" aria-label={`${name}: ${up} against ${across}, ${ends}`}>
       <figcaption>
-        {series.name}
+        {name}
         {/* Most say the same twice. */}
-        {series.y_label.slice(0, 6) !== series.name.slice(0, 6) && (
-          <span class="faint"> {series.y_label}</span>
-        )}
+        {up.slice(0, 6) !== name.slice(0, 6) && <span class="faint"> {up}</span>}
       </figcaption>
       <div ref={host} />
       <div class="axis-label" ref={said}>
-        {series.x_label}
+        {across}
       </div>
     </figure>
   );

@@ -5,6 +5,7 @@ import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { ofFinding, processOf } from "../data/lit";
 import { place } from "../data/recording";
+import { type Outsides, type Shown, show } from "../shared/outside";
 import { count, quantity, share, time } from "../shared/units";
 import { Evidence } from "./evidence";
 import { Plot } from "./plot";
@@ -15,21 +16,21 @@ export function FindingsView() {
   const { findings, run } = { ...recording.head, ...recording.head.findings };
   return (
     <section class="findings" aria-label="Findings">
-      {run.cut_short && <p class="warning">{run.cut_short}</p>}
+      {run.cut_short && <p class="warning">{show(run.cut_short)}</p>}
       {findings.map((finding, number) => (
         <Card key={finding.fingerprint} finding={finding} number={number} />
       ))}
       {findings.length === 0 && (
         <article class="card">
           {run.nothing.map((sentence, i) =>
-            i === 0 ? <h2 key={sentence}>{sentence}</h2> : <p key={sentence}>{sentence}</p>,
+            i === 0 ? <h2 key={sentence}>{show(sentence)}</h2> : <p key={sentence}>{show(sentence)}</p>,
           )}
         </article>
       )}
       {recording.head.findings.notes.length > 0 && (
         <ul class="notes">
           {recording.head.findings.notes.map((note) => (
-            <li key={note}>{note}</li>
+            <li key={note}>{show(note)}</li>
           ))}
         </ul>
       )}
@@ -57,26 +58,26 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
       fn: finding.lit.guilty[0] ?? -1,
     });
   };
-  const at = place(finding.file ?? "", finding.line ?? 0);
+  const at = place(finding.file, finding.line);
   return (
-    <article class={on ? "card lit" : "card"} aria-label={`Finding ${number + 1}: ${said.title}`}>
+    <article class={on ? "card lit" : "card"} aria-label={`Finding ${number + 1}: ${show(said.title)}`}>
       <header>
         <span class="rank" aria-hidden="true">
           {number + 1}
         </span>
-        <h2>{said.title}</h2>
-        <Meter share={finding.share} text={said.cost} />
+        <h2>{show(said.title)}</h2>
+        <Meter share={finding.share} text={show(said.cost)} />
       </header>
       <p class="guilty">
-        <code>{finding.function}</code>
-        <span class="where">{at || finding.module}</span>
-        {said.called && <span class="called">{said.called}</span>}
+        <code>{show(finding.function)}</code>
+        <span class="where">{at || show(finding.module)}</span>
+        {said.called && <span class="called">{show(said.called)}</span>}
       </p>
       <div class="evidence">
         <div class="words">
           <ul class="explanation">
             {said.explanation.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
+              <li key={sentence}>{show(sentence)}</li>
             ))}
           </ul>
           {said.path.length > 1 && <CallPath steps={said.path} />}
@@ -85,13 +86,13 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
             {said.gain && (
               <>
                 <dt>Gain</dt>
-                <dd class="gain">{said.gain}</dd>
+                <dd class="gain">{show(said.gain)}</dd>
               </>
             )}
             {finding.advice && (
               <>
                 <dt>Do</dt>
-                <dd>{finding.advice}</dd>
+                <dd>{show(finding.advice)}</dd>
               </>
             )}
           </dl>
@@ -132,7 +133,7 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
 }
 
 /** The cost as a bar and in words. */
-function Meter({ share: part, text }: { share: number; text: string }) {
+function Meter({ share: part, text }: { share: number; text: Shown }) {
   return (
     <div class="meter">
       <span>{text}</span>
@@ -150,8 +151,8 @@ function CallPath({ steps }: { steps: Finding["said"]["path"] }) {
       {steps.map(({ frame, times }, i) => (
         <span key={i}>
           {i > 0 && <span class="arrow"> → </span>}
-          <code title={[frame.module, place(frame.file ?? "", frame.line ?? 0)].filter(Boolean).join(" · ")}>
-            {frame.function}
+          <code title={[show(frame.module), place(frame.file, frame.line)].filter(Boolean).join(" · ")}>
+            {show(frame.function)}
           </code>
           {times > 1 && <span class="times"> ×{times}</span>}
         </span>
@@ -162,7 +163,7 @@ function CallPath({ steps }: { steps: Finding["said"]["path"] }) {
 
 const FILES = 5;
 
-function Files({ files }: { files: string[] }) {
+function Files({ files }: { files: Outsides }) {
   const [all, setAll] = useState(false);
   const shown = all ? files : files.slice(0, FILES);
   return (
@@ -171,7 +172,7 @@ function Files({ files }: { files: string[] }) {
       {shown.map((file, i) => (
         <span key={file}>
           {i > 0 && ", "}
-          <code>{file}</code>
+          <code>{show(file)}</code>
         </span>
       ))}
       {files.length > FILES && !all && (
@@ -194,10 +195,10 @@ function Facts({ finding }: { finding: Finding }) {
         <tbody>
           {finding.facts.map((fact) => (
             <tr key={fact.name}>
-              <th scope="row">{fact.name}</th>
-              <td class="number">{quantity(fact.value, fact.unit)}</td>
+              <th scope="row">{show(fact.name)}</th>
+              <td class="number">{quantity(fact.value, show(fact.unit))}</td>
               <td class="faint">
-                {SURE[fact.sure]}, {fact.source}
+                {SURE[fact.sure]}, {show(fact.source)}
               </td>
             </tr>
           ))}
@@ -233,7 +234,7 @@ function Hot() {
         </thead>
         <tbody>
           {hot.map((row) => (
-            <tr key={`${row.module} ${row.function} ${row.line}`}>
+            <tr key={`${show(row.module)} ${show(row.function)} ${row.line}`}>
               <td class="number">{cost(row.self_instructions ?? row.self_ns)}</td>
               <td class="number">{share((row.self_instructions ?? row.self_ns) / whole)}</td>
               <td class="number">{cost(row.total_instructions ?? row.total_ns)}</td>
@@ -246,17 +247,17 @@ function Hot() {
                       view: "flame",
                       mode: "merged",
                       metric: "cpu",
-                      search: exactly(row.function),
+                      search: exactly(show(row.function)),
                       finding: -1,
                       zoom: [],
                     })
                   }
                 >
-                  {row.function}
+                  {show(row.function)}
                 </button>
               </td>
-              <td class="faint">{place(row.file ?? "", row.line ?? 0)}</td>
-              <td class="faint">{row.module}</td>
+              <td class="faint">{place(row.file, row.line)}</td>
+              <td class="faint">{show(row.module)}</td>
             </tr>
           ))}
         </tbody>
@@ -266,6 +267,6 @@ function Hot() {
 }
 
 /** A search for this very name. */
-export function exactly(name: string): string {
+export function exactly(name: Shown): string {
   return `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/`;
 }

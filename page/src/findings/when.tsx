@@ -5,6 +5,7 @@ import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { litStacks, ofFinding } from "../data/lit";
 import { Canvas, colour } from "../shared/canvas";
+import { show } from "../shared/outside";
 import { moment } from "../shared/units";
 import { asleep, busy } from "../timeline/bins";
 
@@ -43,7 +44,7 @@ export function When({ finding }: { finding: Finding }) {
   if (!bins?.some((ns) => ns > 0)) return null;
   const span = recording.head.span_ns;
   return (
-    <figure class="plot when" aria-label={`When ${finding.function} was at work in the run`}>
+    <figure class="plot when" aria-label={`When ${show(finding.function)} was at work in the run`}>
       <figcaption>
         when in the run <span class="faint">{wall ? "at work or waiting" : "on the CPU"} there</span>
       </figcaption>

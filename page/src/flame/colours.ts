@@ -4,6 +4,7 @@
 // of 4.5 and more on every colour, which a test holds.
 
 import { NO_STACK, type Recording } from "../data/recording";
+import { show } from "../shared/outside";
 
 export type Theme = "light" | "dark";
 
@@ -74,7 +75,8 @@ export class Colours {
     for (let fn = 0; fn < recording.functions; fn++) {
       const module = recording.module(fn);
       const system = recording.isSystemCall(fn) || recording.isKernel(fn);
-      const base = moduleColour(system ? "kernel" : (module?.role ?? "library"), module?.name ?? "", theme);
+      const role = system ? "kernel" : (module?.role ?? "library");
+      const base = moduleColour(role, show(module?.name ?? ""), theme);
       const shade = SHADES[hash(recording.name(fn)) % SHADES.length]!;
       const colour = between(base, ground, shade);
       this.full.push(colour);

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLooking } from "../context";
+import type { Shown } from "../shared/outside";
 import type { Tree } from "../tree/tree";
 import { Chart, type Handlers } from "./chart";
 import { GROUND, TEXT } from "./colours";
@@ -28,7 +29,7 @@ export interface GraphProps {
   /** No taller than its rows. */
   fit?: boolean;
   label: string;
-  name(node: number): string;
+  name(node: number): Shown;
   colour(node: number, faded: boolean): string;
   hatched?(node: number): boolean;
   tip(node: number): Omit<Tip, "x" | "y">;

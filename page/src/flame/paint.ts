@@ -1,6 +1,7 @@
 // Draws the visible part of a tree on a canvas. A row costs as many steps as it has pixels, however many frames it has.
 
 import { INLINED } from "../data/recording";
+import type { Shown } from "../shared/outside";
 import type { Tree } from "../tree/tree";
 
 export const ROW = 20;
@@ -24,7 +25,7 @@ export interface Window {
 /** How it looks. */
 export interface Look {
   colour(node: number, faded: boolean): string;
-  name(node: number): string;
+  name(node: number): Shown;
   text: string;
   ground: string;
   accent: string;

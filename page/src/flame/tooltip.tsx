@@ -1,11 +1,12 @@
 // What stands beside the pointer: the function, where it is, and what it costs.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Shown } from "../shared/outside";
 
 export interface Tip {
   x: number;
   y: number;
-  name: string;
+  name: Shown;
   where: string;
   rows: [string, string][];
 }

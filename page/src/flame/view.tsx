@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
 import { ALL, INLINED, NO_STACK, type Recording } from "../data/recording";
 import { copy } from "../shared/copy";
+import type { Shown } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { count, counted, share, time } from "../shared/units";
 import type { Mode } from "../state";
@@ -222,7 +223,7 @@ export function FlameView() {
 
 /** What stands on a frame, and its colour. */
 interface Drawn {
-  name(node: number): string;
+  name(node: number): Shown;
   colour(node: number, faded: boolean): string;
 }
 

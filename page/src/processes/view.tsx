@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
 import { type Column, Grid } from "../shared/grid";
+import { show } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { bytes, count, counted, moment, share, time } from "../shared/units";
 import { processTree, programName } from "../timeline/lanes";
@@ -64,7 +65,7 @@ export function ProcessesView() {
   const of = (row: Row) => processes[row.number]!;
   const said = (row: Row) => {
     const { program, arguments: given } = of(row);
-    return [programName(program), ...given.slice(1)].join(" ");
+    return [programName(program), ...given.slice(1).map(show)].join(" ");
   };
   const columns: Column<Row>[] = [
     {

@@ -1,6 +1,7 @@
 // A sortable table of many rows: only those that are seen are in the document.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Outside } from "./outside";
 
 export interface Column<R> {
   name: string;
@@ -23,7 +24,7 @@ export interface GridProps<R> {
   columns: Column<R>[];
   /** The column that it is sorted by at first. */
   sort: string;
-  id(row: R): number | string;
+  id(row: R): number | string | Outside;
   selected?: number | string;
   lit?(row: R): boolean;
   choose?(row: R): void;

@@ -2,6 +2,7 @@
 
 import type { Recording } from "../data/recording";
 import type { Weights } from "../data/scope";
+import type { Outside } from "../shared/outside";
 
 export interface LineCosts {
   self: Map<number, number>;
@@ -9,7 +10,7 @@ export interface LineCosts {
 }
 
 /** ns by file and line. Of a line that is on a stack several times each moment counts once. */
-export function lineCosts(recording: Recording, weights: Weights): Map<string, LineCosts> {
+export function lineCosts(recording: Recording, weights: Weights): Map<Outside, LineCosts> {
   const { stackParent, stackLocation, locationStart, frameFile, frameLine } = recording;
   const files = new Map<number, LineCosts>();
   const of = (file: number) => {

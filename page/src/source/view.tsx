@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLooking } from "../context";
+import { baseName, lines, type Outside, outside, show, showLine } from "../shared/outside";
 import { counted, share, time } from "../shared/units";
 import { lineCosts } from "./cost";
 
@@ -18,13 +19,13 @@ export function SourceView() {
       self: sum(cost.self),
       most: Math.max(0, ...cost.inclusive.values()),
     }));
-    const readable = (path: string) => (has.has(path) ? 1 : 0);
+    const readable = (path: Outside) => (has.has(path) ? 1 : 0);
     return rows.sort((a, b) => readable(b.path) - readable(a.path) || b.most - a.most || b.self - a.self);
   }, [costs, has]);
   // The file of what is selected or guilty, else the first of the list.
   const guilty = recording.head.findings.findings[0]?.lit.guilty[0] ?? -1;
   const wanted = [state.fn, guilty].filter((fn) => fn >= 0).map((fn) => recording.file(fn));
-  const first = wanted.find((file) => costs.has(file)) ?? files[0]?.path ?? "";
+  const first = wanted.find((file) => costs.has(file)) ?? files[0]?.path ?? outside("");
   const path = state.file || first;
   const source = sources.find((one) => one.path === path);
   const cost = costs.get(path);
@@ -44,19 +45,17 @@ export function SourceView() {
             key={file.path}
             class={file.path === path ? "file is-on" : "file"}
             aria-current={file.path === path}
-            title={file.path}
+            title={show(file.path)}
             onClick={() => go({ file: file.path }, true)}
           >
             <span class="number">{share(file.most / whole)}</span>
-            <code class={has.has(file.path) ? "" : "faint"}>
-              {file.path.slice(file.path.lastIndexOf("/") + 1)}
-            </code>
+            <code class={has.has(file.path) ? "" : "faint"}>{show(baseName(file.path))}</code>
           </button>
         ))}
       </nav>
-      <div class="lines" ref={table} tabIndex={0} role="region" aria-label={path}>
+      <div class="lines" ref={table} tabIndex={0} role="region" aria-label={show(path)}>
         <p class="bar">
-          <code>{path}</code>
+          <code>{show(path)}</code>
           {source?.newer && (
             <span class="warning">changed after the program was built: lines may have moved</span>
           )}
@@ -72,7 +71,7 @@ export function SourceView() {
               </tr>
             </thead>
             <tbody>
-              {source.text.split("\n").map((text, i) => {
+              {lines(source.text).map((text, i) => {
                 const number = i + 1;
                 const self = cost?.self.get(number) ?? 0;
                 const total = cost?.inclusive.get(number) ?? 0;
@@ -94,7 +93,7 @@ export function SourceView() {
                       )}
                     </td>
                     <td class="number faint">{number}</td>
-                    <td class="text">{text}</td>
+                    <td class="text">{showLine(text)}</td>
                   </tr>
                 );
               })}
@@ -113,14 +112,15 @@ export function SourceView() {
 }
 
 /** Lines by number, where their text is not in the page. */
-function NoText({ path, lines, whole }: { path: string; lines: [number, number][]; whole: number }) {
+function NoText({ path, lines, whole }: { path: Outside; lines: [number, number][]; whole: number }) {
   const { recording } = useLooking();
   if (!path) return <p class="empty">No line of source is known: the program has no debug information.</p>;
+  const why = recording.head.source?.left_out.find((group) => group.first.includes(path))?.why;
   return (
     <>
       <p class="empty">
         {recording.head.sources
-          ? "This file could not be read on the machine where the page was made."
+          ? `The text of this file was left out of the page${why ? `: ${show(why)}` : ""}.`
           : "The text of source files is not in this page. `slowpath view --with-source` puts it in."}
       </p>
       <table class="grid lines-only">

@@ -2,9 +2,11 @@
 
 import type { Recording } from "../data/recording";
 import { type Scope, within } from "../data/scope";
+import type { Outside } from "../shared/outside";
 
 export interface Sum {
-  key: string;
+  /** What it is a sum of: of files, the path. */
+  key: string | Outside;
   call: number;
   /** The function of the program itself that makes it; -1 if it is not known. */
   own: number;
@@ -25,7 +27,7 @@ export type By = "call" | "place" | "file";
 export function sums(recording: Recording, scope: Scope, by: By, lit: Uint8Array | null): Sum[] {
   const { syscalls } = recording;
   const own = recording.ownFunctions();
-  const found = new Map<string, Sum>();
+  const found = new Map<Sum["key"], Sum>();
   for (let i = 0; i < syscalls.time.length; i++) {
     if (scope.threads && !scope.threads.has(syscalls.thread[i]!)) continue;
     const part = within(scope.range, syscalls.time[i]!, syscalls.span[i]!);

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
 import { litStacks } from "../data/lit";
 import { type Column, Grid } from "../shared/grid";
+import { show } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { bytes, count, counted, moment, time } from "../shared/units";
 import { type By, type Sum, sums } from "./sums";
@@ -20,7 +21,7 @@ export function SyscallsView() {
   );
   const isLit = (row: Sum) => row.lit || (lit !== null && by === "file" && lit.files.has(row.file));
   const most = rows.reduce((high, row) => Math.max(high, row.duration), 1);
-  const name = (row: Sum) => recording.head.calls[row.call]!;
+  const name = (row: Sum) => show(recording.head.calls[row.call]!);
   const place = (row: Sum) =>
     row.own < 0
       ? "[place not known]"
@@ -38,8 +39,8 @@ export function SyscallsView() {
               name: "file",
               words: true,
               code: true,
-              value: (row) => row.key,
-              text: (row) => row.key || "[no file]",
+              value: (row) => show(row.key),
+              text: (row) => show(row.key) || "[no file]",
             },
           ];
   const columns: Column<Sum>[] = [
@@ -116,7 +117,7 @@ function Waits({ stacks }: { stacks: Uint8Array | null }) {
     return rows;
   }, [waits, scope, head]);
   const named = (stack: number) => (stack >= 0 && own[stack]! >= 0 ? recording.name(own[stack]!) : "");
-  const thread = (number: number) => (number >= 0 ? (head.threads[number]?.name ?? "") : "");
+  const thread = (number: number) => (number >= 0 ? show(head.threads[number]?.name ?? "") : "");
   const text = (of: (row: number) => string) => ({ words: true, value: of, text: of });
   const columns: Column<number>[] = [
     { name: "asleep", value: (row) => waits.duration[row]!, text: (row) => time(waits.duration[row]!) },
@@ -126,8 +127,8 @@ function Waits({ stacks }: { stacks: Uint8Array | null }) {
       text: (row) => moment(waits.time[row]! * head.unit_ns, head.span_ns),
     },
     { name: "who", ...text((row) => thread(waits.thread[row]!)) },
-    { name: "call", code: true, ...text((row) => head.calls[waits.call[row]!] ?? "") },
-    { name: "on", ...text((row) => head.files[waits.file[row]!]?.path ?? "") },
+    { name: "call", code: true, ...text((row) => show(head.calls[waits.call[row]!] ?? "")) },
+    { name: "on", ...text((row) => show(head.files[waits.file[row]!]?.path ?? "")) },
     { name: "in", code: true, ...text((row) => named(waits.stack[row]!)) },
     {
       name: "ended by",

@@ -1,5 +1,7 @@
 // Kinds of system calls, by what they have to do with: each has a colour and a name.
 
+import { type Outside, show } from "../shared/outside";
+
 export type Kind = "file" | "network" | "process" | "wait" | "memory" | "other";
 
 export const KINDS: readonly Kind[] = ["file", "network", "process", "wait", "memory", "other"];
@@ -25,6 +27,7 @@ const BY_NAME: [Kind, RegExp][] = [
 ];
 
 /** The kind of a system call. */
-export function kindOf(name: string): Kind {
-  return BY_NAME.find(([, pattern]) => pattern.test(name))?.[0] ?? "other";
+export function kindOf(name: Outside): Kind {
+  const shown = show(name);
+  return BY_NAME.find(([, pattern]) => pattern.test(shown))?.[0] ?? "other";
 }

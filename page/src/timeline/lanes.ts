@@ -1,12 +1,13 @@
 // Which lanes the timeline has: a process each, and each of its threads where there are several.
 
 import type { Recording } from "../data/recording";
+import { baseName, type Outside, type Shown, show } from "../shared/outside";
 
 export interface Lane {
   /** `p3` or `t5`, as the state's `who` has it. */
   who: string;
-  label: string;
-  detail: string;
+  label: Shown;
+  detail: Shown;
   depth: number;
   threads: number[];
   /** ns since the start. */
@@ -15,8 +16,8 @@ export interface Lane {
 }
 
 /** The program's own name. */
-export function programName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1) || "?";
+export function programName(path: Outside): Shown {
+  return show(baseName(path)) || show("?");
 }
 
 /** Processes as a tree, each before its children: number and depth. */
@@ -53,7 +54,7 @@ export function lanes(recording: Recording): Lane[] {
     out.push({
       who: `p${process}`,
       label: programName(row.program),
-      detail: String(row.pid),
+      detail: show(String(row.pid)),
       depth,
       threads: own,
       start: row.start_ns,
@@ -64,8 +65,8 @@ export function lanes(recording: Recording): Lane[] {
       const thread = threads[number]!;
       out.push({
         who: `t${number}`,
-        label: thread.name,
-        detail: String(thread.tid),
+        label: show(thread.name),
+        detail: show(String(thread.tid)),
         depth: depth + 1,
         threads: [number],
         start: thread.start_ns,

@@ -1,6 +1,7 @@
 // Draws the lanes of the timeline that are seen: life, CPU, waiting and system calls of each.
 
 import type { Recording } from "../data/recording";
+import type { Shown } from "../shared/outside";
 import { spread } from "./bins";
 import { type Kind, kindOf } from "./kinds";
 import { byThread, type Lane } from "./lanes";
@@ -163,7 +164,7 @@ export class Lanes {
 }
 
 /** As much of a text as there is room for. */
-export function fit(canvas: CanvasRenderingContext2D, text: string, room: number): string {
+export function fit(canvas: CanvasRenderingContext2D, text: Shown, room: number): string {
   if (canvas.measureText(text).width <= room) return text;
   let low = 0;
   let high = text.length;

@@ -5,6 +5,7 @@ import { useLooking } from "../context";
 import { litStacks, ofFinding } from "../data/lit";
 import { type Tip, Tooltip } from "../flame/tooltip";
 import { Canvas, colour } from "../shared/canvas";
+import { show, showAll } from "../shared/outside";
 import { moment, time } from "../shared/units";
 import { asleep, busy } from "./bins";
 import { Brush } from "./brush";
@@ -75,7 +76,8 @@ export function TimelineView() {
     const x = event.clientX - left - LABELS;
     const rows: [string, string][] = [["lived", time(lane.end - lane.start)]];
     const process = recording.head.processes[Number(lane.who.slice(1))];
-    const where = lane.who.startsWith("p") && process ? process.arguments.join(" ") : `thread ${lane.detail}`;
+    const where =
+      lane.who.startsWith("p") && process ? showAll(process.arguments, " ") : `thread ${lane.detail}`;
     if (x > 0) {
       const per = (to - from) / (width - LABELS);
       const at = from + x * per;
@@ -87,7 +89,7 @@ export function TimelineView() {
         const file = recording.head.files[recording.syscalls.file[did.call]!];
         rows.push([
           "system call",
-          `${recording.head.calls[recording.syscalls.call[did.call]!]} ${file?.path ?? ""}`,
+          `${show(recording.head.calls[recording.syscalls.call[did.call]!]!)} ${show(file?.path ?? "")}`,
         ]);
       }
     }
@@ -194,8 +196,8 @@ function Findings({ from, to }: { from: number; to: number }) {
           aria-pressed={state.finding === number}
           onClick={() => go({ finding: state.finding === number ? -1 : number, search: "" })}
         >
-          <span class="marker-name" title={`${finding.title}: ${finding.function}`}>
-            <b>{number + 1}</b> {finding.function}
+          <span class="marker-name" title={`${show(finding.title)}: ${show(finding.function)}`}>
+            <b>{number + 1}</b> {show(finding.function)}
           </span>
           <span class="marker-strip">
             <Canvas height={22} draw={painters[number]!} />

@@ -3,38 +3,40 @@
 import type { Recording } from "../data/recording";
 import type { Weights } from "../data/scope";
 import { unversioned } from "../flame/colours";
+import { type Outside, type Shown, show } from "../shared/outside";
 import { addStacks, framesOf, Grower } from "./skeleton";
 import { layOut, type Tree } from "./tree";
 
 /** Functions of both sides under common numbers: equal are those of one name in one module. */
 export interface Union {
-  names: string[];
-  modules: string[];
+  names: Shown[];
+  modules: Shown[];
   /** For each side the common number of each of its functions. */
   maps: [Uint32Array, Uint32Array];
 }
 
 /** What a module is called on both sides: the program may have another name on each, and a library another version. */
-export function commonModule(recording: Recording, fn: number): string {
+export function commonModule(recording: Recording, fn: number): Shown {
   const module = recording.module(fn);
   if (!module) return recording.moduleName(fn);
-  return module.role === "program" ? "program" : unversioned(module.name);
+  return show(module.role === "program" ? "program" : unversioned(show(module.name)));
 }
 
 export function union(a: Recording, b: Recording): Union {
-  const numbers = new Map<string, number>();
-  const names: string[] = [];
-  const modules: string[] = [];
+  const numbers = new Map<Shown, Map<Outside, number>>();
+  const names: Shown[] = [];
+  const modules: Shown[] = [];
   const map = (recording: Recording) => {
     const out = new Uint32Array(recording.functions);
     for (let fn = 0; fn < out.length; fn++) {
-      const [name, module] = [recording.name(fn), commonModule(recording, fn)];
-      const key = `${module}\0${name}`;
-      let number = numbers.get(key);
+      const [name, module] = [recording.ownName(fn), commonModule(recording, fn)];
+      const known = numbers.get(module) ?? new Map<Outside, number>();
+      numbers.set(module, known);
+      let number = known.get(name);
       if (number === undefined) {
         number = names.length;
-        numbers.set(key, number);
-        names.push(name);
+        known.set(name, number);
+        names.push(recording.name(fn));
         modules.push(module);
       }
       out[fn] = number;

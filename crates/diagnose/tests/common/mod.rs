@@ -12,6 +12,7 @@ pub fn about(wall_ns: u64) -> About {
         state: State::Complete,
         command: vec!["program".into()],
         directory: "/".into(),
+        machine: None,
         host: String::new(),
         kernel: String::new(),
         cpu: String::new(),
