@@ -260,6 +260,12 @@ test("the source stands there with its cost only where it was asked for", async 
   await page.waitForSelector(".lines tr.has-cost");
   const lines = await page.locator(".lines tr.has-cost td.number").allTextContents();
   assert.ok(lines.some((cell) => cell.includes("%")));
+  // Whoever is to send it away sees what is in it.
+  await page.evaluate(() => {
+    location.hash = "view=about";
+  });
+  const told = await text(page, ".about .sources");
+  assert.match(told, /^in it\d+ files.*loader\.c.*taken from.*\/cases\/gnutls.*left out.*in no folder/s);
   await close();
 });
 
