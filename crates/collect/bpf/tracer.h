@@ -38,6 +38,7 @@ struct thread {
 	__u32 number, flags;
 	struct file_id file;
 	__u64 blocked, out; // ns so far, and since when
+	__u64 in_line; // for a CPU, ns since the thread began, at entry
 	__u64 waker_site;
 	__u32 waker_pid, waker_tid;
 	__u64 slice; // of SLICE_NS, and what was told in it
@@ -121,6 +122,7 @@ struct syscall_event {
 	__u64 argument, site, waker_site, path_hash;
 	struct file_id file;
 	__u32 waker_pid, waker_tid, flags, path_size;
+	__u64 in_line;
 	char path[PATH_SIZE];
 };
 
@@ -207,6 +209,12 @@ static __always_inline __u64 argument_of(struct thread *thread)
 	case 202: return thread->arguments[1]; // futex: the operation
 	}
 	return thread->arguments[0];
+}
+
+// How long a thread has stood in line for a CPU since it began, ns; 0 where the kernel does not say.
+static __always_inline __u64 in_line(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
 }
 
 // A new record of a thread of the tree.
@@ -357,6 +365,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	bpf_probe_read_user(&back, sizeof(back), (void *)thread->sp);
 	thread->site = ((thread->ip * 0x9e3779b97f4a7c15ULL ^ thread->sp) * 0xc2b2ae3d27d4eb4fULL ^ back) * 0x9e3779b97f4a7c15ULL + number;
 	if (thread->flags & CALL_COMPAT) {
+		thread->in_line = in_line(task);
 		thread->time = bpf_ktime_get_ns();
 		return 0;
 	}
@@ -370,6 +379,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	// Calls that concern processes are rare and dear: each has a stack of its own, for the C library makes all from one place.
 	if (class & PROCESS || !again || ++near->calls >= COPY_AGAIN)
 		note_stack(thread, near, class, again);
+	thread->in_line = in_line(task);
 	// What was done here is none of the call's time.
 	thread->time = bpf_ktime_get_ns();
 	return 0;
@@ -428,6 +438,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	if (class & NEW_FD && result >= 0)
 		file_of(task, result, &thread->file, true);
 	__u64 blocked = thread->blocked;
+	// Others had the CPU then: that is no time of this call.
+	__u64 delayed = in_line(task) - thread->in_line;
 	if (blocked >= LONG_WAIT_NS) {
 		struct site_key key = { .pid = thread->pid, .site = thread->site };
 		__u32 one = 1;
@@ -454,12 +466,12 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			__u64 bytes = class & BYTES && result > 0 ? result : 0;
 			if (task->signal->live.counter == 1) { // a process of one thread: nobody else adds to it
 				tally->count++;
-				tally->duration += now - thread->time;
+				tally->duration += now - thread->time - delayed;
 				tally->blocked += blocked;
 				tally->bytes += bytes;
 			} else {
 				__sync_fetch_and_add(&tally->count, 1);
-				__sync_fetch_and_add(&tally->duration, now - thread->time);
+				__sync_fetch_and_add(&tally->duration, now - thread->time - delayed);
 				if (blocked)
 					__sync_fetch_and_add(&tally->blocked, blocked);
 				if (bytes)
@@ -481,6 +493,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	event->time = thread->time;
 	event->end = now;
 	event->blocked = blocked;
+	event->in_line = delayed;
 	event->result = result;
 	event->argument = argument_of(thread);
 	event->site = thread->site;

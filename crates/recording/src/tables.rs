@@ -341,7 +341,7 @@ table! {
         compat: bool,
         /// So many calls.
         count: u64,
-        /// From entry to return, all of them together, ns.
+        /// From entry to return, all of them together, less what the thread stood in line for a CPU, ns.
         duration_ns: u64,
         /// The part of it asleep, ns.
         blocked_ns: u64,

@@ -34,6 +34,8 @@ pub(crate) struct Finished {
     pub time: u64,
     pub end: u64,
     pub blocked: u64,
+    /// Time in line for a CPU, ns.
+    pub in_line: u64,
     pub result: i64,
     pub argument: u64,
     pub site: u64,
@@ -109,6 +111,7 @@ impl Finished {
             time: at.u64(16)?,
             end: at.u64(24)?,
             blocked: at.u64(32)?,
+            in_line: at.u64(136)?,
             result: at.u64(40)? as i64,
             argument: at.u64(48)?,
             site: at.u64(56)?,
@@ -125,7 +128,7 @@ impl Finished {
             waker: (at.u32(120)?, at.u32(124)?, at.u64(64)?),
             compat: flags & 1 != 0,
             tallied: flags & 2 != 0,
-            path: bytes.get(136..136 + size)?.to_vec(),
+            path: bytes.get(144..144 + size)?.to_vec(),
         })
     }
 

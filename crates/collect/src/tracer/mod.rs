@@ -95,7 +95,7 @@ impl Tracer {
             number: call.number,
             compat: call.compat,
             count: 1,
-            duration_ns: call.end.saturating_sub(call.time),
+            duration_ns: call.end.saturating_sub(call.time).saturating_sub(call.in_line),
             blocked_ns: call.blocked,
             result: call.result,
             bytes: if moves { call.result.max(0) as u64 } else { 0 },

@@ -20,6 +20,9 @@ const ASKED: u64 = 100;
 /// to count.
 const WHOLE: f64 = 0.8;
 const MATCHED: f64 = 0.5;
+/// A function that has no more than this many times the time that is known to go into the files does nothing else: beside what
+/// happens between open and close there are the call itself and its allocations.
+const ALONE: f64 = 1.5;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
 /// What is a twentieth of the time and can be seen is worth to be kept in memory.
@@ -84,8 +87,12 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
         of_place.for_each(|(row, _)| sum.add(row));
         files.iter().for_each(|file| times += opens[&(place, *file)]);
         let kernel = sum.working_ns();
-        let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
-        let cost = kernel.max(sampled).max(while_open(evidence, calls, process, &files)).min(evidence.cpu_ns);
+        // What the program makes of the content is done again as well.
+        let known = kernel + while_open(evidence, calls, process, &files);
+        let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
+        // A library function that does nothing but this also bears what comes before the open and after the close. One that
+        // does much more, such as an interpreter's loop, has other work as well.
+        let cost = if under <= ALONE * known { known.max(under) } else { known }.min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
         if !GATE.may_pass(evidence, gain) {
             continue;
@@ -153,14 +160,17 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
     findings
 }
 
-/// Time from open to close of files that were read whole each time, without what the thread was asleep in its calls, ns: what
-/// the program makes of the content is done again as well. Told from the calls that are recorded one by one, for all of them.
+/// CPU time in user code while such a file is open, ns: from an open to the close by which it had been read whole, which is
+/// all that is known to happen for the file. Only what samples show; of opens that were told one by one, and from these for all.
+/// The file stays open while others have the CPU, or while the program does something else in another thread: samples of this
+/// thread alone count.
 fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> f64 {
     let tables = &evidence.recording.tables;
     let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
-    // By thread and file: since when it is open, what was read, and time asleep.
-    let mut open: BTreeMap<(u32, u32), (u64, u64, u64)> = BTreeMap::new();
-    let (mut opens, mut told, mut matched, mut total) = (0u64, 0u64, 0u64, 0u64);
+    // By thread and file: since when it is open, and what was read.
+    let mut open: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+    let (mut opens, mut told) = (0u64, 0u64);
+    let mut spans: Vec<(u32, u64, u64)> = Vec::new();
     for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
         let Some(file) = row.file else { continue };
         let key = (row.thread, file);
@@ -168,28 +178,40 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
             opens += row.count;
             if row.count == 1 {
                 told += 1;
-                open.insert(key, (row.time_ns, 0, row.blocked_ns));
+                open.insert(key, (row.time_ns, 0));
             }
         } else if row.count == 1
-            && let Some((since, read, asleep)) = open.get_mut(&key)
+            && let Some((since, read)) = open.get_mut(&key)
         {
             *read += row.bytes;
-            *asleep += row.blocked_ns;
             if row.number == CLOSE {
-                let whole = *read as f64 >= WHOLE * tables.files[file as usize].size as f64;
-                if whole {
-                    matched += 1;
-                    total += (row.end_ns - *since).saturating_sub(*asleep);
+                if *read as f64 >= WHOLE * tables.files[file as usize].size as f64 {
+                    spans.push((row.thread, *since, row.end_ns));
                 }
                 open.remove(&key);
             }
         }
     }
+    let matched = spans.len() as f64;
     // Few that match say nothing of all.
-    if matched < OPENED / 2 || (matched as f64) < MATCHED * told as f64 {
+    if matched < OPENED as f64 / 2.0 || matched < MATCHED * told as f64 {
         return 0.0;
     }
-    total as f64 / matched.max(1) as f64 * opens as f64
+    let in_user = |stack: u32| {
+        let inner = tables.stacks[stack as usize].location;
+        tables.locations[inner as usize].kind != "kernel"
+    };
+    let mut user = 0.0;
+    for (thread, from, to) in spans {
+        let first = tables.samples.partition_point(|sample| sample.time_ns < from);
+        let within = tables.samples[first..].iter().zip(&evidence.weights[first..]);
+        user += within
+            .take_while(|(sample, _)| sample.time_ns <= to)
+            .filter(|(sample, _)| sample.thread == thread && sample.stack.is_some_and(in_user))
+            .map(|(_, weight)| weight)
+            .sum::<f64>();
+    }
+    user / matched * opens as f64
 }
 
 /// One file opened anew for each of many writes: the opening and closing is what is done again.

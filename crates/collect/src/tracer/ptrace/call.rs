@@ -90,6 +90,7 @@ pub(super) fn finished_call(
         time: entry.time,
         end: entry.time + duration,
         blocked: asleep,
+        in_line: 0, // its end is reckoned without
         result,
         argument: argument(&entry),
         site: entry.site,
