@@ -106,7 +106,8 @@ impl<'a> Calls<'a> {
     }
 
     /// CPU time of the samples in `process` under `own` and under the outermost library function that all of `sums`' stacks
-    /// go through behind it; 0 if there is none, for then `own` does other things as well.
+    /// go through behind it; 0 if there is none, for then `own` does other things as well. Of a function that makes other calls
+    /// too it is the part that these calls have of the time of all.
     pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
         let evidence = self.evidence;
         if evidence.by_ptrace {
@@ -139,12 +140,17 @@ impl<'a> Calls<'a> {
                 _ => 0,
             });
         }
+        let inside = |stack: Option<u32>| stack.is_some_and(|stack| depth[stack as usize] == 2);
+        let mut all = Sum::default();
+        self.all().filter(|(row, of)| *of == process && inside(row.stack)).for_each(|(row, _)| all.add(row));
+        let part = (sum.working_ns() / all.working_ns().max(1.0)).min(1.0);
         let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-        samples
-            .filter(|(sample, _)| sample.stack.is_some_and(|stack| depth[stack as usize] == 2))
+        let sampled: f64 = samples
+            .filter(|(sample, _)| inside(sample.stack))
             .filter(|(sample, _)| evidence.process_of(sample) == process)
             .map(|(_, weight)| weight)
-            .sum()
+            .sum();
+        part * sampled
     }
 
     /// Share of the time in which `intervals` (ns, in order of their start) were on that some thread of the tree used a CPU.

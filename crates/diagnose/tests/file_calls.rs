@@ -14,6 +14,8 @@ const OPEN: u32 = 257;
 const CLOSE: u32 = 3;
 const STAT: u32 = 262;
 const SEEK: u32 = 8;
+/// The stack of `work` itself.
+const IN_WORK: u32 = 1;
 
 /// One file of a kind is opened, read and closed `times` times by calls of 100 µs; the run has `cpu_ms` of CPU time.
 fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
@@ -48,18 +50,18 @@ fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and
     for _ in 0..100 {
         traced.call(OPEN, Some(file), 3, 100 * US);
         traced.call(READ, Some(file), 2_000, 100 * US);
-        traced.compute(WORK, 2 * MS); // it works on what it read
+        traced.compute(IN_WORK, 2 * MS); // it works on what it read
         traced.now += 5 * MS; // others have the CPU
         traced.call(CLOSE, Some(file), 0, 100 * US);
         // An interpreter does all else in the same function.
-        traced.compute(WORK, 20 * MS);
+        traced.compute(IN_WORK, 20 * MS);
     }
     let finding = only(&traced.recording(2_230 * MS), Cause::RedundantFileAccess);
     assert_eq!(finding.cost_ns, 100 * (300 * US + 2 * MS), "{finding:#?}");
 }
 
 #[test]
-fn a_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
+fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
     let mut traced = Traced::new(Mode::Each);
     let file = traced.file("/etc/settings", "file", 2_000);
     for _ in 0..100 {

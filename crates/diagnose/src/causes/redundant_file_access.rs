@@ -20,9 +20,8 @@ const ASKED: u64 = 100;
 /// to count.
 const WHOLE: f64 = 0.8;
 const MATCHED: f64 = 0.5;
-/// A function that has no more than this many times the time that is known to go into the files does nothing else: beside what
-/// happens between open and close there are the call itself and its allocations.
-const ALONE: f64 = 1.5;
+/// Samples between open and close before they speak for all such times: fewer are off by more than a third, by chance.
+const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
 /// What is a twentieth of the time and can be seen is worth to be kept in memory.
@@ -89,10 +88,9 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
         let kernel = sum.working_ns();
         // What the program makes of the content is done again as well.
         let known = kernel + while_open(evidence, calls, process, &files);
+        // A library's function that all of this goes through also bears what comes before the open and after the close.
         let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
-        // A library function that does nothing but this also bears what comes before the open and after the close. One that
-        // does much more, such as an interpreter's loop, has other work as well.
-        let cost = if under <= ALONE * known { known.max(under) } else { known }.min(evidence.cpu_ns);
+        let cost = known.max(under).min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
         if !GATE.may_pass(evidence, gain) {
             continue;
@@ -201,17 +199,19 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
         let inner = tables.stacks[stack as usize].location;
         tables.locations[inner as usize].kind != "kernel"
     };
-    let mut user = 0.0;
+    let (mut user, mut seen) = (0.0, 0);
     for (thread, from, to) in spans {
         let first = tables.samples.partition_point(|sample| sample.time_ns < from);
         let within = tables.samples[first..].iter().zip(&evidence.weights[first..]);
-        user += within
+        let own = within
             .take_while(|(sample, _)| sample.time_ns <= to)
-            .filter(|(sample, _)| sample.thread == thread && sample.stack.is_some_and(in_user))
-            .map(|(_, weight)| weight)
-            .sum::<f64>();
+            .filter(|(sample, _)| sample.thread == thread && sample.stack.is_some_and(in_user));
+        for (_, weight) in own {
+            user += weight;
+            seen += 1;
+        }
     }
-    user / matched * opens as f64
+    if seen < SEEN { 0.0 } else { user / matched * opens as f64 }
 }
 
 /// One file opened anew for each of many writes: the opening and closing is what is done again.
