@@ -32,16 +32,31 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
     }
     let mut table = Table::new();
     table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["case", "cause found", "where", "time", "slow", "mended", "ratio", "verdict"]);
+    table.set_header([
+        "case",
+        "cause found",
+        "where",
+        "time",
+        "slow",
+        "mended",
+        "ratio",
+        "gain: told, had",
+        "verdict",
+    ]);
     let mut whole = true;
     for case in cases.iter().filter(|case| everything || names.contains(&case.name)) {
         build(case)?;
-        let slow = findings(case, &case.slow, slowpath)?;
-        let fixed = findings(case, &case.fixed, slowpath)?;
+        let (slow, whole_ns) = findings(case, &case.slow, slowpath)?;
+        let (fixed, _) = findings(case, &case.fixed, slowpath)?;
         let (wrong, cause, place) = verdict(case, &slow, &fixed);
         let found = slow.iter().find(|finding| finding["cause"] == case.cause.as_str());
         let basis = if found.is_some_and(|finding| finding["basis"] == "wall") { "wall" } else { "cpu" };
         let proof = proof(case, basis, slowpath, &slow, &fixed)?;
+        // As shares of the run: recorded runs and bare ones take different times.
+        let whole = whole_ns[usize::from(basis == "wall")];
+        let told = found.filter(|_| whole > 0.0).map(|one| one["gain_ns"].as_f64().unwrap_or(0.0) / whole);
+        let had = 1.0 - proof.ns[1] / proof.ns[0].max(1.0);
+        let gains = told.map_or(String::new(), |told| format!("{:.0} %, {:.0} %", 100.0 * told, 100.0 * had));
         let wrong = wrong.or(proof.wrong);
         whole &= wrong.is_none();
         table.add_row([
@@ -52,6 +67,7 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
             seconds(proof.ns[0]),
             seconds(proof.ns[1]),
             proof.ratio.map_or(String::new(), ratio),
+            gains,
             wrong.unwrap_or_else(|| "as expected".to_owned()),
         ]);
     }
@@ -111,8 +127,8 @@ fn arguments(case: &Case) -> Vec<String> {
     case.args.iter().map(|word| word.replace("{case}", &folder)).collect()
 }
 
-/// What slowpath finds in a program of a case.
-fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<Vec<Value>, Error> {
+/// What slowpath finds in a program of a case, and the CPU time and the elapsed time of the run, ns.
+fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<(Vec<Value>, [f64; 2]), Error> {
     let failed = |why: String| Error::Run { name: case.name.clone(), why };
     let path = case.folder.join(program);
     let text = match &case.scale {
@@ -121,8 +137,10 @@ fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<Vec<Value>, 
     };
     let mut json: Value =
         serde_json::from_slice(&text.map_err(&failed)?).map_err(|error| failed(error.to_string()))?;
+    let ns = |name: &str| json["recording"][name].as_f64().unwrap_or(0.0);
+    let whole = [ns("cpu_ns"), ns("wall_ns")];
     match json["findings"].take() {
-        Value::Array(findings) => Ok(findings),
+        Value::Array(findings) => Ok((findings, whole)),
         _ => Err(failed("the report has no list of findings".to_owned())),
     }
 }
