@@ -53,8 +53,8 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
         let basis = if found.is_some_and(|finding| finding["basis"] == "wall") { "wall" } else { "cpu" };
         let proof = proof(case, basis, slowpath, &slow, &fixed)?;
         // As shares of the run: recorded runs and bare ones take different times.
-        let whole = whole_ns[usize::from(basis == "wall")];
-        let told = found.filter(|_| whole > 0.0).map(|one| one["gain_ns"].as_f64().unwrap_or(0.0) / whole);
+        let run_ns = whole_ns[usize::from(basis == "wall")];
+        let told = found.filter(|_| run_ns > 0.0).map(|one| one["gain_ns"].as_f64().unwrap_or(0.0) / run_ns);
         let had = 1.0 - proof.ns[1] / proof.ns[0].max(1.0);
         let gains = told.map_or(String::new(), |told| format!("{:.0} %, {:.0} %", 100.0 * told, 100.0 * had));
         let wrong = wrong.or(proof.wrong);

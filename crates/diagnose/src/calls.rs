@@ -153,19 +153,21 @@ impl<'a> Calls<'a> {
         part * sampled
     }
 
-    /// Share of the time in which `intervals` (ns, in order of their start) were on that some thread of the tree used a CPU.
-    /// Without samples the most that it can be.
-    pub(crate) fn busy_share(&self, intervals: &[(u64, u64)]) -> f64 {
-        let total: u64 = intervals.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
+    /// Share of the time in which threads were in their calls (thread, from, to; ns, in order of their start) that some other
+    /// thread of the tree used a CPU: what the thread itself used was for the call. Without samples the most that it can be.
+    pub(crate) fn busy_share(&self, intervals: &[(u32, u64, u64)]) -> f64 {
+        let total: u64 = intervals.iter().map(|(_, start, end)| end.saturating_sub(*start)).sum();
         if self.evidence.by_ptrace && self.evidence.weights.is_empty() {
             return self.evidence.cpu_ns / (total as f64).max(1.0);
         }
         let samples = &self.evidence.recording.tables.samples;
         let mut busy = 0.0;
-        for (start, end) in intervals {
+        for (thread, start, end) in intervals {
             let from = samples.partition_point(|sample| sample.time_ns < *start);
-            let to = samples.partition_point(|sample| sample.time_ns < *end);
-            busy += self.evidence.weights[from..to.max(from)].iter().sum::<f64>();
+            let to = samples.partition_point(|sample| sample.time_ns < *end).max(from);
+            let inside = samples[from..to].iter().zip(&self.evidence.weights[from..to]);
+            busy +=
+                inside.filter(|(sample, _)| sample.thread != *thread).map(|(_, weight)| weight).sum::<f64>();
         }
         busy / (total as f64).max(1.0)
     }

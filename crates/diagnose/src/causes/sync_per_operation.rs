@@ -18,14 +18,14 @@ const SYNCED: u64 = 20;
 const BYTES: f64 = 16_384.0;
 /// Less than a tenth, or than what a person notices, is a fair price for what is safe on the disk.
 const GATE: Gate = Gate { share: 0.10, least_ns: 30e6, of: Whole::Elapsed };
-/// If CPUs are used for this share of the waits, other work goes on meanwhile.
+/// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
 /// Waits of one place, when they were, and for which files, by path.
 #[derive(Default)]
 struct Waits {
     sum: Sum,
-    intervals: Vec<(u64, u64)>,
+    intervals: Vec<(u32, u64, u64)>,
     files: BTreeMap<String, u64>,
     /// What the process wrote between one and the next, to whatever, where writes are not told one by one.
     bytes: u64,
@@ -54,7 +54,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         sum.add(row);
         if row.count == 1 {
-            intervals.push((row.time_ns, row.end_ns));
+            intervals.push((row.thread, row.time_ns, row.end_ns));
         }
         if let Some(file) = calls.file(row) {
             files.insert(file.path.clone(), u64::from(file.file));

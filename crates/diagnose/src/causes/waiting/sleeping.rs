@@ -13,7 +13,7 @@ const SLEPT: u64 = 5;
 const EMPTY: f64 = 0.8;
 /// A tenth of the elapsed time, and what a person notices.
 const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
-/// If CPUs are used for this share of the sleeps, the program is at work meanwhile.
+/// If other threads use CPUs for this share of the sleeps, the program is at work meanwhile.
 const BUSY: f64 = 0.5;
 
 /// wait4, waitid.
@@ -34,12 +34,12 @@ struct Looks {
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     // By thread, for what another thread looks at is another matter.
-    let mut sleeps: BTreeMap<Place, (Sum, Vec<(u64, u64)>)> = BTreeMap::new();
+    let mut sleeps: BTreeMap<Place, (Sum, Vec<(u32, u64, u64)>)> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| is_sleep(row)) {
         let (sum, intervals) = sleeps.entry((row.thread, calls.own(row))).or_default();
         sum.add(row);
         if row.count == 1 {
-            intervals.push((row.time_ns, row.end_ns));
+            intervals.push((row.thread, row.time_ns, row.end_ns));
         }
     }
     sleeps.retain(|_, (sum, _)| sum.count >= SLEPT);
