@@ -16,6 +16,7 @@ pub mod folder;
 mod reader;
 mod segment;
 pub mod tables;
+mod whole;
 mod writer;
 
 pub use about::About;
