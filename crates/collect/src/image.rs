@@ -4,8 +4,9 @@
 
 use memmap2::Mmap;
 use object::elf::PF_X;
-use object::{CompressionFormat, Object, ObjectSection, ObjectSegment, SegmentFlags};
+use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
 use slowpath_symbols::FunctionRanges;
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::ops::{Deref, Range};
 use std::os::unix::fs::MetadataExt;
@@ -71,12 +72,17 @@ pub(crate) struct Image {
     functions: OnceLock<Option<FunctionRanges>>,
 }
 
+/// `size` bytes from `start` on, as far as there are addresses: what a file says of itself need not be true.
+fn extent(start: u64, size: u64) -> Range<u64> {
+    start..start.saturating_add(size)
+}
+
 impl Image {
     /// Opens a file; fails if it is no ELF file.
     pub(crate) fn open(open_at: &Path, path: &Path, expected: impl Fn(&Metadata) -> bool) -> Option<Image> {
-        let file = File::open(open_at).ok()?;
+        let file = slowpath_symbols::open_regular(open_at).ok()?;
         let metadata = file.metadata().ok()?;
-        if !metadata.is_file() || !expected(&metadata) {
+        if !expected(&metadata) {
             return None;
         }
         // SAFETY: the kernel refuses writes to a running executable, and libraries are replaced by rename; a library that
@@ -109,27 +115,24 @@ impl Image {
             let range = offset as usize..offset.checked_add(size)? as usize;
             content.get(range.clone())?;
             let bytes = Bytes { owner: content.clone(), range };
-            Some(Section { svma: section.address()..section.address() + section.size(), bytes })
+            Some(Section { svma: extent(section.address(), section.size()), bytes })
         };
         // A compressed or plain .debug_frame; only needed where there is no .eh_frame, as in Go.
         let debug_frame = || -> Option<Bytes> {
-            let section = file.section_by_name(".debug_frame")?;
-            if section.compressed_file_range().ok()?.format == CompressionFormat::None {
-                let (offset, size) = section.file_range()?;
-                let range = offset as usize..offset.checked_add(size)? as usize;
-                content.get(range.clone())?;
-                return Some(Bytes { owner: content.clone(), range });
+            match slowpath_symbols::section_of(data, ".debug_frame")? {
+                Cow::Borrowed(_) => section(".debug_frame").map(|section| section.bytes),
+                Cow::Owned(bytes) => {
+                    let range = 0..bytes.len();
+                    Some(Bytes { owner: Arc::new(Content::Owned(bytes)), range })
+                }
             }
-            let bytes = section.uncompressed_data().ok()?.into_owned();
-            let range = 0..bytes.len();
-            Some(Bytes { owner: Arc::new(Content::Owned(bytes)), range })
         };
         let eh_frame = section(".eh_frame").filter(|section| section.bytes.len() > 8);
         let go = file.section_by_name(".gopclntab").is_some()
             || file.section_by_name(".data.rel.ro.gopclntab").is_some();
         let debug_frame = if eh_frame.is_none() || go { debug_frame() } else { None };
-        let build_id =
-            file.build_id().ok().flatten().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
+        let build_id = slowpath_symbols::build_id(data);
+        let build_id = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect());
         // Only what is executable: a linker may let two segments share a page, at different addresses.
         let executable =
             |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
@@ -141,7 +144,7 @@ impl Image {
         Some(Image {
             text: section(".text"),
             eh_frame_hdr: section(".eh_frame_hdr"),
-            got: file.section_by_name(".got").map(|got| got.address()..got.address() + got.size()),
+            got: file.section_by_name(".got").map(|got| extent(got.address(), got.size())),
             eh_frame,
             debug_frame,
             path,
@@ -166,7 +169,7 @@ impl Image {
         let page_of = |offset: u64| offset & !0xfff;
         self.segments
             .iter()
-            .find(|(start, size, _)| (page_of(*start)..start + size).contains(&offset))
+            .find(|(start, size, _)| (page_of(*start)..start.saturating_add(*size)).contains(&offset))
             .map(|(start, _, svma)| svma.wrapping_add(offset).wrapping_sub(*start))
     }
 
@@ -176,7 +179,7 @@ impl Image {
             .segments
             .iter()
             .find(|(_, size, base)| (*base..base.saturating_add(*size)).contains(&svma))?;
-        Some(svma - base + start)
+        (svma - base).checked_add(*start)
     }
 
     /// The bytes of code from `svma` on, at most `len`.
@@ -194,7 +197,7 @@ impl Image {
     pub(crate) fn is_start(&self, svma: u64) -> bool {
         /// The start code is a few instructions, and often has no bounds of its own.
         const START_BYTES: u64 = 64;
-        if (self.entry..self.entry + START_BYTES).contains(&svma) {
+        if extent(self.entry, START_BYTES).contains(&svma) {
             return true;
         }
         let name = self.functions().and_then(|functions| functions.containing(svma)?.name);
@@ -234,5 +237,48 @@ impl Image {
             text_segment: None,
         };
         Some(framehop::Module::new(self.path.to_string_lossy().into_owned(), range, base, info))
+    }
+}
+
+#[cfg(test)]
+#[path = "../../symbols/tests/common/elf.rs"]
+#[allow(dead_code, reason = "made for the tests of slowpath-symbols")]
+mod elf;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(sections: Vec<elf::Section>) -> Option<Image> {
+        Image::parse(PathBuf::from("hostile"), [0; 4], Content::Owned(elf::elf(sections)))
+    }
+
+    #[test]
+    fn a_pipe_in_a_programs_place_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("program");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        let (send, receive) = std::sync::mpsc::channel();
+        std::thread::spawn(move || send.send(Image::open(&path, &path, |_| true).is_none()));
+        let refused = receive.recv_timeout(std::time::Duration::from_secs(120));
+        assert_eq!(refused, Ok(true));
+    }
+
+    #[test]
+    fn unwind_tables_that_unfold_to_gigabytes_are_left_out() {
+        let table = |times| elf::compressed(".debug_frame", &[], &[0; 1 << 20], times, &[]);
+        let unfolded =
+            |times| image(vec![table(times)]).and_then(|image| image.debug_frame).map(|table| table.len());
+        assert_eq!(unfolded(10), Some(10 << 20));
+        assert_eq!(unfolded(2_000), None);
+    }
+
+    #[test]
+    fn sections_at_the_end_of_all_addresses_do_not_overflow() {
+        let at_the_end = elf::code(u64::MAX - 1, 0x100);
+        let image = image(vec![at_the_end]).expect("ELF");
+        assert_eq!(image.text.as_ref().map(|text| text.svma.clone()), Some(u64::MAX - 1..u64::MAX));
+        assert!(!image.is_start(u64::MAX) && image.svma_of_offset(u64::MAX).is_none());
     }
 }

@@ -89,7 +89,7 @@ struct Files(HashMap<PathBuf, Option<FunctionRanges>>);
 
 impl Files {
     fn ranges(&mut self, path: &Path) -> Option<&FunctionRanges> {
-        let read = || FunctionRanges::from_elf(&std::fs::read(path).ok()?).ok();
+        let read = || FunctionRanges::open(path).ok();
         self.0.entry(path.to_owned()).or_insert_with(read).as_ref()
     }
 

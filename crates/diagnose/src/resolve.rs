@@ -31,11 +31,12 @@ pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<S
     for (number, places) in modules {
         let module = number.and_then(|number| tables.modules.get(number as usize));
         match module {
-            Some(module) => {
-                if let Err(why) = names.module(module, held.get(&module.module), &places) {
-                    notes.push(format!("no symbols for {}: {why}", module.path));
+            Some(module) => match names.module(module, held.get(&module.module), &places) {
+                Ok(left_out) => {
+                    notes.extend(left_out.iter().map(|what| format!("{}: {what}", module.path)));
                 }
-            }
+                Err(why) => notes.push(format!("no symbols for {}: {why}", module.path)),
+            },
             None => {
                 for (location, address) in places {
                     names.one(location, &format!("[code at run time]+{address:#x}"), None, address, "jit");
@@ -112,12 +113,13 @@ impl Names {
         });
     }
 
+    /// Returns what of the module's tables was left out.
     fn module(
         &mut self,
         module: &Module,
         held: Option<&PathBuf>,
         places: &[(u32, u64)],
-    ) -> Result<(), String> {
+    ) -> Result<Vec<String>, String> {
         let file_name = Path::new(&module.path).file_name().map(|name| name.to_string_lossy().into_owned());
         let short = file_name.unwrap_or_else(|| module.path.clone());
         let opened = open(module, held);
@@ -154,7 +156,7 @@ impl Names {
                 });
             }
         }
-        failed.map_or(Ok(()), Err)
+        failed.map_or_else(|| Ok(symbols.map(|symbols| symbols.left_out()).unwrap_or_default()), Err)
     }
 }
 

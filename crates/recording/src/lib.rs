@@ -17,6 +17,7 @@ mod origin;
 mod reader;
 mod segment;
 pub mod tables;
+mod whole;
 mod writer;
 
 pub use about::About;

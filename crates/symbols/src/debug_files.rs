@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
 
+use crate::bounds::LARGEST_CHECKED;
 use crate::error::hex;
-use crate::image::{Image, build_id};
+use crate::image::{Image, build_id, id_of};
 
 /// Where distributions install debug files.
 const SYSTEM_DEBUG_DIR: &str = "/usr/lib/debug";
@@ -21,7 +22,7 @@ pub(crate) fn separate_debug_file(program: &Image, debug_dirs: &[PathBuf]) -> Op
     if has_dwarf(&elf) {
         return None;
     }
-    let id = elf.build_id().ok().flatten();
+    let id = id_of(&elf);
     let by_id = id.into_iter().flat_map(|id| by_build_id(id, debug_dirs));
     if let Some(found) =
         by_id.filter_map(|path| open_if(&path, |image| build_id(image).as_deref() == id)).next()
@@ -31,7 +32,7 @@ pub(crate) fn separate_debug_file(program: &Image, debug_dirs: &[PathBuf]) -> Op
     let (name, checksum) = elf.gnu_debuglink().ok().flatten()?;
     let fits = |image: &Image| match (id, build_id(image)) {
         (Some(wanted), Some(found)) => wanted == found,
-        _ => crc32(image) == checksum,
+        _ => image.len() <= LARGEST_CHECKED && crc32(image) == checksum,
     };
     by_debuglink(&program.path, name, debug_dirs).iter().find_map(|path| open_if(path, fits))
 }

@@ -1,21 +1,25 @@
 //! Source files, lines and inlined frames from DWARF.
 //!
-//! Owns the bytes that it reads. Knows nothing of ELF symbols: a function's name and bounds are
-//! only what DWARF says.
+//! Owns the bytes that it reads, and the account of what they cost (`metered`). Knows nothing of ELF symbols: a function's
+//! name and bounds are only what DWARF says.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use addr2line::LookupResult;
-use addr2line::gimli::{self, DwarfFileType, EndianSlice, RunTimeEndian, SectionId, UnitRef};
+use addr2line::gimli::{self, DwarfFileType, Reader, RunTimeEndian, SectionId, UnitRef};
 use object::Object;
 
+use crate::bounds::{Allowance, LONGEST_MANGLED, LONGEST_PATH, MOST_INLINED, cut};
 use crate::decl_line::DeclLines;
-use crate::error::Error;
-use crate::image::{Image, section};
+use crate::image::{Image, section_and_size};
+use crate::metered::{Meter, Metered, grant_bytes, grant_lookups};
 use crate::split_dwarf;
 
-pub(crate) type Slice = EndianSlice<'static, RunTimeEndian>;
+pub(crate) type Slice = Metered;
+
+/// What is said of a file that `metered` stopped.
+const EXCEEDED: &str =
+    "its debug information is not read any further: it asks for more than is believed of a file of its size";
 
 /// One frame as DWARF has it.
 pub(crate) struct DwarfFrame {
@@ -42,6 +46,7 @@ pub(crate) struct Dwarf {
     context: addr2line::Context<Slice>,
     decl_lines: DeclLines,
     dwo_files: split_dwarf::DwoFiles,
+    meter: Meter,
     storage: Storage,
 }
 
@@ -49,31 +54,33 @@ pub(crate) struct Dwarf {
 #[derive(Default)]
 pub(crate) struct Storage {
     images: Vec<Image>,
-    decompressed: Vec<Arc<[u8]>>,
+    decompressed: Vec<Vec<u8>>,
+    pub(crate) allowance: Allowance,
 }
 
 impl Storage {
-    /// The section `name` of `image`, empty if there is none. The slice is good for as long as
+    /// The section `name` of `image`, which is its `id`, empty if there is none. The slice is good for as long as
     /// `self`: whoever calls must drop it before.
-    pub(crate) fn load(&mut self, image: &Image, name: &str) -> Slice {
+    pub(crate) fn load(&mut self, image: &Image, id: SectionId, name: &str) -> Slice {
         let elf = image.elf();
         let little = elf.as_ref().map_or(true, |elf| elf.is_little_endian());
         let endian = if little { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let bytes = match elf.ok().and_then(|elf| section(&elf, name)) {
+        let found = elf.ok().and_then(|elf| section_and_size(&elf, name, &mut self.allowance));
+        grant_bytes(found.as_ref().map_or(0, |(_, size)| *size));
+        let bytes = match found.map(|(contents, _)| contents) {
             // SAFETY: the slice points into `image`, whose bytes neither move nor change while a
             // clone of it lives, and `keep` has put a clone into `self.images`.
             Some(Cow::Borrowed(bytes)) => unsafe { extend(bytes) },
             Some(Cow::Owned(bytes)) => {
-                let bytes: Arc<[u8]> = bytes.into();
-                // SAFETY: the allocation lives in `self.decompressed` from the next line on, and
-                // nothing is ever taken out of it.
+                // SAFETY: the allocation, which stays where it is, lives in `self.decompressed` from the next line on, and
+                // nothing is ever taken out of it or changed.
                 let slice = unsafe { extend(&bytes) };
                 self.decompressed.push(bytes);
                 slice
             }
             None => &[],
         };
-        EndianSlice::new(bytes, endian)
+        Slice::new(bytes, endian, id == SectionId::DebugLine)
     }
 
     /// Keeps the bytes of `image` for as long as `self`.
@@ -111,7 +118,7 @@ pub(crate) fn load_sections(
     storage.keep(image);
     gimli::Dwarf::load(|id| {
         let name = if is_needed(id) { name_of(id) } else { None };
-        Ok(storage.load(image, name.unwrap_or_default()))
+        Ok(storage.load(image, id, name.unwrap_or_default()))
     })
 }
 
@@ -119,75 +126,114 @@ impl Dwarf {
     /// Reads the list of compile units of `image`, and of the dwz file beside it if there is one.
     ///
     /// # Errors
-    /// [`Error::Elf`] if the list is damaged.
-    pub(crate) fn read(image: &Image, supplementary: Option<&Image>) -> Result<Self, Error> {
-        let damaged = |error: gimli::Error| Error::Elf {
-            path: image.path.clone(),
-            reason: format!("damaged DWARF: {error}"),
-        };
+    /// Why it is left out, a sentence each: it is damaged, or asks for more than is believed of such a file.
+    pub(crate) fn read(image: &Image, supplementary: Option<&Image>) -> Result<Self, Vec<String>> {
+        let meter = Meter::new();
         let mut storage = Storage::default();
+        let context = meter.run(|| Self::context(&mut storage, image, supplementary));
+        let why = match context {
+            Ok(context) if !meter.exceeded() => {
+                let dwo_files = split_dwarf::DwoFiles::beside(&image.path);
+                return Ok(Dwarf { context, decl_lines: DeclLines::default(), dwo_files, meter, storage });
+            }
+            Err(error) if !meter.exceeded() => format!("its debug information is damaged: {error}"),
+            _ => EXCEEDED.to_owned(),
+        };
+        storage.allowance.note(why);
+        Err(storage.allowance.left_out().to_vec())
+    }
+
+    fn context(
+        storage: &mut Storage,
+        image: &Image,
+        supplementary: Option<&Image>,
+    ) -> gimli::Result<addr2line::Context<Slice>> {
         let main_name = |id: SectionId| Some(id.name());
-        let mut dwarf = load_sections(&mut storage, image, main_name).map_err(damaged)?;
+        let mut dwarf = load_sections(storage, image, main_name)?;
         if let Some(supplementary) = supplementary {
-            let mut shared = load_sections(&mut storage, supplementary, main_name).map_err(damaged)?;
+            let mut shared = load_sections(storage, supplementary, main_name)?;
             shared.file_type = DwarfFileType::Main;
             dwarf.set_sup(shared);
         }
         dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::Duplicates);
-        let context = addr2line::Context::from_dwarf(dwarf).map_err(damaged)?;
-        let dwo_files = split_dwarf::DwoFiles::beside(&image.path);
-        Ok(Dwarf { context, decl_lines: DeclLines::default(), dwo_files, storage })
+        let context = addr2line::Context::from_dwarf(dwarf)?;
+        grant_lookups();
+        Ok(context)
     }
 
-    /// What is compiled into the address. Empty where DWARF is silent or damaged.
+    /// What is compiled into the address. Empty where DWARF is silent or damaged, or asked for more than it may.
     pub(crate) fn frames(&mut self, svma: u64) -> DwarfFrames {
-        self.try_frames(svma).unwrap_or_default()
+        // The range of one byte that is searched for must not overflow.
+        if svma == u64::MAX || self.meter.exceeded() {
+            return DwarfFrames::default();
+        }
+        let Dwarf { context, decl_lines, dwo_files, meter, storage } = self;
+        let found = meter.run(|| frames(context, decl_lines, dwo_files, storage, svma));
+        if meter.exceeded() {
+            storage.allowance.note(EXCEEDED.to_owned());
+        }
+        found.unwrap_or_default()
     }
 
-    fn try_frames(&mut self, svma: u64) -> Result<DwarfFrames, gimli::Error> {
-        // The range of one byte that is searched for must not overflow.
-        if svma == u64::MAX {
-            return Ok(DwarfFrames::default());
-        }
-        let mut lookup = self.context.find_frames(svma);
-        let mut iterator = loop {
-            lookup = match lookup {
-                LookupResult::Output(frames) => break frames?,
-                LookupResult::Load { load, continuation } => {
-                    let dwo = self.dwo_files.find(&mut self.storage, &load);
-                    addr2line::LookupContinuation::resume(continuation, dwo)
-                }
-            };
-        };
-        let unit = self.context.find_dwarf_and_unit(svma).skip_all_loads();
-        let mut found = DwarfFrames::default();
-        while let Some(frame) = iterator.next()? {
-            let mut decl_line = None;
-            if let (Some(unit), Some(die)) = (unit, frame.dw_die_offset) {
-                decl_line = self.decl_lines.of_function(unit, die);
-                found.range = range_of(unit, die, svma).or(found.range);
-            }
-            let name = frame.function.and_then(|function| Some(function.raw_name().ok()?.into_owned()));
-            let (file, line) = match frame.location {
-                Some(location) => (location.file.map(str::to_owned), location.line),
-                None => (None, None),
-            };
-            found.frames.push(DwarfFrame { name, file, line, decl_line });
-        }
-        Ok(found)
+    /// What was left out, a sentence each.
+    pub(crate) fn left_out(&self) -> &[String] {
+        self.storage.allowance.left_out()
     }
 
     /// What compiled the code at the address, and with which options if the compiler noted them.
     pub(crate) fn producer(&self, svma: u64) -> Option<String> {
-        if svma == u64::MAX {
+        if svma == u64::MAX || self.meter.exceeded() {
             return None;
         }
-        let unit = self.context.find_dwarf_and_unit(svma).skip_all_loads()?;
-        let mut entries = unit.entries();
-        entries.next_entry().ok()?;
-        let value = entries.current()?.attr_value(gimli::DW_AT_producer)?;
-        Some(unit.attr_string(value).ok()?.to_string_lossy().into_owned())
+        let producer = self.meter.run(|| {
+            let unit = self.context.find_dwarf_and_unit(svma).skip_all_loads()?;
+            let mut entries = unit.entries();
+            entries.next_entry().ok()?;
+            let value = entries.current()?.attr_value(gimli::DW_AT_producer)?;
+            Some(unit.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned())
+        });
+        producer.map(|producer| cut(producer, LONGEST_PATH))
     }
+}
+
+/// What [`Dwarf::frames`] gives, while the file is metered.
+fn frames(
+    context: &addr2line::Context<Slice>,
+    decl_lines: &mut DeclLines,
+    dwo_files: &mut split_dwarf::DwoFiles,
+    storage: &mut Storage,
+    svma: u64,
+) -> gimli::Result<DwarfFrames> {
+    let mut lookup = context.find_frames(svma);
+    let mut iterator = loop {
+        lookup = match lookup {
+            LookupResult::Output(frames) => break frames?,
+            LookupResult::Load { load, continuation } => {
+                let dwo = dwo_files.find(storage, &load);
+                addr2line::LookupContinuation::resume(continuation, dwo)
+            }
+        };
+    };
+    let unit = context.find_dwarf_and_unit(svma).skip_all_loads();
+    let mut found = DwarfFrames::default();
+    while let Some(frame) = iterator.next()? {
+        let mut decl_line = None;
+        if let (Some(unit), Some(die)) = (unit, frame.dw_die_offset) {
+            decl_line = decl_lines.of_function(unit, die);
+            found.range = range_of(unit, die, svma).or(found.range);
+        }
+        let name = frame.function.and_then(|function| Some(function.raw_name().ok()?.into_owned()));
+        let name = name.map(|name| cut(name, LONGEST_MANGLED));
+        let (file, line) = match frame.location {
+            Some(location) => (location.file, location.line),
+            None => (None, None),
+        };
+        let file = file.map(|file| cut(file.to_owned(), LONGEST_PATH));
+        // The last one is the real function, and stays.
+        found.frames.truncate(MOST_INLINED);
+        found.frames.push(DwarfFrame { name, file, line, decl_line });
+    }
+    Ok(found)
 }
 
 /// The range of a function's entry that holds `svma`.

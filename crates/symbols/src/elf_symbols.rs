@@ -43,8 +43,8 @@ pub struct ElfSymbols {
     debug: Option<Image>,
     debug_dirs: Vec<PathBuf>,
     ranges: OnceCell<FunctionRanges>,
-    /// `None` inside if there is no DWARF or it is damaged.
-    dwarf: OnceCell<Option<Dwarf>>,
+    /// `Err` inside if there is no DWARF or it is left out, with the reasons.
+    dwarf: OnceCell<Result<Dwarf, Vec<String>>>,
     has_dwarf: bool,
 }
 
@@ -128,7 +128,18 @@ impl ElfSymbols {
     /// What compiled the code at `svma` (`DW_AT_producer`). GCC and Go append the options that
     /// matter, `-O2` among them; Clang and rustc only their version. `None` without DWARF.
     pub fn producer(&self, svma: u64) -> Option<String> {
-        self.dwarf().as_ref()?.producer(svma)
+        self.dwarf().as_ref().ok()?.producer(svma)
+    }
+
+    /// What of the tables that were read so far is left out because it is damaged, or asks for more than is believed of a file of
+    /// its size: a sentence each, fit to stand behind the file's name and a colon.
+    pub fn left_out(&self) -> Vec<String> {
+        let ranges = self.ranges.get().map_or(&[][..], FunctionRanges::left_out);
+        let dwarf = self.dwarf.get().map_or(&[][..], |dwarf| match dwarf {
+            Ok(dwarf) => dwarf.left_out(),
+            Err(why) => why,
+        });
+        ranges.iter().chain(dwarf).cloned().collect()
     }
 
     /// The functions of the file and its debug file, without DWARF.
@@ -136,22 +147,26 @@ impl ElfSymbols {
         self.ranges.get_or_init(|| {
             let Ok(elf) = self.image.elf() else { return FunctionRanges::default() };
             let debug = self.debug.as_ref().and_then(|debug| debug.elf().ok());
-            FunctionRanges::read(&elf, debug.as_ref())
+            let size = self.image.len() + self.debug.as_ref().map_or(0, |debug| debug.len());
+            FunctionRanges::read(&elf, debug.as_ref(), size)
         })
     }
 
-    fn dwarf(&self) -> &Option<Dwarf> {
+    fn dwarf(&self) -> &Result<Dwarf, Vec<String>> {
         self.dwarf.get_or_init(|| {
+            if !self.has_dwarf {
+                return Err(Vec::new());
+            }
             let source = self.debug.as_ref().unwrap_or(&self.image);
             let supplementary = debug_files::supplementary_file(source, &self.debug_dirs);
             // Damaged DWARF leaves the names of the symbols.
-            self.has_dwarf.then(|| Dwarf::read(source, supplementary.as_ref()).ok()).flatten()
+            Dwarf::read(source, supplementary.as_ref())
         })
     }
 
     fn dwarf_mut(&mut self) -> Option<&mut Dwarf> {
         self.dwarf();
-        self.dwarf.get_mut()?.as_mut()
+        self.dwarf.get_mut()?.as_mut().ok()
     }
 }
 

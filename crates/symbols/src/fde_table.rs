@@ -7,6 +7,7 @@
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
 use object::{Object, ObjectSection};
 
+use crate::bounds::Allowance;
 use crate::image::section;
 
 /// Bounds of functions by address.
@@ -40,8 +41,8 @@ const HEADER_SIZE: usize = 12;
 const ROW_SIZE: usize = 8;
 
 impl FdeTable {
-    pub(crate) fn read(elf: &object::File<'_>) -> Self {
-        let Some(eh_frame) = section(elf, ".eh_frame") else { return FdeTable::default() };
+    pub(crate) fn read(elf: &object::File<'_>, allowance: &mut Allowance) -> Self {
+        let Some(eh_frame) = section(elf, ".eh_frame", allowance) else { return FdeTable::default() };
         let address_of = |name| elf.section_by_name(name).map_or(0, |section| section.address());
         let mut table = FdeTable {
             starts: Starts::default(),
@@ -51,7 +52,7 @@ impl FdeTable {
             endian: if elf.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big },
             address_size: if elf.is_64() { 8 } else { 4 },
         };
-        let header = section(elf, ".eh_frame_hdr");
+        let header = section(elf, ".eh_frame_hdr", allowance);
         table.starts = header
             .and_then(|header| table.header(&header, address_of(".eh_frame_hdr")))
             .unwrap_or_else(|| Starts::Listed(table.list()));

@@ -1,17 +1,16 @@
 //! The bytes of one file, mapped or in memory, and what identifies them. Reads no tables.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use object::{Object, ObjectSection};
+use object::{CompressionFormat, Object, ObjectSection};
 
+use crate::bounds::{Allowance, LONGEST_BUILD_ID};
 use crate::error::Error;
-
-/// Decompressed sections larger than this are taken for damage, not data, in bytes.
-const LARGEST_SECTION: u64 = 16 << 30;
+use crate::open::open_regular;
 
 /// Bytes that stay where they are for as long as a clone of this lives.
 #[derive(Clone)]
@@ -19,6 +18,8 @@ pub(crate) struct Image {
     bytes: Arc<Bytes>,
     /// The file, or the name that the caller gave to bytes in memory; for messages.
     pub(crate) path: PathBuf,
+    /// Device and inode; none of bytes in memory.
+    pub(crate) identity: Option<(u64, u64)>,
 }
 
 enum Bytes {
@@ -29,16 +30,18 @@ enum Bytes {
 impl Image {
     pub(crate) fn map(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Read { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
+        let file = open_regular(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
         // SAFETY: the mapping is private and read-only. Programs and libraries are replaced by
         // renaming, which leaves the mapped file whole; one that is cut short in place while it
         // is read faults, as it would in every tool that maps executables.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
-        Ok(Image { bytes: Arc::new(Bytes::Mapped(map)), path: path.to_owned() })
+        let identity = Some((metadata.dev(), metadata.ino()));
+        Ok(Image { bytes: Arc::new(Bytes::Mapped(map)), path: path.to_owned(), identity })
     }
 
     pub(crate) fn owned(bytes: Vec<u8>, name: &Path) -> Self {
-        Image { bytes: Arc::new(Bytes::Owned(bytes)), path: name.to_owned() }
+        Image { bytes: Arc::new(Bytes::Owned(bytes)), path: name.to_owned(), identity: None }
     }
 
     pub(crate) fn elf(&self) -> Result<object::File<'_>, Error> {
@@ -64,14 +67,40 @@ pub(crate) fn parse(data: &[u8]) -> Result<object::File<'_>, String> {
 
 /// The GNU build-id of an ELF file. `None` if it has none or is not a readable ELF file.
 pub fn build_id(data: &[u8]) -> Option<Vec<u8>> {
-    parse(data).ok()?.build_id().ok()?.map(<[u8]>::to_vec)
+    id_of(&parse(data).ok()?).map(<[u8]>::to_vec)
 }
 
-/// The contents of a section, decompressed if need be. `None` if it is missing, empty or damaged.
-pub(crate) fn section<'data>(elf: &object::File<'data>, name: &str) -> Option<Cow<'data, [u8]>> {
-    let compressed = elf.section_by_name(name)?.compressed_data().ok()?;
-    if compressed.uncompressed_size > LARGEST_SECTION {
+/// The same, of a file whose headers were read.
+pub(crate) fn id_of<'data>(elf: &object::File<'data>) -> Option<&'data [u8]> {
+    elf.build_id().ok()?.filter(|id| id.len() <= LONGEST_BUILD_ID)
+}
+
+/// The contents of a section, decompressed if need be and allowed. `None` if it is missing, empty, damaged or left out.
+pub(crate) fn section<'data>(
+    elf: &object::File<'data>,
+    name: &str,
+    allowance: &mut Allowance,
+) -> Option<Cow<'data, [u8]>> {
+    section_and_size(elf, name, allowance).map(|(contents, _)| contents)
+}
+
+/// The same, and how many bytes it takes in the file.
+pub(crate) fn section_and_size<'data>(
+    elf: &object::File<'data>,
+    name: &str,
+    allowance: &mut Allowance,
+) -> Option<(Cow<'data, [u8]>, usize)> {
+    let found = elf.section_by_name(name)?.compressed_data().ok()?;
+    let plain = found.format == CompressionFormat::None;
+    if !plain && !allowance.unfolds(name, found.data.len() as u64, found.uncompressed_size) {
         return None;
     }
-    compressed.decompress().ok().filter(|data| !data.is_empty())
+    let size = found.data.len();
+    Some((found.decompress().ok().filter(|data| !data.is_empty())?, size))
+}
+
+/// The contents of a section of the file `data`, decompressed if need be. `None` if it is missing, empty, damaged, or would
+/// unfold to more than is believed of a file of its size.
+pub fn section_of<'data>(data: &'data [u8], name: &str) -> Option<Cow<'data, [u8]>> {
+    section(&parse(data).ok()?, name, &mut Allowance::default())
 }

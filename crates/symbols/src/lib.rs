@@ -5,6 +5,9 @@
 //! - [`kernel::KernelSymbols`]: the functions of the running kernel;
 //! - [`demangle`] and [`build_id`].
 //!
+//! Files come from outside, and paths too: only regular files are opened ([`open_regular`]), and what the numbers in a file may
+//! ask for is bounded (`bounds`, `metered`). What goes beyond is left out, and [`ElfSymbols::left_out`] says so.
+//!
 //! All addresses of user code are svma: those of the file's own program headers, before it is
 //! loaded anywhere. Whoever knows the mappings of a process subtracts the load bias.
 //!
@@ -29,6 +32,7 @@
 //! for its compiler options and first lines, and the unwind tables, which need gimli and object in
 //! any case. blazesym follows debug links and dwz by itself; here `debug_files` does.
 
+mod bounds;
 mod debug_files;
 mod decl_line;
 mod dwarf;
@@ -37,7 +41,9 @@ mod error;
 mod fde_table;
 mod image;
 pub mod kernel;
+mod metered;
 mod names;
+mod open;
 mod plt;
 mod ranges;
 mod split_dwarf;
@@ -45,6 +51,7 @@ mod symbol_table;
 
 pub use elf_symbols::{ElfSymbols, Symbol};
 pub use error::Error;
-pub use image::build_id;
+pub use image::{build_id, section_of};
 pub use names::demangle;
+pub use open::open_regular;
 pub use ranges::{FunctionRange, FunctionRanges, RangeSource};

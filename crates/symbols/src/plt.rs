@@ -4,9 +4,11 @@
 //! dynamic relocation of that slot names the function. x86-64 only; elsewhere no stub is named.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use object::{Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolIndex};
 
+use crate::bounds::{Allowance, LONGEST_MANGLED, cut};
 use crate::image::section;
 use crate::names;
 
@@ -24,7 +26,7 @@ pub(crate) struct Stub {
     /// svma just behind it.
     pub(crate) end: u64,
     /// `callee@plt`, mangled.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
 }
 
 /// The stubs of one file, sorted by address.
@@ -32,12 +34,18 @@ pub(crate) struct Stub {
 pub(crate) struct Stubs(Vec<Stub>);
 
 impl Stubs {
-    /// `name_at` names the function at an svma, for slots that hold a local function's address.
-    pub(crate) fn read(elf: &object::File<'_>, name_at: impl Fn(u64) -> Option<String>) -> Self {
+    /// `name_at` names the function at an svma, for slots that hold a local function's address. The names may take `room` bytes
+    /// together.
+    pub(crate) fn read(
+        elf: &object::File<'_>,
+        name_at: impl Fn(u64) -> Option<String>,
+        room: usize,
+        allowance: &mut Allowance,
+    ) -> Self {
         if elf.architecture() != Architecture::X86_64 || !elf.is_little_endian() {
             return Stubs::default();
         }
-        let slots = Slots::read(elf, name_at);
+        let slots = Slots::read(elf, name_at, room, allowance);
         let mut stubs = Vec::new();
         for (name, usual_size) in SECTIONS {
             let Some(header) = elf.section_by_name(name) else { continue };
@@ -45,9 +53,9 @@ impl Stubs {
             let size = stub_size(&header).unwrap_or(usual_size);
             for (index, stub) in code.chunks_exact(size).enumerate() {
                 let start = header.address().wrapping_add((index * size) as u64);
-                let Some(callee) = slots.callee(stub, start) else { continue };
+                let Some(name) = slots.stub_name(stub, start) else { continue };
                 let end = start.saturating_add(size as u64);
-                stubs.push(Stub { start, end, name: format!("{callee}@plt") });
+                stubs.push(Stub { start, end, name });
             }
         }
         stubs.sort_by_key(|stub| stub.start);
@@ -68,53 +76,72 @@ fn stub_size(section: &object::Section<'_, '_>) -> Option<usize> {
 
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
+/// The names of stubs by the slots that they jump through.
 struct Slots {
-    /// svma of a slot in the global offset table → its function.
-    by_address: HashMap<u64, String>,
-    /// The functions of `.rela.plt` in order: lazy stubs push this index.
-    by_index: Vec<Option<String>>,
+    /// By the svma of a slot in the global offset table.
+    by_address: HashMap<u64, Arc<str>>,
+    /// Those of `.rela.plt` in order: lazy stubs push this index.
+    by_index: Vec<Option<Arc<str>>>,
 }
 
 impl Slots {
-    fn read(elf: &object::File<'_>, name_at: impl Fn(u64) -> Option<String>) -> Self {
+    fn read(
+        elf: &object::File<'_>,
+        name_at: impl Fn(u64) -> Option<String>,
+        mut room: usize,
+        allowance: &mut Allowance,
+    ) -> Self {
         let symbols = elf.dynamic_symbol_table();
         let callee = |rela: &Rela| match rela.kind {
             R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT => {
                 let symbol = symbols.as_ref()?.symbol_by_index(SymbolIndex(rela.symbol)).ok()?;
                 let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-                Some(names::without_version(name).to_owned())
+                Some(cut(names::without_version(name).to_owned(), LONGEST_MANGLED))
             }
             R_X86_64_IRELATIVE => name_at(rela.addend),
             _ => None,
         };
+        // Many relocations may be of one symbol with a long name.
+        let mut whole = true;
+        let mut stub = |rela: &Rela| {
+            let name = format!("{}@plt", callee(rela)?);
+            let left = room.checked_sub(name.len());
+            whole &= left.is_some();
+            room = left?;
+            Some(Arc::<str>::from(name))
+        };
         let mut slots = Slots { by_address: HashMap::new(), by_index: Vec::new() };
-        for rela in relocations(section(elf, ".rela.plt").as_deref().unwrap_or_default()) {
-            let name = callee(&rela);
+        for rela in relocations(section(elf, ".rela.plt", allowance).as_deref().unwrap_or_default()) {
+            let name = stub(&rela);
             if let Some(name) = &name {
                 slots.by_address.insert(rela.slot, name.clone());
             }
             slots.by_index.push(name);
         }
-        for rela in relocations(section(elf, ".rela.dyn").as_deref().unwrap_or_default()) {
-            if let Some(name) = callee(&rela) {
+        for rela in relocations(section(elf, ".rela.dyn", allowance).as_deref().unwrap_or_default()) {
+            if let Some(name) = stub(&rela) {
                 slots.by_address.entry(rela.slot).or_insert(name);
             }
+        }
+        if !whole {
+            allowance
+                .note("some call stubs stay without a name: their names are longer than the file".to_owned());
         }
         slots
     }
 
-    fn callee(&self, stub: &[u8], start: u64) -> Option<&str> {
+    fn stub_name(&self, stub: &[u8], start: u64) -> Option<Arc<str>> {
         // `jmp *slot(%rip)`: ff 25 and a displacement from the next instruction.
         let jump = stub.windows(6).enumerate().find(|(_, bytes)| bytes.starts_with(&[0xff, 0x25]));
         if let Some((at, bytes)) = jump {
             let next = start.wrapping_add(at as u64 + 6);
             let slot = next.wrapping_add_signed(displacement(bytes.get(2..6)?)?.into());
-            return self.by_address.get(&slot).map(String::as_str);
+            return self.by_address.get(&slot).cloned();
         }
         // A lazy stub before `.plt.sec`: [endbr64] `push $index`, jump to the resolver.
         let body = stub.strip_prefix(&ENDBR64).unwrap_or(stub);
         let index = displacement(body.strip_prefix(&[0x68])?.get(..4)?)?;
-        self.by_index.get(usize::try_from(index).ok()?)?.as_deref()
+        self.by_index.get(usize::try_from(index).ok()?)?.clone()
     }
 }
 

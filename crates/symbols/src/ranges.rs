@@ -2,9 +2,12 @@
 //!
 //! Quick enough to run beside the program that is being recorded: reads no DWARF.
 
+use std::path::Path;
+
+use crate::bounds::{Allowance, NAMES_TIMES};
 use crate::error::Error;
 use crate::fde_table::FdeTable;
-use crate::image;
+use crate::image::{self, Image};
 use crate::names;
 use crate::plt::Stubs;
 use crate::symbol_table::SymbolTable;
@@ -42,6 +45,7 @@ pub struct FunctionRanges {
     symbols: SymbolTable,
     fdes: FdeTable,
     stubs: Stubs,
+    allowance: Allowance,
 }
 
 impl FunctionRanges {
@@ -52,16 +56,32 @@ impl FunctionRanges {
     /// error: then fewer addresses are known.
     pub fn from_elf(data: &[u8]) -> Result<Self, Error> {
         let elf = image::parse(data).map_err(|reason| Error::Elf { path: "ELF data".into(), reason })?;
-        Ok(Self::read(&elf, None))
+        Ok(Self::read(&elf, None, data.len()))
     }
 
-    /// Like [`from_elf`](Self::from_elf), with the symbols of a separate debug file.
-    pub(crate) fn read(elf: &object::File<'_>, debug: Option<&object::File<'_>>) -> Self {
+    /// The same of a file, which is mapped and not read into memory.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if it cannot be opened or is no regular file, else as [`from_elf`](Self::from_elf).
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let image = Image::map(path)?;
+        Ok(Self::read(&image.elf()?, None, image.len()))
+    }
+
+    /// Like [`from_elf`](Self::from_elf), with the symbols of a separate debug file. `size` is that of both files together.
+    pub(crate) fn read(elf: &object::File<'_>, debug: Option<&object::File<'_>>, size: usize) -> Self {
+        let mut allowance = Allowance::default();
         let files: Vec<_> = debug.into_iter().chain([elf]).collect();
-        let symbols = SymbolTable::read(&files);
+        let room = NAMES_TIMES.saturating_mul(size);
+        let symbols = SymbolTable::read(&files, room, &mut allowance);
         let name_at = |svma| symbols.containing(svma).map(|hit| hit.name.to_owned());
-        let stubs = Stubs::read(elf, name_at);
-        FunctionRanges { fdes: FdeTable::read(elf), symbols, stubs }
+        let stubs = Stubs::read(elf, name_at, room, &mut allowance);
+        FunctionRanges { fdes: FdeTable::read(elf, &mut allowance), symbols, stubs, allowance }
+    }
+
+    /// What was left out, a sentence each.
+    pub(crate) fn left_out(&self) -> &[String] {
+        self.allowance.left_out()
     }
 
     /// The innermost function around `svma`. `None` where nothing is known.

@@ -1,7 +1,8 @@
 //! DWARF that the compiler left in files of its own (`-gsplit-dwarf`): `.dwo` files beside the
 //! objects, or one `.dwp` package beside the program.
 
-use std::ffi::OsString;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub(crate) struct DwoFiles {
     package_path: PathBuf,
     /// `None` until it was looked for.
     package: Option<Option<gimli::DwarfPackage<Slice>>>,
+    /// Device and inode of the `.dwo` files that were opened. Each holds one unit: a second unit that names it is wrong.
+    opened: HashSet<(u64, u64)>,
 }
 
 impl DwoFiles {
@@ -25,7 +28,7 @@ impl DwoFiles {
     pub(crate) fn beside(path: &Path) -> Self {
         let mut package_path = OsString::from(path);
         package_path.push(".dwp");
-        DwoFiles { package_path: package_path.into(), package: None }
+        DwoFiles { package_path: package_path.into(), package: None, opened: HashSet::new() }
     }
 
     /// The split DWARF that `load` asks for. Everything it borrows from is kept in `storage`.
@@ -40,7 +43,30 @@ impl DwoFiles {
         {
             return Some(Arc::new(dwarf));
         }
-        open_dwo(storage, load)
+        self.open_dwo(storage, load)
+    }
+
+    fn open_dwo(
+        &mut self,
+        storage: &mut Storage,
+        load: &SplitDwarfLoad<Slice>,
+    ) -> Option<Arc<gimli::Dwarf<Slice>>> {
+        let directory = load.comp_dir.map_or(&[][..], |directory| directory.bytes());
+        let name = load.path.as_ref()?.bytes();
+        let path = Path::new(OsStr::from_bytes(directory)).join(OsStr::from_bytes(name));
+        let image = Image::map(&path).ok()?;
+        image.elf().ok()?;
+        if !image.identity.is_some_and(|file| self.opened.insert(file)) {
+            return None;
+        }
+        let mut dwarf = load_sections(storage, &image, |id| id.dwo_name()).ok()?;
+        // A file that was compiled anew since does not fit the program.
+        let header = dwarf.units().next().ok()??;
+        if dwarf.unit(header).ok()?.dwo_id != Some(load.dwo_id) {
+            return None;
+        }
+        dwarf.make_dwo(&load.parent);
+        Some(Arc::new(dwarf))
     }
 }
 
@@ -48,23 +74,7 @@ fn open_package(storage: &mut Storage, path: &Path) -> Option<gimli::DwarfPackag
     let image = Image::map(path).ok()?;
     image.elf().ok()?;
     storage.keep(&image);
-    let empty = storage.load(&image, "");
-    let section = |id: SectionId| Ok(storage.load(&image, id.dwo_name().unwrap_or_default()));
+    let empty = storage.load(&image, SectionId::DebugInfo, "");
+    let section = |id: SectionId| Ok(storage.load(&image, id, id.dwo_name().unwrap_or_default()));
     gimli::DwarfPackage::load::<_, gimli::Error>(section, empty).ok()
-}
-
-fn open_dwo(storage: &mut Storage, load: &SplitDwarfLoad<Slice>) -> Option<Arc<gimli::Dwarf<Slice>>> {
-    let directory = load.comp_dir.map_or(&[][..], |directory| directory.slice());
-    let name = load.path.as_ref()?.slice();
-    let path = Path::new(std::ffi::OsStr::from_bytes(directory)).join(std::ffi::OsStr::from_bytes(name));
-    let image = Image::map(&path).ok()?;
-    image.elf().ok()?;
-    let mut dwarf = load_sections(storage, &image, |id| id.dwo_name()).ok()?;
-    // A file that was compiled anew since does not fit the program.
-    let header = dwarf.units().next().ok()??;
-    if dwarf.unit(header).ok()?.dwo_id != Some(load.dwo_id) {
-        return None;
-    }
-    dwarf.make_dwo(&load.parent);
-    Some(Arc::new(dwarf))
 }

@@ -3,8 +3,11 @@
 //! Holds mangled names only; which bytes belong to a function of unknown size is settled together
 //! with the unwind table in `ranges`.
 
+use std::borrow::Cow;
+
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind, SymbolSection};
 
+use crate::bounds::{Allowance, LONGEST_MANGLED, cut};
 use crate::names;
 
 /// One function.
@@ -69,7 +72,10 @@ impl Candidate<'_> {
 impl SymbolTable {
     /// Reads `.symtab` and `.dynsym` of each file. All must share one address space, as a program
     /// and its separate debug file do.
-    pub(crate) fn read(files: &[&object::File<'_>]) -> Self {
+    /// The names may take `room` bytes together.
+    pub(crate) fn read(files: &[&object::File<'_>], room: usize, allowance: &mut Allowance) -> Self {
+        // Their places are counted in 32 bits.
+        let room = room.min(u32::MAX as usize);
         let mut candidates = Vec::new();
         for elf in files {
             collect(elf, &mut candidates);
@@ -94,7 +100,13 @@ impl SymbolTable {
             } else {
                 next_start.unwrap_or(u64::MAX).min(best.section_end)
             };
-            let Some(name) = table.keep_name(best.name) else { break };
+            let Some(name) = table.keep_name(best.name, room) else {
+                allowance.note(format!(
+                    "functions from {:#x} on stay without a name: the names together are longer than the file",
+                    best.start
+                ));
+                break;
+            };
             reach = end.max(reach);
             sized_reach = if sized { end.max(sized_reach) } else { sized_reach };
             table.entries.push(Entry { start: best.start, end, reach, name, sized });
@@ -130,11 +142,18 @@ impl SymbolTable {
         Hit { start: entry.start, end: entry.end, name, sized: entry.sized }
     }
 
-    /// `None` when four gigabytes of names are full.
-    fn keep_name(&mut self, name: &[u8]) -> Option<(u32, u32)> {
+    /// `None` when `room` bytes of names are full.
+    fn keep_name(&mut self, name: &[u8], room: usize) -> Option<(u32, u32)> {
+        let text = String::from_utf8_lossy(name.get(..=LONGEST_MANGLED).unwrap_or(name));
+        let mut text = Cow::Borrowed(names::without_version(&text));
+        if text.len() > LONGEST_MANGLED {
+            text = cut(text.into_owned(), LONGEST_MANGLED).into();
+        }
+        if self.names.len() + text.len() > room {
+            return None;
+        }
         let from = u32::try_from(self.names.len()).ok()?;
-        let text = String::from_utf8_lossy(name);
-        self.names.push_str(names::without_version(&text));
+        self.names.push_str(&text);
         Some((from, u32::try_from(self.names.len()).ok()?))
     }
 }

@@ -1,17 +1,25 @@
 //! The text of a profile, line by line. Files come from outside: whatever is in them, the answer is a profile or an error
 //! that names the line.
 //!
-//! What is not kept: jumps, costs by line or instruction, and descriptions of caches.
+//! What is not kept: jumps, costs by line or instruction, and descriptions of caches. What is kept takes memory in proportion to
+//! the text, though a line of it may stand for a long name by its number.
 
 use super::{Error, Part, Place, Profile, add};
 use std::collections::HashMap;
 
 /// Positions of one line: an address, a line, or both.
 const POSITIONS: usize = 2;
+/// All of callgrind's options together make it count fewer than 20.
+const MOST_EVENTS: usize = 64;
+/// The names of all functions, with their files and objects, may be so many times as long as the text and some more, bytes. In
+/// GCC's own profile they are a third as long.
+const NAMES_TIMES: usize = 4;
+const NAMES_ANYWAY: usize = 1 << 20;
 
 /// Reads a profile. `file` is what errors call it.
 pub fn read(text: &str, file: &str) -> Result<Profile, Error> {
-    let mut reader = Reader::default();
+    let room = text.len().saturating_mul(NAMES_TIMES).saturating_add(NAMES_ANYWAY);
+    let mut reader = Reader { room, ..Reader::default() };
     for (at, line) in text.lines().enumerate() {
         reader.line(line.trim_end()).map_err(|why| Error { file: file.to_owned(), line: at + 1, why })?;
     }
@@ -55,6 +63,8 @@ struct Reader {
     begun: bool,
     /// Functions whose line a call has told.
     told: HashMap<usize, u32>,
+    /// Bytes that names of places may still take.
+    room: usize,
 }
 
 /// Names by their number: `(3) name` gives number 3 a name, `(3)` alone is that name.
@@ -134,6 +144,9 @@ impl Reader {
                 if events.is_empty() {
                     return Err("no events are named".to_owned());
                 }
+                if events.len() > MOST_EVENTS {
+                    return Err(format!("{} events are more than callgrind counts", events.len()));
+                }
                 if !self.profile.events.is_empty() && self.profile.events != events {
                     return Err("a part counts other events than the one before".to_owned());
                 }
@@ -166,7 +179,7 @@ impl Reader {
                 let name = self.functions.name(value)?;
                 // `fl` may have been told for an earlier function, and inlined files lie in between.
                 self.file.clone_from(&self.own_file);
-                self.function = Some(self.place(&name, self.object.clone(), self.own_file.clone()));
+                self.function = Some(self.place(&name, self.object.clone(), self.own_file.clone())?);
             }
             "cob" => self.callee_object = Some(self.objects.name(value)?),
             "cfi" | "cfl" => self.callee_file = Some(self.files.name(value)?),
@@ -174,7 +187,7 @@ impl Reader {
                 let name = self.functions.name(value)?;
                 let object = self.callee_object.take().unwrap_or_else(|| self.object.clone());
                 let file = self.callee_file.take().unwrap_or_else(|| self.file.clone());
-                self.callee = Some(self.place(&name, object, file));
+                self.callee = Some(self.place(&name, object, file)?);
             }
             "calls" => {
                 let mut words = value.split_whitespace();
@@ -265,17 +278,19 @@ impl Reader {
         Ok(costs)
     }
 
-    fn place(&mut self, name: &str, object: String, file: String) -> usize {
+    fn place(&mut self, name: &str, object: String, file: String) -> Result<usize, String> {
         let (name, level) = leveled(name);
         let known = |text: String| if text == "???" { String::new() } else { text };
         let place = Place { name: name.to_owned(), object: known(object), file: known(file), level };
         if let Some(number) = self.numbers.get(&place) {
-            return *number;
+            return Ok(*number);
         }
+        let size = place.name.len() + place.object.len() + place.file.len();
+        self.room = self.room.checked_sub(size).ok_or("its names together are far longer than the file")?;
         let number = self.profile.places.len();
         self.profile.places.push(place.clone());
         self.numbers.insert(place, number);
-        number
+        Ok(number)
     }
 
     /// Ends a part. What follows is of the same process until it says otherwise.

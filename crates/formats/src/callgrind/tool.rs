@@ -2,12 +2,19 @@
 
 use super::{Error, Profile, read};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// What our files are called: then the process, and the dump where there are several.
 const PREFIX: &str = "callgrind.out.";
 /// Where valgrind writes what it has to say itself.
 const LOG: &str = "valgrind.log.";
+/// The largest profile that is read, bytes. That of GCC's C++ compiler has 2 MB, by instruction 20 MB.
+const LARGEST: u64 = 256 << 20;
+/// So much of a log is read, bytes.
+const LOG_READ: u64 = 4 << 10;
 
 /// Valgrind cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -60,14 +67,26 @@ pub fn numbers(file: &Path) -> Option<(u32, Option<u32>)> {
 /// Reads one file. None if it is empty: the process executed another program, or was killed, before it had anything to tell.
 pub fn profile(file: &Path) -> Result<Option<Profile>, Error> {
     let name = file.display().to_string();
-    let bytes = std::fs::read(file).map_err(|error| Error {
-        file: name.clone(),
-        line: 0,
-        why: format!("it cannot be read: {error}"),
-    })?;
+    let failed = |why| Error { file: name.clone(), line: 0, why };
+    let bytes = start_of(file, LARGEST + 1).map_err(|error| failed(format!("it cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(failed(format!("it is larger than {} MB", LARGEST >> 20)));
+    }
     // Names of files and functions may be in any encoding.
     let text = String::from_utf8_lossy(&bytes);
     if text.trim().is_empty() { Ok(None) } else { read(&text, &name).map(Some) }
+}
+
+/// The first bytes of a regular file, at most so many. The program that runs under valgrind can put anything into the folder:
+/// what else is there is not waited for.
+fn start_of(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let regular = |is: bool| if is { Ok(()) } else { Err(std::io::Error::other("it is not a regular file")) };
+    regular(std::fs::metadata(path)?.is_file())?;
+    let file: File = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    regular(file.metadata()?.is_file())?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What valgrind itself said: the first lines of its logs.
@@ -75,7 +94,7 @@ pub fn complaints(folder: &Path) -> Option<String> {
     let mut said = Vec::new();
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
         if entry.file_name().to_string_lossy().starts_with(LOG) {
-            let text = std::fs::read(entry.path()).unwrap_or_default();
+            let text = start_of(&entry.path(), LOG_READ).unwrap_or_default();
             let text = String::from_utf8_lossy(&text).into_owned();
             said.extend(text.lines().map(|line| line.trim_start_matches(['=', ' ']).to_owned()).take(3));
         }

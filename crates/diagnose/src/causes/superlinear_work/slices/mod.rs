@@ -57,29 +57,53 @@ const OWN_INPUT: f64 = 0.5;
 /// Frames of a call path.
 const FRAMES: usize = 32;
 
-/// Sums of a function, or of calls to it, slice by slice.
-#[derive(Clone, Default)]
+/// Sums of a function, or of calls to it, in the slices in which it had any: slice, calls, instructions.
+#[derive(Default)]
+struct Sparse(Vec<(u32, f64, f64)>);
+
+impl Sparse {
+    /// Adds to the last slice, or to one behind it.
+    fn add(&mut self, slice: u32, calls: u64, instructions: u64) {
+        if self.0.last().is_none_or(|last| last.0 != slice) {
+            self.0.push((slice, 0.0, 0.0));
+        }
+        if let Some((_, sum, sum_instructions)) = self.0.last_mut() {
+            *sum += calls as f64;
+            *sum_instructions += instructions as f64;
+        }
+    }
+
+    /// The same with zeros in the other slices.
+    fn column(&self, slices: usize) -> Column {
+        let mut column = Column { calls: vec![0.0; slices], instructions: vec![0.0; slices] };
+        for (slice, calls, instructions) in &self.0 {
+            let at = *slice as usize;
+            (column.calls[at], column.instructions[at]) = (*calls, *instructions);
+        }
+        column
+    }
+
+    fn calls(&self) -> f64 {
+        self.0.iter().map(|(_, calls, _)| calls).sum()
+    }
+
+    fn instructions(&self) -> f64 {
+        self.0.iter().map(|(.., instructions)| instructions).sum()
+    }
+}
+
+/// Sums of a function, or of calls to it, slice by slice. Made for one function at a time.
 struct Column {
     calls: Vec<f64>,
     instructions: Vec<f64>,
 }
 
-impl Column {
-    fn new(slices: usize) -> Column {
-        Column { calls: vec![0.0; slices], instructions: vec![0.0; slices] }
-    }
-
-    fn all(&self) -> f64 {
-        self.instructions.iter().sum()
-    }
-}
-
 /// A process, slice by slice.
 struct Process {
     slices: usize,
-    functions: BTreeMap<u32, Column>,
+    functions: BTreeMap<u32, Sparse>,
     /// By callee and caller.
-    calls: BTreeMap<(u32, u32), Column>,
+    calls: BTreeMap<(u32, u32), Sparse>,
     /// Callers of each function, the one with the most instructions first.
     callers: HashMap<u32, Vec<u32>>,
 }
@@ -103,23 +127,23 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     for process in processes(evidence) {
         let mut order: Vec<u32> = process.functions.keys().copied().collect();
         // Who is called has less than who calls it: from the innermost outward.
-        order.sort_by(|a, b| process.functions[a].all().total_cmp(&process.functions[b].all()));
+        let all = |function: &u32| process.functions[function].instructions();
+        order.sort_by(|a, b| all(a).total_cmp(&all(b)));
         let mut growers: Vec<Grower> = Vec::new();
         for function in order {
             if runtime::is_name(&evidence.frame(function)) {
                 continue; // it does what it is asked to; whoever asks is guilty
             }
-            let column = &process.functions[&function];
-            let Some(grower) = grows(function, column).filter(|one| one.gain() >= GAIN_SHARE * whole) else {
+            let mut left = process.column(function);
+            let Some(grower) = grows(function, &left).filter(|one| one.gain() >= GAIN_SHARE * whole) else {
                 continue;
             };
             // Without what growing callees cost it must grow still, else it grows because they do.
-            let mut left = column.clone();
             for inner in growers.iter().filter(|inner| process.is_under(inner.function, function)) {
-                let of_inner = &process.functions[&inner.function].instructions;
+                let of_inner = process.column(inner.function).instructions;
                 left.instructions
                     .iter_mut()
-                    .zip(of_inner)
+                    .zip(&of_inner)
                     .for_each(|(left, inner)| *left = (*left - inner).max(0.0));
             }
             if grows(function, &left).is_some_and(|left| left.gain() >= GAIN_SHARE * whole) {
@@ -146,8 +170,6 @@ fn processes(evidence: &Evidence<'_>) -> Vec<Process> {
         let count = slices.entry(row.process).or_default();
         *count = (*count).max(row.slice as usize + 1);
     }
-    // Numbers of slices come from a file: they count up, so that there are no more than rows.
-    slices.retain(|_, count| *count <= tables.slices.len());
     let mut found: BTreeMap<u32, Process> = slices
         .into_iter()
         .map(|(process, slices)| {
@@ -164,25 +186,20 @@ fn processes(evidence: &Evidence<'_>) -> Vec<Process> {
         .collect();
     for row in &tables.slices {
         let Some(process) = found.get_mut(&row.process) else { continue };
-        let slices = process.slices;
-        let column = process.functions.entry(row.function).or_insert_with(|| Column::new(slices));
-        column.calls[row.slice as usize] += row.calls as f64;
-        column.instructions[row.slice as usize] += row.instructions as f64;
+        process.functions.entry(row.function).or_default().add(row.slice, row.calls, row.instructions);
     }
     for row in &tables.slice_calls {
         let Some(process) = found.get_mut(&row.process).filter(|of| (row.slice as usize) < of.slices) else {
             continue;
         };
-        let slices = process.slices;
-        let column = process.calls.entry((row.callee, row.caller)).or_insert_with(|| Column::new(slices));
-        column.calls[row.slice as usize] += row.calls as f64;
-        column.instructions[row.slice as usize] += row.instructions as f64;
+        let call = process.calls.entry((row.callee, row.caller)).or_default();
+        call.add(row.slice, row.calls, row.instructions);
     }
     let mut processes: Vec<Process> = found.into_values().collect();
     for process in &mut processes {
         let mut callers: HashMap<u32, Vec<(f64, u32)>> = HashMap::new();
-        for ((callee, caller), column) in &process.calls {
-            callers.entry(*callee).or_default().push((column.all(), *caller));
+        for ((callee, caller), calls) in &process.calls {
+            callers.entry(*callee).or_default().push((calls.instructions(), *caller));
         }
         for (callee, mut of) in callers {
             of.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -193,6 +210,11 @@ fn processes(evidence: &Evidence<'_>) -> Vec<Process> {
 }
 
 impl Process {
+    /// What a function of it cost, slice by slice.
+    fn column(&self, function: u32) -> Column {
+        self.functions[&function].column(self.slices)
+    }
+
     fn callers(&self, function: u32) -> &[u32] {
         self.callers.get(&function).map_or(&[], Vec::as_slice)
     }
@@ -287,7 +309,7 @@ fn grows(function: u32, column: &Column) -> Option<Grower> {
         && ratio >= RATIO
         && ramp.r2 >= R2
         && exponents.contains(&ramp.exponent);
-    let instructions = column.all();
+    let instructions = column.instructions.iter().sum();
     steady.then_some(Grower { function, buckets, points, growth, ramp, ratio, calls, instructions })
 }
 
@@ -303,16 +325,23 @@ enum Rest {
 }
 
 fn rest(process: &Process, grower: &Grower) -> Rest {
-    let calls = sums(&grower.buckets, &process.functions[&grower.function].calls);
-    let own = &process.functions[&grower.function].instructions;
+    let Column { calls, instructions: own } = process.column(grower.function);
+    let calls = sums(&grower.buckets, &calls);
     let mut seen = vec![grower.function];
     while let Some(caller) =
         process.callers(seen[seen.len() - 1]).iter().find(|caller| !seen.contains(caller))
     {
         seen.push(*caller);
-        let Some(column) = process.functions.get(caller) else { break };
-        let besides: Vec<f64> =
-            column.instructions.iter().zip(own).map(|(all, own)| (all - own).max(0.0)).collect();
+        if !process.functions.contains_key(caller) {
+            break;
+        }
+        let besides: Vec<f64> = process
+            .column(*caller)
+            .instructions
+            .iter()
+            .zip(&own)
+            .map(|(all, own)| (all - own).max(0.0))
+            .collect();
         let each: Vec<f64> = sums(&grower.buckets, &besides)
             .iter()
             .zip(&calls)
@@ -349,16 +378,16 @@ fn reads(evidence: &Evidence<'_>, process: &Process) -> f64 {
         let frame = evidence.frame(**function);
         runtime::is_name(&frame) && READS.contains(&frame.function.as_str())
     });
-    asked.flat_map(|(_, column)| &column.calls).sum()
+    asked.map(|(_, sums)| sums.calls()).sum()
 }
 
 /// The callee whose calls a line in the number of the call explains best.
 fn callee(process: &Process, grower: &Grower) -> Option<(u32, CountFit, Vec<f64>)> {
     let k: Vec<f64> = grower.points.iter().map(|point| point.k).collect();
-    let calls = sums(&grower.buckets, &process.functions[&grower.function].calls);
+    let calls = sums(&grower.buckets, &process.column(grower.function).calls);
     let of_callee = process.calls.iter().filter(|((_, caller), _)| *caller == grower.function);
-    let fitted = of_callee.filter_map(|((callee, _), column)| {
-        let each: Vec<f64> = sums(&grower.buckets, &column.calls)
+    let fitted = of_callee.filter_map(|((callee, _), of)| {
+        let each: Vec<f64> = sums(&grower.buckets, &of.column(process.slices).calls)
             .iter()
             .zip(&calls)
             .filter(|(_, calls)| **calls > 0.0)
