@@ -1,6 +1,7 @@
 //! `limits`: what this machine can do, measured once and kept.
 
 use crate::args::LimitsArgs;
+use crate::complain::complain;
 use crate::run::{Done, failed, say};
 use slowpath_limits::{Limit, Limits, measure, place};
 use std::path::Path;
@@ -34,7 +35,7 @@ pub fn machine(again: bool) -> Result<Limits, (String, u8)> {
     if let Some(place) = place
         && let Err(error) = limits.keep(&place)
     {
-        eprintln!("slowpath: {error}: they are measured again the next time");
+        complain(format_args!("{error}: they are measured again the next time"));
     }
     Ok(limits)
 }

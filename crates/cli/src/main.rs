@@ -10,9 +10,11 @@
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
 //! - `view` — recordings as a page.
 //! - `progress` — the line while recording.
+//! - `complain` — what is said beside a report.
 
 mod args;
 mod compare;
+mod complain;
 mod limits;
 mod manage;
 mod progress;
@@ -24,6 +26,7 @@ mod view;
 
 use args::{Args, Command};
 use clap::Parser;
+use complain::{complain, hint};
 use std::process::ExitCode;
 
 /// slowpath's own failures, as timeout(1) has them.
@@ -54,8 +57,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let help = !error.use_stderr();
-            if let Some(hint) = without_dashes(&error) {
-                eprintln!("{hint}\n");
+            if let Some(meant) = without_dashes(&error) {
+                hint(format_args!("{meant}\n"));
             }
             // If not even the help can be printed there is nobody to tell.
             let _ = error.print();
@@ -82,7 +85,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err((message, code)) => {
-            eprintln!("slowpath: {message}");
+            complain(message);
             ExitCode::from(code)
         }
     }

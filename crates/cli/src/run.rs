@@ -1,6 +1,7 @@
 //! `record` and `attach`: run a target, tell what was found.
 
 use crate::args::{At, Attach, How, Record, Show};
+use crate::complain::complain;
 use crate::{FAILED, progress};
 use slowpath_collect::{Error, Options, Outcome};
 use slowpath_diagnose::findings::Findings;
@@ -61,7 +62,10 @@ pub fn record(record: Record) -> Done {
         true => slowpath_collect::record_exact(&record.command, options),
         false => slowpath_collect::record(&record.command, options),
     })?;
-    tell(&outcome, &record.show)?;
+    // The program has run, and its exit code is its own: whether its report can be told changes nothing in that.
+    if let Err((message, _)) = tell(&outcome, &record.show) {
+        complain(message);
+    }
     Ok(outcome.exit.map_or(FAILED, |exit| exit as u8))
 }
 
@@ -102,7 +106,7 @@ fn recorded(
 
 fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
     if let Some(trouble) = &outcome.trouble {
-        eprintln!("slowpath: the recording is not whole: {trouble}");
+        complain(format_args!("the recording is not whole: {trouble}"));
     }
     let mut recording = Recording::open(&outcome.path).map_err(failed)?;
     let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();
