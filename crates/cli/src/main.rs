@@ -53,6 +53,7 @@ fn is_program(word: &str) -> bool {
 }
 
 fn main() -> ExitCode {
+    slowpath_collect::signals::prepare();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

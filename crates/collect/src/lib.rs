@@ -21,7 +21,7 @@ mod launch;
 pub mod rights;
 mod sampler;
 mod session;
-mod signals;
+pub mod signals;
 mod stacks;
 mod tally;
 mod target;
