@@ -72,7 +72,8 @@ fn serve(page: &str, open: bool) -> Done {
             .stderr(Stdio::null())
             .spawn();
         if let Ok(mut child) = opened {
-            std::thread::spawn(move || child.wait());
+            // Where no thread can be made nobody waits for it: then it stays in the list of processes until we end.
+            let _ = std::thread::Builder::new().spawn(move || child.wait());
         }
     }
     server.run(page);
