@@ -5,6 +5,7 @@
 //! Skipped for programs that are not optimized, whose code is another.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
+#![allow(clippy::print_stdout)] // what was watched is said
 
 mod common;
 #[path = "common/trace.rs"]

@@ -13,7 +13,7 @@ use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, ent
 use slowpath_diagnose::findings::Findings;
 use slowpath_files::Caller;
 use slowpath_recording::Recording;
-use slowpath_report::Style;
+use slowpath_report::{Shown, Style, shown};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ fn compared(compare: &Compare) -> Done {
     let bar = spinner();
     let result = timed(&options, |progress| {
         if let Some(bar) = &bar {
-            bar.set_message(told(progress));
+            bar.set_message(Shown::text(told(progress)).to_string());
             bar.tick();
         }
     });
@@ -256,10 +256,11 @@ fn self_check(comparison: &Comparison) -> Done {
         }
         _ => "it was not called different from itself",
     };
-    say(&format!(
-        "{} against itself, {} pairs: {verdict}\n  a difference of about {} in elapsed time or {} in CPU time could be seen here in this time\n",
+    say(&shown!(
+        "{} against itself, {} pairs: {}\n  a difference of about {} in elapsed time or {} in CPU time could be seen here in this time\n",
         comparison.sides[0].command,
         comparison.pairs.len(),
+        verdict,
         reach(&comparison.wall),
         reach(&comparison.cpu)
     ))?;
@@ -267,7 +268,7 @@ fn self_check(comparison: &Comparison) -> Done {
 }
 
 fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)> {
-    let write = |path: &Path, text: String| {
+    let write = |path: &Path, text: Shown| {
         write_file(path, &text)
             .map_err(|error| (format!("cannot write {}: {error}", path.display()), SIDE_FAILED))
     };
@@ -290,7 +291,7 @@ fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)
         if comparison.outcome == Outcome::Missed || comparison.failure.is_some() {
             let plain = Style { color: false, width: 4096, unicode: true };
             let text = slowpath_report::comparison(comparison, &plain);
-            say(&format!("::warning title=slowpath::{}\n", text.lines().next().unwrap_or_default()))?;
+            say(&shown!("::warning title=slowpath::{}\n", text.lines().next().unwrap_or_default()))?;
         }
     }
     Ok(())

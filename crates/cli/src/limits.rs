@@ -1,24 +1,26 @@
 //! `limits`: what this machine can do, measured once and kept.
 
 use crate::args::LimitsArgs;
+use crate::complain::complain;
 use crate::run::{Done, failed, say};
 use slowpath_files::Caller;
 use slowpath_limits::{Limit, Limits, measure, place};
+use slowpath_report::{Shown, shown};
 use std::path::Path;
 
 /// `slowpath limits`.
 pub fn limits(args: &LimitsArgs) -> Done {
     let limits = machine(args.again)?;
     if args.json {
-        say(&limits.json())?;
+        say(&Shown::lines(limits.json()))?;
         return Ok(0);
     }
-    say(&format!("{}\n", limits.cpu))?;
+    say(&shown!("{}\n", limits.cpu))?;
     for limit in &limits.limits {
-        say(&format!("  {:8} {:>10}  {}\n", limit.name, figure(limit), limit.what))?;
+        say(&shown!("  {:8} {:>10}  {}\n", limit.name, figure(limit), limit.what))?;
     }
     if let Some(place) = place(Caller::detect().home()) {
-        say(&format!("kept in {} (--again measures anew)\n", place.display()))?;
+        say(&shown!("kept in {} (--again measures anew)\n", place.display()))?;
     }
     Ok(0)
 }
@@ -39,7 +41,7 @@ pub fn machine(again: bool) -> Result<Limits, (String, u8)> {
     if let Some(place) = place
         && let Err(error) = limits.keep(&place)
     {
-        eprintln!("slowpath: {error}: they are measured again the next time");
+        complain(&shown!("{}: they are measured again the next time", error));
     }
     Ok(limits)
 }

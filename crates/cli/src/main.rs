@@ -12,9 +12,11 @@
 //! - `view` — recordings as a page.
 //! - `door` — the way from a served page to the browser.
 //! - `progress` — the line while recording.
+//! - `complain` — what is said beside a report.
 
 mod args;
 mod compare;
+mod complain;
 mod door;
 mod kept;
 mod limits;
@@ -28,6 +30,8 @@ mod view;
 
 use args::{Args, Command};
 use clap::Parser;
+use complain::{complain, hint};
+use slowpath_report::Shown;
 use std::process::ExitCode;
 
 /// slowpath's own failures, as timeout(1) has them.
@@ -54,15 +58,21 @@ fn is_program(word: &str) -> bool {
 }
 
 fn main() -> ExitCode {
+    slowpath_collect::signals::prepare();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
             let help = !error.use_stderr();
-            if let Some(hint) = without_dashes(&error) {
-                eprintln!("{hint}\n");
+            if let Some(meant) = without_dashes(&error) {
+                hint(&Shown::lines(format_args!("{meant}\n")));
             }
             // If not even the help can be printed there is nobody to tell.
-            let _ = error.print();
+            let text = Shown::lines(error.render());
+            if help {
+                let _ = run::say(&text);
+            } else {
+                hint(&text);
+            }
             let comparing = std::env::args_os().nth(1).is_some_and(|word| word == "compare");
             let usage = if comparing { compare::USAGE } else { FAILED };
             return ExitCode::from(if help { 0 } else { usage });
@@ -86,7 +96,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err((message, code)) => {
-            eprintln!("slowpath: {message}");
+            complain(&Shown::message(message));
             ExitCode::from(code)
         }
     }

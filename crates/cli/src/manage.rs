@@ -5,6 +5,7 @@ use crate::run::{self, Done, failed, say};
 use slowpath_files::Caller;
 use slowpath_recording::folder::Listed;
 use slowpath_recording::{Recording, folder};
+use slowpath_report::{Shown, shown};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -30,13 +31,13 @@ pub fn list(at: &At) -> Done {
     let (here, elsewhere): (Vec<Listed>, Vec<Listed>) =
         folder::list(&at.known()?).map_err(failed)?.into_iter().partition(is_here);
     for one in &here {
-        say(&format!("{}\n", line(one)))?;
+        say(&shown!("{}\n", line(one)))?;
     }
     if !here.is_empty() && !elsewhere.is_empty() {
-        say("made in other directories:\n")?;
+        say(&shown!("made in other directories:\n"))?;
     }
     for one in &elsewhere {
-        say(&format!("{}  (in {})\n", line(one), one.about.directory))?;
+        say(&shown!("{}  (in {})\n", line(one), one.about.directory))?;
     }
     Ok(0)
 }
@@ -74,12 +75,12 @@ pub fn causes(name: Option<&str>) -> Done {
     let Some(name) = name else {
         for (name, page) in slowpath_diagnose::causes::PAGES {
             let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
-            say(&format!("{name:24} {title}\n"))?;
+            say(&shown!("{:24} {}\n", name, title))?;
         }
         return Ok(0);
     };
     match slowpath_diagnose::causes::page(name) {
-        Some(page) => say(page).map(|()| 0),
+        Some(page) => say(&Shown::lines(page)).map(|()| 0),
         None => Err(failed(format!("no cause is called {name}: `slowpath causes` lists them"))),
     }
 }
@@ -88,8 +89,8 @@ pub fn causes(name: Option<&str>) -> Done {
 pub fn doctor() -> Done {
     for ability in slowpath_collect::rights::abilities() {
         match ability.obstacle {
-            None => say(&format!("  yes  {}\n", ability.name))?,
-            Some(why) => say(&format!("  no   {}: {why}\n       {}\n", ability.name, ability.remedy))?,
+            None => say(&shown!("  yes  {}\n", ability.name))?,
+            Some(why) => say(&shown!("  no   {}: {}\n       {}\n", ability.name, why, ability.remedy))?,
         }
     }
     Ok(0)
@@ -100,14 +101,14 @@ pub fn cases(cases: &Cases) -> Done {
     match cases {
         Cases::List { gallery } => {
             for case in slowpath_cases::all(gallery).map_err(failed)? {
-                say(&format!("{:12} {}\n", case.name, case.title))?;
+                say(&shown!("{:12} {}\n", case.name, case.title))?;
             }
             Ok(0)
         }
         Cases::Run { names, gallery } => {
             let slowpath = std::env::current_exe().map_err(failed)?;
             let (table, whole) = slowpath_cases::run(gallery, names, &slowpath).map_err(failed)?;
-            say(&table)?;
+            say(&Shown::lines(table))?;
             Ok(u8::from(!whole))
         }
     }

@@ -1,12 +1,13 @@
 //! `record` and `attach`: run a target, tell what was found.
 
 use crate::args::{At, Attach, How, Record, Show};
+use crate::complain::complain;
 use crate::{FAILED, progress};
 use slowpath_collect::{Error, Options, Outcome};
 use slowpath_diagnose::findings::Findings;
 use slowpath_files::Caller;
 use slowpath_recording::{Recording, folder};
-use slowpath_report::Style;
+use slowpath_report::{Shown, Style, shown};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use std::time::Duration;
 pub type Done = Result<u8, (String, u8)>;
 
 /// Prints to stdout; who reads may have closed it.
-pub fn say(text: &str) -> Result<(), (String, u8)> {
+pub fn say(text: &Shown) -> Result<(), (String, u8)> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failed(error)),
         _ => Ok(()),
@@ -49,10 +50,12 @@ fn make_room(at: &At, most: u64) {
     // A folder that cannot be read is told by what is to be recorded there.
     if let Ok(gone @ 1..) = folder::make_room(&root, &Caller::detect(), most) {
         let s = if gone == 1 { "" } else { "s" };
-        eprintln!(
-            "slowpath: removed the {gone} oldest recording{s}, so that all take no more than {} MiB (--keep)",
+        complain(&shown!(
+            "removed the {} oldest recording{}, so that all take no more than {} MiB (--keep)",
+            gone,
+            s,
             most >> 20
-        );
+        ));
     }
 }
 
@@ -66,7 +69,10 @@ pub fn record(record: Record) -> Done {
         true => slowpath_collect::record_exact(&record.command, options),
         false => slowpath_collect::record(&record.command, options),
     })?;
-    tell(&outcome, &record.show)?;
+    // The program has run, and its exit code is its own: whether its report can be told changes nothing in that.
+    if let Err((message, _)) = tell(&outcome, &record.show) {
+        complain(&Shown::message(message));
+    }
     Ok(outcome.exit.map_or(FAILED, |exit| exit as u8))
 }
 
@@ -108,7 +114,7 @@ fn recorded(
 
 fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
     if let Some(trouble) = &outcome.trouble {
-        eprintln!("slowpath: the recording is not whole: {trouble}");
+        complain(&shown!("the recording is not whole: {}", trouble));
     }
     let mut recording = Recording::of(outcome.folder.clone()).map_err(failed)?;
     let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();

@@ -12,7 +12,7 @@ use slowpath_compare::scale::{Scaling, measure, scaling};
 use slowpath_compare::{Shell, exact, words};
 use slowpath_diagnose::findings::{Finding, Findings};
 use slowpath_recording::Recording;
-use slowpath_report::Style;
+use slowpath_report::{Style, shown};
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,11 +53,10 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
     let mut counted = Vec::new();
     for (size, command) in sizes {
         if let Some(bar) = &bar {
-            bar.set_message(format!(
-                "{} of {} sizes, under valgrind: {command}",
-                counted.len() + 1,
-                sizes.len()
-            ));
+            bar.set_message(
+                shown!("{} of {} sizes, under valgrind: {}", counted.len() + 1, sizes.len(), command)
+                    .to_string(),
+            );
             bar.tick();
         }
         counted.push((*size, exact::count(command, &Shell::Auto, limit, &stop).map_err(failed)?));
@@ -99,7 +98,7 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
     let (mut points, mut recordings, mut findings) = (Vec::new(), Vec::new(), None);
     for (size, command) in sizes {
         if let Some(bar) = &bar {
-            bar.set_message(format!("{} of {} sizes: {command}", points.len() + 1, sizes.len()));
+            bar.set_message(shown!("{} of {} sizes: {}", points.len() + 1, sizes.len(), command).to_string());
             bar.tick();
         }
         let shell = Shell::Auto;

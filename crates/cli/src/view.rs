@@ -1,6 +1,7 @@
 //! `view`: one recording, or two to compare, as a page: in a file, or served to a browser of this machine.
 
 use crate::args::View;
+use crate::complain::complain;
 use crate::door::{Door, End};
 use crate::run::{Done, failed, named, say, write_file};
 use slowpath_compare::values::Comparison;
@@ -9,7 +10,7 @@ use slowpath_files::Caller;
 use slowpath_page::serve::Server;
 use slowpath_page::{Options, Reach, Side, Sources, Why};
 use slowpath_recording::Recording;
-use slowpath_report::visible;
+use slowpath_report::{Shown, shown};
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -41,7 +42,7 @@ pub fn view(view: &View) -> Done {
         for (recording, _) in &sides {
             let found = Sources::read(recording, &reach, &caller).map_err(failed)?;
             // Who has closed stderr does not want to know.
-            let _ = std::io::stderr().write_all(told(&found).as_bytes());
+            told(&found).iter().for_each(complain);
             sources.push(found);
         }
     }
@@ -67,9 +68,9 @@ fn reach(view: &View) -> Option<Reach> {
 }
 
 /// Which source files are in the page and which are not, for whoever is about to give it away.
-fn told(sources: &Sources) -> String {
+fn told(sources: &Sources) -> Vec<Shown> {
     let some = |paths: &[&str]| {
-        let shown: Vec<String> = paths.iter().take(NAMED).map(|path| visible(path)).collect();
+        let shown: Vec<&str> = paths.iter().copied().take(NAMED).collect();
         format!("{}{}", shown.join(", "), if paths.len() > NAMED { ", …" } else { "" })
     };
     let files: Vec<&str> = sources.files.iter().map(|file| file.path.as_str()).collect();
@@ -83,12 +84,12 @@ fn told(sources: &Sources) -> String {
         lines.push(format!("left out, {}: {} ({})", why.words(), paths.len(), some(paths)));
     }
     if reasons.contains_key(&Why::Outside) {
-        lines.extend(sources.refused.iter().map(|sentence| visible(sentence)));
+        lines.extend(sources.refused.iter().cloned());
     }
     if reasons.contains_key(&Why::Outside) || reasons.contains_key(&Why::Hidden) {
         lines.push("--source-root DIR takes them from there, --all-sources from everywhere".to_owned());
     }
-    lines.iter().map(|line| format!("slowpath: {line}\n")).collect()
+    lines.into_iter().map(Shown::text).collect()
 }
 
 /// The page of one recording, or of two and what the timed comparison of them said, without source.
@@ -122,7 +123,7 @@ fn serve(page: &str, open: bool) -> Done {
     // Before there is anything to be removed.
     let end = End::catch().map_err(|error| failed(format!("cannot wait for Ctrl-C: {error}")))?;
     let door = if open { Door::to(&url) } else { None };
-    say(&format!("the page is at {url}\nCtrl-C ends it\n"))?;
+    say(&shown!("the page is at {}\nCtrl-C ends it\n", url))?;
     std::thread::scope(|threads| {
         let serving = std::thread::Builder::new().spawn_scoped(threads, || server.run(page));
         serving.map_err(|error| failed(format!("cannot serve the page: no thread can be made: {error}")))?;

@@ -308,3 +308,32 @@ fn a_pipe_in_a_recording_keeps_no_reader_waiting() {
     let output = slowpath(dir.path(), dir.path(), &["explain", recording.to_str().unwrap()]);
     assert!(said(&output).contains("no regular file"), "{}", said(&output));
 }
+
+#[test]
+fn names_that_would_steer_a_terminal_are_spelled_out_wherever_they_are_printed() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let evil = "\u{1b}]0;owned\u{7}\u{202e}\n[2J";
+    slowpath(dir.path(), dir.path(), &["--", "true", evil]);
+    let harmless = |output: &Output, what: &str| {
+        let text = text(output) + &said(output);
+        let steers = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
+        assert!(!text.contains(steers), "{what}: {text:?}");
+        assert!(text.contains("\\x1b]0;owned\\x07\\u{202e}"), "{what}: {text:?}");
+    };
+    harmless(&slowpath(dir.path(), dir.path(), &["list"]), "list");
+    harmless(&slowpath(dir.path(), dir.path(), &["explain"]), "explain");
+    for arguments in [
+        vec!["explain", evil],
+        vec!["rm", evil],
+        vec!["view", evil],
+        vec!["causes", evil],
+        vec![evil],
+        vec!["--rate", evil],
+        vec!["--dir", evil, "--", evil],
+        vec!["compare", "--no-why", "--max-pairs", "2", "--min-pairs", "2", "--", evil, "true"],
+        vec!["cases", "run", "--gallery", evil, "x"],
+    ] {
+        harmless(&slowpath(dir.path(), dir.path(), &arguments), &format!("{arguments:?}"));
+    }
+}

@@ -2,8 +2,8 @@
 //!
 //! Its stdin, stdout, stderr, terminal and signals are its own; ours are left as they were given to us.
 
-use crate::Error;
 use crate::tracer::ptrace::Filter;
+use crate::{Error, signals};
 use std::ffi::{CString, OsStr};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -141,9 +141,8 @@ unsafe fn child(
                 }
                 None => false,
             };
-        // The language's runtime ignores it in us. Signals that we handle go back to their defaults by the exec, and
-        // those that were ignored stay ignored.
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        // Those that we handle go back to their defaults by the exec.
+        signals::give_back();
         if !failed {
             libc::execvp(arguments[0], arguments.as_ptr());
         }

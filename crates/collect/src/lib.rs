@@ -22,7 +22,7 @@ mod launch;
 pub mod rights;
 mod sampler;
 mod session;
-mod signals;
+pub mod signals;
 mod stacks;
 mod storage;
 mod tally;

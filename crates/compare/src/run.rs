@@ -128,7 +128,15 @@ impl Runner {
             Some(group) => group.begun_ns().map_err(failed)?,
             None => before,
         };
-        let hashed = child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
+        let hasher = |output| std::thread::Builder::new().spawn(move || hash(output));
+        let hashed = match child.stdout.take().map(hasher).transpose() {
+            Ok(hashed) => hashed,
+            Err(error) => {
+                end_group(&child);
+                let _ = child.wait(); // it was killed
+                return Err(failed(error));
+            }
+        };
         let Some((status, usage, wall)) = wait(&child, started, limit, &self.stop).map_err(failed)? else {
             if let Some(hashed) = hashed {
                 let _ = hashed.join(); // the pipe ended with the group

@@ -26,10 +26,11 @@ pub(crate) fn switch_ns() -> Result<f64, String> {
     let failed = |error: std::io::Error| error.to_string();
     let (mut there, mut to_there) = pipe().map_err(failed)?;
     let (mut back, mut to_back) = pipe().map_err(failed)?;
-    let other = std::thread::spawn(move || {
+    let other = std::thread::Builder::new().spawn(move || {
         let mut byte = [0];
         while there.read_exact(&mut byte).is_ok() && to_back.write_all(&byte).is_ok() {}
     });
+    let other = other.map_err(failed)?;
     let mut trouble = None;
     let piece = best::ns(|| {
         for _ in 0..TURNS {

@@ -1,5 +1,6 @@
 //! A comparison as text: for a terminal and a commit message, as Markdown for a pull request, as JSON.
 
+use crate::Shown;
 use crate::ink::{FAINT, GAIN, Ink, LABEL, PLAIN, STRONG, WARNING};
 use crate::json::indented;
 use crate::layout::glued;
@@ -11,7 +12,11 @@ use slowpath_compare::values::{Change, Comparison, Counted, Estimate, Known, Ver
 const MOST_COUNTED: usize = 5;
 
 /// The verdict, the medians and why, for a terminal of `style`. Ends with a line end.
-pub fn comparison(comparison: &Comparison, style: &Style) -> String {
+pub fn comparison(comparison: &Comparison, style: &Style) -> Shown {
+    Shown::made(comparison_text(comparison, style))
+}
+
+fn comparison_text(comparison: &Comparison, style: &Style) -> String {
     let mut ink = Ink::new(style);
     if let Some(failure) = &comparison.failure {
         let failure = ink.sentence(&format!("no verdict: {failure}"));
@@ -41,7 +46,11 @@ pub fn comparison(comparison: &Comparison, style: &Style) -> String {
 }
 
 /// Why two recordings differ, for a terminal of `style`. Ends with a line end.
-pub fn difference(why: &Why, names: [&str; 2], style: &Style) -> String {
+pub fn difference(why: &Why, names: [&str; 2], style: &Style) -> Shown {
+    Shown::made(difference_text(why, names, style))
+}
+
+fn difference_text(why: &Why, names: [&str; 2], style: &Style) -> String {
     let mut ink = Ink::new(style);
     let names = names.map(|name| ink.clean(name));
     let cpu = why.cpu_ns.map(units::time);
@@ -63,7 +72,11 @@ pub fn difference(why: &Why, names: [&str; 2], style: &Style) -> String {
 }
 
 /// The same as Markdown.
-pub fn comparison_markdown(comparison: &Comparison) -> String {
+pub fn comparison_markdown(comparison: &Comparison) -> Shown {
+    Shown::made(comparison_markdown_text(comparison))
+}
+
+fn comparison_markdown_text(comparison: &Comparison) -> String {
     let text = |text: &str| escape::prose(text);
     let mut out = match &comparison.failure {
         Some(failure) => format!("**No verdict:** {}\n", text(failure)),
@@ -104,7 +117,11 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
 }
 
 /// The same as JSON, described in `docs/comparison-json.md`. Ends with a line end.
-pub fn comparison_json(comparison: &Comparison) -> String {
+pub fn comparison_json(comparison: &Comparison) -> Shown {
+    Shown::made(comparison_json_text(comparison))
+}
+
+fn comparison_json_text(comparison: &Comparison) -> String {
     indented(comparison)
 }
 

@@ -3,6 +3,7 @@
 //! The fields are those of the types in `slowpath_diagnose::findings`; this sees to it that every number is one, and
 //! that every JSON of ours is safe to look at.
 
+use crate::Shown;
 use crate::escape;
 use serde::Serialize;
 use slowpath_diagnose::findings::{Findings, Series};
@@ -11,7 +12,11 @@ use slowpath_diagnose::findings::{Findings, Series};
 ///
 /// JSON has no NaN and no infinity: facts without a finite value are left out, points of a series without finite x
 /// and y likewise, a fit that is not finite at every point is left out whole, and such a share is 0.
-pub fn json(findings: &Findings) -> String {
+pub fn json(findings: &Findings) -> Shown {
+    Shown::made(json_text(findings))
+}
+
+fn json_text(findings: &Findings) -> String {
     let mut findings = findings.clone();
     let recording = &mut findings.recording;
     for share in [&mut recording.sampled_share, &mut recording.complete_stacks_share] {

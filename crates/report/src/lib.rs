@@ -7,7 +7,7 @@
 //! - [`comparison`](fn@comparison), [`comparison_markdown`], [`comparison_json`], [`difference`] — the same for two commands or recordings.
 //! - [`scaling`](fn@scaling), [`scaling_json`] — how a command's time rises with the size of its input.
 //! - [`said`](fn@said), [`run_said`] — the sentences of these reports, for the page to lay out.
-//! - [`visible`] — text from the recorded program, for whoever prints it beside a report.
+//! - [`Shown`], [`shown!`] — text that may be printed: what came from outside is spelled out in it. [`visible`] does that.
 //! - [`units`] — numbers as people read them, for whoever prints beside a report.
 //!
 //! Nothing here decides what is slow: that is `slowpath_diagnose`. Nothing here writes to a stream.
@@ -23,6 +23,7 @@ mod path;
 mod phrases;
 mod said;
 mod scaling;
+mod shown;
 mod sparkline;
 mod style;
 mod syscalls;
@@ -36,6 +37,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use said::{RunSaid, Said, run_said, said};
 pub use scaling::{scaling, scaling_json};
+pub use shown::Shown;
 pub use style::Style;
 pub use syscalls::syscalls;
 pub use terminal::terminal;

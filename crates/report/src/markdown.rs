@@ -3,6 +3,7 @@
 //! GitHub's dialect: tables and collapsed sections. Everything from the recorded program stands in code spans or is
 //! escaped, so that a function called `<script>` or `a|b` is only a name.
 
+use crate::Shown;
 use crate::escape::{cell_code, code, prose};
 use crate::sparkline::sparkline;
 use crate::{escape, path, phrases, units};
@@ -14,7 +15,11 @@ const HOT: usize = 20;
 const BARS: usize = 40;
 
 /// The report as Markdown. Ends with a line end.
-pub fn markdown(findings: &Findings) -> String {
+pub fn markdown(findings: &Findings) -> Shown {
+    Shown::made(markdown_text(findings))
+}
+
+fn markdown_text(findings: &Findings) -> String {
     let recording = &findings.recording;
     let mut blocks = vec![format!("# slowpath: {}", command(recording))];
     if recording.cut_short {

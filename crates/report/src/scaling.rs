@@ -1,5 +1,6 @@
 //! How a command's time, or its instructions, rise with the size of its input, as text for a terminal and as JSON.
 
+use crate::Shown;
 use crate::ink::{COST, Ink, PLAIN, STRONG};
 use crate::json::indented;
 use crate::table::{Column, draw};
@@ -15,7 +16,11 @@ const FUNCTIONS: usize = 5;
 const COUNTED: usize = 12;
 
 /// The sizes with their times, the laws, and the functions that rise, for a terminal of `style`. Ends with a line end.
-pub fn scaling(scaling: &Scaling, style: &Style) -> String {
+pub fn scaling(scaling: &Scaling, style: &Style) -> Shown {
+    Shown::made(scaling_text(scaling, style))
+}
+
+fn scaling_text(scaling: &Scaling, style: &Style) -> String {
     let mut ink = Ink::new(style);
     let command = ink.sentence(&scaling.command);
     ink.prose(0, &command, STRONG);
@@ -170,7 +175,11 @@ fn functions(ink: &Ink<'_>, scaling: &Scaling) -> Vec<Column> {
 }
 
 /// The same as JSON. Ends with a line end.
-pub fn scaling_json(scaling: &Scaling) -> String {
+pub fn scaling_json(scaling: &Scaling) -> Shown {
+    Shown::made(scaling_json_text(scaling))
+}
+
+fn scaling_json_text(scaling: &Scaling) -> String {
     indented(scaling)
 }
 

@@ -1,5 +1,6 @@
 //! The terminal's tables of system calls: by name, and by the place that makes them.
 
+use crate::Shown;
 use crate::ink::{FAINT, Ink, PLAIN};
 use crate::table::{Column, draw};
 use crate::{Style, phrases, units};
@@ -10,7 +11,11 @@ use slowpath_diagnose::syscalls::{Line, Summary};
 const ROWS: usize = 25;
 
 /// What the program asked of the kernel, for a terminal of `style`. Ends with a line end.
-pub fn syscalls(summary: &Summary, style: &Style) -> String {
+pub fn syscalls(summary: &Summary, style: &Style) -> Shown {
+    Shown::made(syscalls_text(summary, style))
+}
+
+fn syscalls_text(summary: &Summary, style: &Style) -> String {
     let mut ink = Ink::new(style);
     if summary.by_name.is_empty() {
         ink.prose(0, "no system calls were recorded", PLAIN);

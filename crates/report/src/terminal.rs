@@ -3,6 +3,7 @@
 //! Decides what is said and in which order. Wording shared with Markdown is in `phrases`, the table of hot
 //! functions in `hot`, colours and indents in `ink`.
 
+use crate::Shown;
 use crate::ink::{COST, FAINT, GAIN, Ink, LABEL, PLAIN, STRONG, WARNING};
 use crate::layout::{columns, elide_middle, glued, wrap};
 use crate::sparkline::sparkline;
@@ -25,7 +26,11 @@ const INDENT: usize = 3;
 
 /// The report for a terminal of `style`. Ends with a line end. Text from the recorded program is made harmless:
 /// control characters and invisible ones are spelled out.
-pub fn terminal(findings: &Findings, style: &Style) -> String {
+pub fn terminal(findings: &Findings, style: &Style) -> Shown {
+    Shown::made(terminal_text(findings, style))
+}
+
+fn terminal_text(findings: &Findings, style: &Style) -> String {
     let mut ink = Ink::new(style);
     head(&mut ink, &findings.recording);
     for (i, finding) in findings.findings.iter().enumerate() {

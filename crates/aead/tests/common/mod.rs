@@ -1,6 +1,7 @@
 //! What several tests need: the kernels of this machine, and keys and bytes from seeds.
 
 #![allow(dead_code, reason = "each test uses a part")]
+#![allow(clippy::print_stdout, reason = "what was skipped is said")]
 
 use slowpath_aead::{Implementation, Key, KeyBytes};
 

@@ -3,6 +3,7 @@
 //! One recording at a time: two that run at once on few CPUs disturb each other.
 
 #![allow(dead_code)] // each test file uses its part
+#![allow(clippy::print_stderr)] // what was skipped is said
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,7 @@
 //! Small programs for the tests: writes, compiles and takes them apart.
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
+#![allow(clippy::print_stderr, reason = "what was skipped is said")]
 
 pub mod elf;
 
