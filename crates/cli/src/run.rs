@@ -105,10 +105,14 @@ fn recorded(
 }
 
 fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
+    let Some(path) = &outcome.path else {
+        complain(format_args!("nothing was recorded: {}", outcome.trouble.as_deref().unwrap_or_default()));
+        return Ok(());
+    };
     if let Some(trouble) = &outcome.trouble {
         complain(format_args!("the recording is not whole: {trouble}"));
     }
-    let mut recording = Recording::open(&outcome.path).map_err(failed)?;
+    let mut recording = Recording::open(path).map_err(failed)?;
     let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();
     explain(&mut recording, &held, show, true)
 }
