@@ -10,7 +10,7 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use support::{SLOWPATH, may_count, one_at_a_time, said};
+use support::{SLOWPATH, may_count, one_at_a_time, program, said};
 
 /// Starts a script of bash, in which `$SLOWPATH` is slowpath and `$DIR` a folder for recordings.
 fn start(dir: &Path, script: &str) -> Child {
@@ -234,4 +234,39 @@ fn where_no_recording_can_be_begun_the_program_runs_without() {
     assert_eq!(stdout(&bash(dir.path(), script)), "hi\nhi\nhi\n");
     let output = bash(dir.path(), "ulimit -f 0; $SLOWPATH record --dir $DIR -- /no/such/program");
     assert_eq!(output.status.code(), Some(127), "{}", said(&output));
+}
+
+#[test]
+fn attached_with_few_descriptors_it_samples_some_threads_and_says_of_how_many() {
+    let _one = one_at_a_time();
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    if paranoid.trim().parse::<i32>().unwrap() > 2 {
+        return; // an ordinary user may sample nothing here
+    }
+    let dir = open_folder();
+    let pool = format!("exec {} {} 30 >/dev/null", ordinary(), program("threads_pool").display());
+    let mut target = start(dir.path(), &pool);
+    while std::fs::read_dir(format!("/proc/{}/task", target.id())).map_or(0, |threads| threads.count()) < 5 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // SAFETY: sysconf has no preconditions.
+    let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    let report = dir.path().join("report.json");
+    let attach = format!(
+        "ulimit -n {}; exec {} $SLOWPATH attach --pid {} --duration 0.5 --dir $DIR --json --output {}",
+        16 + 2 * cpus,
+        ordinary(),
+        target.id(),
+        report.display()
+    );
+    let output = bash(dir.path(), &attach);
+    let goes_on = target.try_wait().unwrap().is_none();
+    target.kill().unwrap();
+    target.wait().unwrap();
+    assert!(output.status.success() && goes_on, "{}", said(&output));
+    let report: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
+    let degraded = degraded(&report);
+    assert!(degraded.contains("only ") && degraded.contains("of 5 threads were sampled"), "{degraded}");
+    assert!(degraded.contains("(ulimit -n)"), "{degraded}");
+    assert!(report["recording"]["samples"].as_u64().unwrap() > 0, "{report:#}");
 }
