@@ -113,10 +113,14 @@ fn recorded(
 }
 
 fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
+    let Some(folder) = &outcome.folder else {
+        complain(&shown!("nothing was recorded: {}", outcome.trouble.as_deref().unwrap_or_default()));
+        return Ok(());
+    };
     if let Some(trouble) = &outcome.trouble {
         complain(&shown!("the recording is not whole: {}", trouble));
     }
-    let mut recording = Recording::of(outcome.folder.clone()).map_err(failed)?;
+    let mut recording = Recording::of(folder.clone()).map_err(failed)?;
     let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();
     explain(&mut recording, &held, show, true)
 }

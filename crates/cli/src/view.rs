@@ -12,7 +12,6 @@ use slowpath_page::{Options, Reach, Side, Sources, Why};
 use slowpath_recording::Recording;
 use slowpath_report::{Shown, shown};
 use std::collections::HashMap;
-use std::io::Write;
 
 /// So many files are named of those that are in the page, and of those that are left out for one reason.
 const NAMED: usize = 3;

@@ -1,5 +1,6 @@
 //! What can go wrong when a program is recorded: what failed, on what, and what to do.
 
+use crate::resources;
 use std::io;
 
 /// An error of recording.
@@ -49,6 +50,14 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
+    /// Something is short, without which nothing can be done.
+    #[error("cannot {what}: {why}")]
+    Short {
+        /// What was tried, an infinitive.
+        what: &'static str,
+        /// What is short, how much of it there is, and what to do.
+        why: String,
+    },
     /// The recording cannot be written.
     #[error(transparent)]
     Recording(#[from] slowpath_recording::Error),
@@ -56,6 +65,9 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Error {
-        move |source| Error::System { what, source }
+        move |source| match resources::is_short(&source) {
+            true => Error::Short { what, why: resources::why(&source) },
+            false => Error::System { what, source },
+        }
     }
 }

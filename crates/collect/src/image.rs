@@ -2,6 +2,7 @@
 //!
 //! Held, because `go run`, compilers under test and package upgrades delete what is still running.
 
+use crate::resources;
 use memmap2::Mmap;
 use object::elf::PF_X;
 use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
@@ -60,7 +61,7 @@ pub(crate) struct Image {
     entry: u64,
     /// Built by Go, whose stacks move and whose threads swap goroutines.
     pub go: bool,
-    file: Option<File>,
+    file: Option<Arc<File>>,
     content: Arc<Content>,
     /// File offset, file size and svma of each executable segment.
     segments: Vec<(u64, u64, u64)>,
@@ -80,7 +81,7 @@ fn extent(start: u64, size: u64) -> Range<u64> {
 impl Image {
     /// Opens a file; fails if it is no ELF file.
     pub(crate) fn open(open_at: &Path, path: &Path, expected: impl Fn(&Metadata) -> bool) -> Option<Image> {
-        let file = slowpath_symbols::open_regular(open_at).ok()?;
+        let file = resources::keep(slowpath_symbols::open_regular(open_at).ok()?, 0)?;
         let metadata = file.metadata().ok()?;
         if !expected(&metadata) {
             return None;
@@ -91,7 +92,7 @@ impl Image {
         let mtime = metadata.mtime().max(0) as u64 * 1_000_000_000 + metadata.mtime_nsec() as u64;
         let identity = [metadata.dev(), metadata.ino(), metadata.len(), mtime];
         let image = Image::parse(path.to_owned(), identity, Content::Mapped(map))?;
-        Some(Image { file: Some(file), ..image })
+        Some(Image { file: Some(Arc::new(file)), ..image })
     }
 
     /// The vdso, which is the same in every process: read from our own memory.
@@ -160,7 +161,7 @@ impl Image {
     }
 
     /// The open file, if it is one.
-    pub(crate) fn file(&self) -> Option<&File> {
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
         self.file.as_ref()
     }
 

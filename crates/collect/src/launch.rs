@@ -1,13 +1,15 @@
 //! Starts the target, held before its exec until the collectors stand, and waits for it.
 //!
-//! Its stdin, stdout, stderr, terminal and signals are its own; ours are left as they were given to us.
+//! Its stdin, stdout, stderr, terminal, signals and limits are its own; ours are left as they were given to us.
 
 use crate::tracer::ptrace::Filter;
-use crate::{Error, signals};
+use crate::{Error, resources, signals};
 use std::ffi::{CString, OsStr};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 /// Whom the target runs as, where that is not us.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +33,61 @@ impl User {
     }
 }
 
-/// A child that waits to be let go.
-pub(crate) struct Held {
+/// A command, ready to be executed.
+pub(crate) struct Command {
+    /// As it was given, to be named in errors.
+    program: String,
+    arguments: Vec<CString>,
+    user: Option<User>,
+}
+
+impl Command {
+    /// Takes the words of a command, which shall run as `user` if one is named.
+    pub(crate) fn new(words: &[impl AsRef<OsStr>], user: Option<&str>) -> Result<Command, Error> {
+        let program = words.first().map(|word| word.as_ref().to_string_lossy().into_owned());
+        let arguments: Result<Vec<CString>, _> =
+            words.iter().map(|word| CString::new(word.as_ref().as_bytes())).collect();
+        let arguments = arguments.map_err(|error| Error::System {
+            what: "pass an argument with a zero byte in it",
+            source: error.into(),
+        })?;
+        let user = user.map(User::named).transpose()?;
+        Ok(Command { program: program.unwrap_or_default(), arguments, user })
+    }
+}
+
+/// How often and how long it is waited for a process or thread of ours to be gone where no more may be made.
+const FORK_TRIES: u32 = 50;
+const FORK_PAUSE: Duration = Duration::from_millis(2);
+
+/// Forks; both sides return. The number is that of the child, 0 in the child.
+///
+/// # Safety
+/// The child may call only what may be called between fork and exec.
+pub(crate) unsafe fn fork() -> io::Result<u32> {
+    let mut tries = 0;
+    loop {
+        // SAFETY: as the caller promises.
+        let pid = unsafe { libc::fork() };
+        if pid >= 0 {
+            return Ok(pid as u32);
+        }
+        let error = io::Error::last_os_error();
+        tries += 1;
+        // A thread that has ended counts for a moment longer.
+        if error.raw_os_error() != Some(libc::EAGAIN) || tries == FORK_TRIES {
+            return Err(error);
+        }
+        std::thread::sleep(FORK_PAUSE);
+    }
+}
+
+/// A child that waits to be let go. It ends if this is dropped before.
+pub(crate) struct Held<'c> {
     pub pid: u32,
-    go: std::fs::File,
-    failure: std::fs::File,
+    command: &'c Command,
+    /// None where there is no descriptor left for it: then the child does not wait.
+    line: Option<UnixStream>,
 }
 
 /// How the target ended, and what it used.
@@ -58,49 +110,41 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
-impl Held {
-    /// Forks the child, which waits for [`Held::go`]. With a filter it must be traced by then.
-    pub(crate) fn fork(
-        command: &[impl AsRef<OsStr>],
-        user: Option<&User>,
-        filter: Option<&Filter>,
-    ) -> Result<Held, Error> {
-        let arguments: Result<Vec<CString>, _> =
-            command.iter().map(|argument| CString::new(argument.as_ref().as_bytes())).collect();
-        let arguments = arguments.map_err(|error| Error::System {
-            what: "pass an argument with a zero byte in it",
-            source: error.into(),
-        })?;
+impl<'c> Held<'c> {
+    /// Forks the child, which waits for [`Held::go`] if there is a descriptor for that.
+    pub(crate) fn fork(command: &'c Command, filter: Option<&Filter>) -> Result<Held<'c>, Error> {
+        let short =
+            |error: io::Error| Error::Short { what: "start the program", why: resources::why(&error) };
         let mut pointers: Vec<*const libc::c_char> =
-            arguments.iter().map(|argument| argument.as_ptr()).collect();
+            command.arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
-        let (wait, go) = pipe().map_err(Error::system("make a pipe"))?;
-        let (failure, fail) = pipe().map_err(Error::system("make a pipe"))?;
+        let (line, childs) = UnixStream::pair().ok().unzip();
         // SAFETY: the child calls only what may be called between fork and exec, on memory prepared before.
-        match unsafe { libc::fork() } {
-            -1 => Err(Error::system("fork")(io::Error::last_os_error())),
+        match unsafe { fork() }.map_err(short)? {
             0 => {
                 // SAFETY: as above; `_exit` ends the child without running anything of the parent's.
                 unsafe {
-                    libc::close(go.as_raw_fd());
-                    child(&pointers, user, filter, wait.as_raw_fd(), fail.as_raw_fd());
-                    libc::_exit(127)
+                    let number = |end: &Option<UnixStream>| end.as_ref().map_or(-1, |end| end.as_raw_fd());
+                    libc::close(number(&line));
+                    let failed = child(&pointers, command.user.as_ref(), filter, number(&childs));
+                    libc::_exit(if failed == libc::ENOENT { 127 } else { 126 })
                 }
             }
-            pid => Ok(Held { pid: pid as u32, go: go.into(), failure: failure.into() }),
+            pid => Ok(Held { pid, command, line }),
         }
     }
 
-    /// Lets the child exec, and tells whether it did.
-    pub(crate) fn go(mut self, program: &str) -> Result<(), Error> {
-        self.go.write_all(b"!").map_err(Error::system("start the program"))?;
-        drop(self.go);
+    /// Lets the child exec, and tells whether it did. `filtered`: with the filter; the child must be traced by then.
+    pub(crate) fn go(mut self, filtered: bool) -> Result<(), Error> {
+        let word = if filtered { FILTERED } else { UNFILTERED };
+        let Some(line) = &mut self.line else { return Ok(()) };
+        line.write_all(&[word]).map_err(Error::system("start the program"))?;
         let mut code = [0; 4];
-        match self.failure.read_exact(&mut code) {
-            Err(_) => Ok(()), // the pipe closed at exec
+        match line.read_exact(&mut code) {
+            Err(_) => Ok(()), // closed by the exec
             Ok(()) => {
                 let source = io::Error::from_raw_os_error(i32::from_ne_bytes(code));
-                let program = program.to_owned();
+                let program = self.command.program.clone();
                 Err(if source.kind() == io::ErrorKind::NotFound {
                     Error::NotFound { program, source }
                 } else {
@@ -111,7 +155,12 @@ impl Held {
     }
 }
 
-/// Runs in the child.
+/// What the child is told, a byte.
+const UNFILTERED: u8 = b'!';
+const FILTERED: u8 = b'f';
+
+/// Runs in the child, and returns only where it cannot exec: the system's answer. It waits for a word on `line`, unless that is
+/// negative.
 ///
 /// # Safety
 /// Only between fork and exec, with `arguments` ended by a null pointer.
@@ -119,15 +168,15 @@ unsafe fn child(
     arguments: &[*const libc::c_char],
     user: Option<&User>,
     filter: Option<&Filter>,
-    wait: i32,
-    fail: i32,
-) {
-    let mut byte = 0u8;
+    line: i32,
+) -> i32 {
+    let mut byte = UNFILTERED;
     // SAFETY: system calls on our own descriptors and on memory that outlives them.
     unsafe {
-        if libc::read(wait, (&raw mut byte).cast(), 1) != 1 {
-            return; // the parent is gone
+        if line >= 0 && libc::read(line, (&raw mut byte).cast(), 1) != 1 {
+            return libc::ENOENT; // the parent is gone
         }
+        let filter = filter.filter(|_| byte == FILTERED);
         let filtered = filter.is_none_or(|filter| filter.install().is_ok());
         let failed = !filtered
             || match user {
@@ -141,13 +190,18 @@ unsafe fn child(
                 }
                 None => false,
             };
-        // Those that we handle go back to their defaults by the exec.
-        signals::give_back();
         if !failed {
+            // Last: our descriptors may be more than the target may have. Signals that we handle go back to their defaults by the
+            // exec.
+            resources::give_back();
+            signals::give_back();
             libc::execvp(arguments[0], arguments.as_ptr());
         }
         let code = *libc::__errno_location();
-        libc::write(fail, (&raw const code).cast(), 4);
+        if line >= 0 {
+            libc::write(line, (&raw const code).cast(), 4);
+        }
+        code
     }
 }
 
@@ -191,9 +245,11 @@ impl Ended {
     }
 }
 
-/// Waits until the process of a pidfd has ended, a signal comes, or `timeout_ms` have passed.
-pub(crate) fn wait_for(pidfd: &OwnedFd, timeout_ms: i32) {
-    let mut poll = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+/// Waits until the process of a pidfd has ended, a signal comes, or `timeout_ms` have passed; without a pidfd for the latter two.
+pub(crate) fn wait_for(pidfd: Option<&OwnedFd>, timeout_ms: i32) {
+    // A negative number is passed over.
+    let fd = pidfd.map_or(-1, |pidfd| pidfd.as_raw_fd());
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid pollfd.
     unsafe { libc::poll(&mut poll, 1, timeout_ms) };
 }

@@ -9,16 +9,23 @@
 //! - `bpf/` — what the kernel does for all of these.
 //! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
 //! - `storage` — where a recording goes.
+//! - `means`, `resources` — what there is to do it with, and what is short; `about` — what is known beside the tables.
+//! - `cpu`, `weigh` — CPU time, and what samples stand for.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
 //! - [`rights`] — what this machine allows.
 
+mod about;
+mod attach;
 mod bpf;
 mod clock;
 mod counter;
+mod cpu;
 mod error;
 mod exact;
 mod image;
 mod launch;
+mod means;
+mod resources;
 pub mod rights;
 mod sampler;
 mod session;
@@ -29,12 +36,14 @@ mod tally;
 mod target;
 mod tracer;
 mod unwind;
+mod weigh;
 mod world;
 
+pub use attach::attach;
 pub use error::Error;
 pub use exact::record_exact;
 pub use tally::{Entries, Entry, tally};
-pub use target::{attach, record};
+pub use target::record;
 
 use slowpath_files::{Caller, Folder};
 use std::path::PathBuf;
@@ -81,8 +90,8 @@ pub struct Progress {
 /// A finished recording.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Its folder, open.
-    pub folder: Arc<Folder>,
+    /// Its folder, open; none where there was no room for any: the program has run all the same.
+    pub folder: Option<Arc<Folder>>,
     /// Keeps a temporary folder until the report is out, where the recording could not be kept.
     pub temporary: Option<tempfile::TempDir>,
     /// How the target ended; none if it still runs.
@@ -90,5 +99,5 @@ pub struct Outcome {
     /// Why the recording is not whole, such as a full disk.
     pub trouble: Option<String>,
     /// The files of modules, by number, opened when they were mapped: they may have been deleted since.
-    pub held: Vec<(u32, std::fs::File)>,
+    pub held: Vec<(u32, std::sync::Arc<std::fs::File>)>,
 }

@@ -15,7 +15,12 @@ pub(crate) struct Storage {
 }
 
 /// Begins the recording of `program`: notes its id in `about`, and there also if it will not be kept, and why.
-pub(crate) fn begin(options: &Options, about: &mut About, program: &str) -> Result<Storage, Error> {
+pub(crate) fn begin(
+    options: &Options,
+    about: &mut About,
+    program: Option<&String>,
+) -> Result<Storage, Error> {
+    let program = program.map_or("", String::as_str);
     let first = match &options.root {
         Some(root) => match begin_in(root, options, about, program) {
             Ok(writer) => return Ok(Storage { writer, temporary: None }),

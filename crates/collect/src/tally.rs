@@ -3,7 +3,7 @@
 use crate::bpf::{Bpf, MODE_COUNT, SLOTS, Slot};
 use crate::counter::{Placement, Uprobe, place};
 use crate::image::Image;
-use crate::launch::{self, Held};
+use crate::launch::{self, Command, Held};
 use crate::{Error, signals};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,11 +36,12 @@ pub struct Entries {
 /// Runs a command and counts the entries of each function in its own process from its first instruction to its end; children
 /// are not counted. `None` for a function that has no place where a probe does no harm. At most 64 are counted.
 pub fn tally(command: &[OsString], functions: &[Entry]) -> Result<Vec<Option<Entries>>, Error> {
-    let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
+    signals::prepare();
     let refused = |error: libbpf_rs::Error| Error::NoRights(format!("BPF could not be loaded: {error}"));
     let tables = Bpf::load().and_then(|bpf| bpf.probes()).map_err(refused)?;
     signals::install().map_err(Error::system("handle signals"))?;
-    let held = Held::fork(command, None, None)?;
+    let command = Command::new(command, None)?;
+    let held = Held::fork(&command, None)?;
     let pid = held.pid;
     // A probe of a process that has not yet mapped the file stands as soon as it does.
     let mut probes: Vec<Option<Uprobe>> = functions
@@ -59,15 +60,15 @@ pub fn tally(command: &[OsString], functions: &[Entry]) -> Result<Vec<Option<Ent
         })
         .collect();
     let counted: Vec<bool> = probes.iter().map(Option::is_some).collect();
-    held.go(&program).inspect_err(|_| drop(launch::ended(pid)))?;
+    held.go(false).inspect_err(|_| drop(launch::ended(pid)))?;
     let entries = |slot: usize| {
         let total = tables.totals.get(slot);
         let more = total.stopped_ns.load(Ordering::Relaxed) > 0;
         Entries { count: total.count.load(Ordering::Relaxed), more }
     };
-    let pidfd = launch::pidfd(pid).map_err(Error::system("watch the program"))?;
+    let pidfd = launch::pidfd(pid).ok(); // without it the end is noticed a little later
     while launch::ended(pid).map_err(Error::system("wait for the program"))?.is_none() {
-        launch::wait_for(&pidfd, TURN_MS);
+        launch::wait_for(pidfd.as_ref(), TURN_MS);
         // Not every kernel takes the breakpoint of a program that asks for it out by itself.
         for (slot, probe) in probes.iter_mut().enumerate() {
             if entries(slot).more {

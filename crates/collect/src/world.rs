@@ -1,7 +1,10 @@
 //! The target's processes and threads under numbers of our own, what is mapped into them, and their rows.
 
+use crate::cpu::{self, Account, Cpu};
 use crate::image::Image;
+use crate::resources;
 use crate::unwind::{AddressSpace, Mapped};
+use crate::weigh::{Seen, Weighed, weigh};
 use framehop::x86_64::CacheX86_64;
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{Mapping, Module, Process, Thread};
@@ -10,16 +13,6 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What was seen of a process, by which it is weighed.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Seen {
-    pub samples: u64,
-    /// What the samples stand for, ns.
-    pub sampled_ns: u64,
-    /// How often a tracer by ptrace stopped it, as far as it became an event.
-    pub stops: u64,
-}
 
 /// What is known of a live process.
 pub(crate) struct Live {
@@ -32,6 +25,17 @@ pub(crate) struct Live {
     /// The command has executed (of our own child: it is the target from then on).
     pub executed: bool,
     threads: u32,
+    /// What it had used when it was taken up.
+    before: Account,
+    /// What it has used since then, when it was last looked at.
+    so_far: Option<Cpu>,
+}
+
+/// A process's memory, opened at its first use. It leaves descriptors for the files of modules.
+pub(crate) fn memory(slot: &mut Option<Option<File>>, pid: u32) -> Option<&File> {
+    const FOR_MODULES: i32 = 12;
+    let open = || resources::keep(File::open(format!("/proc/{pid}/mem")).ok()?, FOR_MODULES);
+    slot.get_or_insert_with(open).as_ref()
 }
 
 /// Every process and thread of the recording.
@@ -41,6 +45,8 @@ pub(crate) struct World {
     live_threads: HashMap<u32, Thread>,
     /// Rows of processes that ended; weighed at the end.
     ended: Vec<(Process, Seen)>,
+    /// CPU time of threads before they were taken up, where they ran before, ns.
+    before: HashMap<u32, u64>,
     processes: u32,
     threads: u32,
     modules: HashMap<ModuleKey, (u32, Option<Arc<Image>>)>,
@@ -49,6 +55,8 @@ pub(crate) struct World {
     pub run: u32,
     /// Arguments of programs are not stored.
     pub redact: bool,
+    /// Nobody tells what a process has used when it ends: it is looked at as long as it is there.
+    pub looks: bool,
     /// Files whose mapping could not be read, so that stacks end in them.
     pub unreadable: u64,
 }
@@ -89,12 +97,26 @@ impl World {
         self.images[module as usize].as_ref()
     }
 
-    /// The files of modules, by number. One that cannot be duplicated is left out: its path may still do.
-    pub(crate) fn held(&self) -> Vec<(u32, File)> {
+    /// The files of modules, by number.
+    pub(crate) fn held(&self) -> Vec<(u32, Arc<File>)> {
         let files = self.images.iter().zip(0u32..);
-        files
-            .filter_map(|(image, module)| Some((module, image.as_ref()?.file()?.try_clone().ok()?)))
-            .collect()
+        files.filter_map(|(image, module)| Some((module, image.as_ref()?.file()?.clone()))).collect()
+    }
+
+    /// Looks at what every process that runs has used. Of one that ends unseen the last look is all that is known.
+    pub(crate) fn look(&mut self) {
+        for (pid, live) in &mut self.live {
+            live.look(*pid);
+        }
+    }
+
+    /// Takes up a process that runs already, with its threads.
+    pub(crate) fn take_up(&mut self, pid: u32, threads: &[u32], time: u64, tables: &mut Tables) {
+        self.start(pid, true, time, tables);
+        if let Some(live) = self.live.get_mut(&pid) {
+            live.before = Account::of(pid).unwrap_or_default();
+        }
+        self.before.extend(threads.iter().filter_map(|tid| Some((*tid, cpu::of_thread(pid, *tid)?))));
     }
 
     /// Takes a process up, the command itself or one to attach to.
@@ -166,6 +188,8 @@ impl World {
             seen: Seen::default(),
             executed,
             threads: 0,
+            before: Account::default(),
+            so_far: None,
         };
         self.live.insert(pid, live);
         self.start_thread(pid, pid, time, tables);
@@ -272,7 +296,14 @@ impl World {
 
     /// A thread's end. Its CPU time and what is known of its process's come from BPF, before perf's own record.
     pub(crate) fn exit(&mut self, pid: u32, tid: u32, time: u64, usage: Option<Usage>, tables: &mut Tables) {
+        if self.looks
+            && let Some(live) = self.live.get_mut(&pid)
+        {
+            live.look(pid);
+        }
         let mut ended = false;
+        let before = self.before.remove(&tid).unwrap_or(0);
+        let usage = usage.map(|usage| Usage { cpu_ns: usage.cpu_ns.saturating_sub(before), ..usage });
         if let (Some(live), Some(usage)) = (self.live.get_mut(&pid), usage) {
             *live.row.cpu_ns.get_or_insert(0) += usage.cpu_ns;
             *live.row.user_ns.get_or_insert(0) += usage.user_ns();
@@ -299,6 +330,7 @@ impl World {
     fn end(&mut self, pid: u32, time: u64, tables: &mut Tables) {
         if let Some(mut live) = self.live.remove(&pid) {
             live.row.end_ns = Some(time);
+            live.settle();
             tables.processes.push(live.row.clone());
             self.ended.push((live.row, live.seen));
         }
@@ -346,50 +378,34 @@ impl World {
         });
     }
 
-    /// Ends the recording: every process's row with the scale that makes its samples add up to its CPU time. Returns the
-    /// share of the CPU time, where known, that samples stood for.
-    ///
-    /// A process with few samples has a share of luck; those of one parent that ran the same program are weighed
-    /// together, so that thousands of short children count for what they took. What a tracer by ptrace took,
-    /// `stopped_ns`, no sample of user code shows: each process has its part by its stops.
-    pub(crate) fn finish(&mut self, total_cpu_ns: u64, stopped_ns: u64, tables: &mut Tables) -> f64 {
-        const OWN: u64 = 30;
-        let mut rows: Vec<(Process, Seen)> = std::mem::take(&mut self.ended);
-        rows.extend(self.live.drain().map(|(_, live)| (live.row, live.seen)));
-        let stops: u64 = rows.iter().map(|(_, seen)| seen.stops).sum();
-        let stopped = |seen: &Seen| (stopped_ns as f64 * seen.stops as f64 / stops.max(1) as f64) as u64;
-        let mut pools: HashMap<(Option<u32>, String), (u64, u64)> = HashMap::new();
-        let (mut known, mut sampled_known, mut sampled) = (0u64, 0u64, 0u64);
-        for (row, seen) in &rows {
-            sampled += seen.sampled_ns;
-            let Some(cpu) = row.cpu_ns else { continue };
-            known += cpu;
-            sampled_known += seen.sampled_ns;
-            if seen.samples < OWN {
-                let pool = pools.entry((row.parent, row.program.clone())).or_default();
-                pool.0 += cpu.saturating_sub(stopped(seen));
-                pool.1 += seen.sampled_ns;
-            }
+    /// Ends the recording: the last row of every process, weighed. `waited` is what the command used with all that it waited for;
+    /// `stopped_ns` the part of it that a tracer by ptrace took.
+    pub(crate) fn finish(&mut self, waited: Cpu, stopped_ns: u64, tables: &mut Tables) -> Weighed {
+        let ended = std::mem::take(&mut self.ended);
+        let running = self.live.drain().map(|(_, live)| live.so_far()).collect();
+        weigh(ended, running, waited, stopped_ns, &mut tables.processes)
+    }
+}
+
+impl Live {
+    fn look(&mut self, pid: u32) {
+        if let Some(now) = Account::of(pid) {
+            self.so_far = Some(now.since(self.before));
         }
-        // What no process is known to have taken was taken by those whose end was not seen.
-        let rest = total_cpu_ns.saturating_sub(known) as f64 / (sampled - sampled_known).max(1) as f64;
-        for (mut row, seen) in rows {
-            let (cpu, of) = match row.cpu_ns {
-                Some(cpu) if seen.samples >= OWN => (cpu.saturating_sub(stopped(&seen)), seen.sampled_ns),
-                Some(_) => pools[&(row.parent, row.program.clone())],
-                None => {
-                    row.sample_scale = if rest > 0.0 && rest < 10.0 { rest } else { 1.0 };
-                    tables.processes.push(row);
-                    continue;
-                }
-            };
-            if of > 0 {
-                row.sample_scale = cpu as f64 / of as f64;
-                row.tracing_ns += (stopped(&seen) as f64 / row.sample_scale.max(1e-3)) as u64;
-            }
-            tables.processes.push(row);
+    }
+
+    /// Where no event told what it used the last look counts.
+    fn settle(&mut self) {
+        if let (None, Some(Cpu { user_ns, sys_ns })) = (self.row.cpu_ns, self.so_far) {
+            (self.row.cpu_ns, self.row.user_ns) = (Some(user_ns + sys_ns), Some(user_ns));
         }
-        sampled as f64 / total_cpu_ns.max(known).saturating_sub(stopped_ns).max(1) as f64
+    }
+
+    /// Its row as long as it runs: events tell only of its threads that have ended.
+    fn so_far(mut self) -> (Process, Seen) {
+        (self.row.cpu_ns, self.row.user_ns) = (None, None);
+        self.settle();
+        (self.row, self.seen)
     }
 }
 
@@ -405,14 +421,8 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// The exact CPU time, divided as the clock ticks saw it.
     fn user_ns(&self) -> u64 {
-        let ticks = self.user_ticks_ns + self.sys_ticks_ns;
-        if ticks == 0 {
-            self.cpu_ns
-        } else {
-            (u128::from(self.cpu_ns) * u128::from(self.user_ticks_ns) / u128::from(ticks)) as u64
-        }
+        Cpu::divided(self.cpu_ns, self.user_ticks_ns, self.sys_ticks_ns).user_ns
     }
 }
 

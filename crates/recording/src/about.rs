@@ -73,7 +73,8 @@ pub struct About {
     pub start_ns: u64,
     /// Elapsed from start to exit (to the end of the recording if it ended before), ns. With several runs, their sum.
     pub wall_ns: u64,
-    /// User CPU time of the command and all descendants it waited for, ns.
+    /// User CPU time of the command and its descendants while they were recorded, as far as it is known: of those it waited for
+    /// always, of others where their end or they themselves could be looked at. ns.
     pub user_ns: u64,
     /// Kernel CPU time, likewise, ns.
     pub sys_ns: u64,

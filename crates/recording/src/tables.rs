@@ -83,7 +83,7 @@ table! {
         end_ns: Option<u64>,
         /// Exit code, or 128 + the signal that killed it; none if not seen.
         exit: Option<i32>,
-        /// CPU time of all its threads, its own only, ns; none if not seen.
+        /// CPU time of all its threads while it was recorded, its own only, ns; none if not seen.
         cpu_ns: Option<u64>,
         /// The part of `cpu_ns` in user mode, ns.
         user_ns: Option<u64>,

@@ -196,7 +196,8 @@ impl Counter {
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         // Closing takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
         // must not keep the other probes from being looked at in time.
-        std::thread::spawn(move || drop(standing.uprobe));
+        // Where no thread can be made it must all the same: the closure goes, and the probe with it.
+        let _ = std::thread::Builder::new().spawn(move || drop(standing.uprobe));
         let (age, cost) = (end - standing.opened_ns, self.probes[index].cost_ns());
         let (alone, started) = (self.caller_of(index).is_none(), self.started_ns);
         self.spent_ns += (hits - standing.seen.min(hits)) * cost;

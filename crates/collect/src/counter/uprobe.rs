@@ -5,6 +5,7 @@
 //! perf event of the uprobe PMU.
 
 use crate::bpf::ProbeTables;
+use crate::resources;
 use crate::sampler::abi::{self, Attr};
 use std::ffi::CString;
 use std::io;
@@ -17,6 +18,9 @@ pub(crate) struct Uprobe {
     _link: OwnedFd,
     _event: Option<OwnedFd>,
 }
+
+/// Descriptors that probes leave for the files of modules.
+const FOR_MODULES: i32 = 6;
 
 /// The PMU's number, which differs between kernels.
 fn pmu_type() -> io::Result<u32> {
@@ -78,5 +82,6 @@ fn link(
         return Err(io::Error::from_raw_os_error(-link));
     }
     // SAFETY: the kernel just gave this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(link) })
+    let link = unsafe { OwnedFd::from_raw_fd(link) };
+    resources::keep(link, FOR_MODULES).ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))
 }

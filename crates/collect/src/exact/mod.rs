@@ -9,9 +9,9 @@
 
 mod merge;
 
-use crate::launch::{self, Ended, Held};
+use crate::about::about;
+use crate::launch::{self, Command, Ended, Held};
 use crate::storage::{self, Storage};
-use crate::target::about;
 use crate::{Error, Options, Outcome, Progress, clock, signals};
 use merge::{Names, Slices};
 use slowpath_formats::callgrind::{INSTRUCTIONS, functions, tool};
@@ -30,13 +30,14 @@ const SLICED: &str = "--dump-every-bb=1";
 
 /// Runs a command to its end under callgrind, and records what it counted.
 pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcome, Error> {
+    signals::prepare();
     let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
     let mut words =
         tool::words(scratch.path(), &[SLICED]).map_err(|missing| Error::Valgrind(missing.to_string()))?;
     words.extend(command.iter().cloned());
     let command_text: Vec<String> = command.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    let mut about = about(&options, &command_text, false)?;
+    let mut about = about(&options, &command_text, false);
     about.runs = 1;
     about.collectors.push(Collector {
         name: "callgrind".to_owned(),
@@ -47,25 +48,29 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
          system calls, waits and the kernel's work are not seen, threads take turns, set-uid programs gain no rights"
             .to_owned(),
     );
-    let Storage { mut writer, temporary } = storage::begin(&options, &mut about, &program)?;
+    let Storage { mut writer, temporary } = storage::begin(&options, &mut about, command_text.first())?;
     let kept = writer.folder().clone();
     signals::install().map_err(Error::system("handle signals"))?;
 
     let start = clock::now_ns();
-    let held = Held::fork(&words, None, None)?;
+    let valgrind = Command::new(&words, None)?;
+    let held = Held::fork(&valgrind, None)?;
     let pid = held.pid;
-    if let Err(error) = held.go("valgrind") {
+    if let Err(error) = held.go(false) {
         let _ = launch::ended(pid); // it has ended by itself
         folder::discard(&kept, &options.caller);
         return Err(error);
     }
-    let pidfd = launch::pidfd(pid).map_err(Error::system("watch the program"))?;
+    let pidfd = launch::pidfd(pid).ok(); // without it the end is noticed a little later
     let interrupted = signals::interrupts();
     let mut counted = Counted::default();
     let mut ended = None;
     while ended.is_none() && signals::interrupts() < interrupted + 2 {
-        launch::wait_for(&pidfd, TURN_MS);
-        ended = launch::ended(pid).map_err(Error::system("wait for the program"))?;
+        launch::wait_for(pidfd.as_ref(), TURN_MS);
+        match launch::ended(pid) {
+            Ok(how) => ended = how,
+            Err(_) => break, // somebody else has waited for it
+        }
         counted.take(scratch.path(), false);
         if let Some(signal) = signals::to_pass_on() {
             // SAFETY: a signal to our own child, which was not yet waited for.
@@ -97,7 +102,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
     counted.write(&mut writer, &about, &command_text);
     let exit = about.exit;
     let trouble = writer.finish(about).err().map(|error| error.to_string());
-    Ok(Outcome { folder: kept, temporary, exit, trouble, held: Vec::new() })
+    Ok(Outcome { folder: Some(kept), temporary, exit, trouble, held: Vec::new() })
 }
 
 /// Why there is nothing: valgrind itself could not run the program.

@@ -3,7 +3,7 @@
 //! Constants and layouts are those of `linux/perf_event.h`. Nothing here decides anything.
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// `struct perf_event_attr`, up to `aux_sample_size` (PERF_ATTR_SIZE_VER6, kernel 5.5).
 #[repr(C)]
@@ -94,4 +94,24 @@ pub(crate) fn open(attr: &Attr, pid: i32, cpu: i32) -> io::Result<OwnedFd> {
     }
     // SAFETY: the kernel just gave this descriptor to us alone.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Starts an event.
+pub(crate) fn enable(event: &OwnedFd) -> io::Result<()> {
+    const PERF_EVENT_IOC_ENABLE: libc::c_ulong = 0x2400;
+    ioctl(event, PERF_EVENT_IOC_ENABLE, 0)
+}
+
+/// Has an event write to the ring that was mapped from `owner`, which must be of the same CPU.
+pub(crate) fn write_to(event: &OwnedFd, owner: &OwnedFd) -> io::Result<()> {
+    const PERF_EVENT_IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
+    ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, owner.as_raw_fd())
+}
+
+fn ioctl(event: &OwnedFd, request: libc::c_ulong, argument: i32) -> io::Result<()> {
+    // SAFETY: a request of perf events that takes a number, on an event that is open.
+    match unsafe { libc::ioctl(event.as_raw_fd(), request, argument) } {
+        0.. => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }

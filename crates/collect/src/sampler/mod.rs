@@ -10,11 +10,12 @@ pub(crate) mod abi;
 pub(crate) mod record;
 mod ring;
 
+use crate::resources::{self, why, why_not_locked};
 use abi::Attr;
 use record::Record;
 use ring::Ring;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Whom to sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +40,22 @@ pub(crate) struct Plan {
     pub kernel: bool,
 }
 
+/// The ring of a CPU where locked memory is not limited, bytes.
+const RING_BYTES: usize = 4 << 20;
+/// So many stacks fit into a ring: a turn brings several samples.
+const STACKS_IN_RING: usize = 8;
+/// A ring wakes us when so much is in it, or half of it.
+const WATERMARK: usize = 64 << 10;
+/// Descriptors that are left for the files of modules.
+const FOR_MODULES: i32 = 6;
+
 impl Plan {
-    fn attr(&self, scope: Scope) -> Attr {
+    /// Bytes of stack that a ring of so many bytes has room for, a multiple of 8.
+    fn stack_bytes_in(&self, ring_bytes: usize) -> u32 {
+        self.stack_bytes.min((ring_bytes / STACKS_IN_RING) as u32)
+    }
+
+    fn attr(&self, scope: Scope, ring_bytes: usize) -> Attr {
         let mut flags = abi::FLAG_DISABLED
             | abi::FLAG_EXCLUDE_HV
             | abi::FLAG_EXCLUDE_IDLE
@@ -80,9 +95,9 @@ impl Plan {
                 | abi::SAMPLE_REGS_USER
                 | abi::SAMPLE_STACK_USER,
             flags,
-            wakeup_watermark: 64 << 10,
+            wakeup_watermark: WATERMARK.min(ring_bytes / 2) as u32,
             sample_regs_user: abi::REGS_BP_SP_IP,
-            sample_stack_user: self.stack_bytes,
+            sample_stack_user: self.stack_bytes_in(ring_bytes),
             clockid: libc::CLOCK_MONOTONIC,
             ..Attr::default()
         }
@@ -94,79 +109,154 @@ impl Plan {
             Scope::Machine => (-1, 0),
             Scope::NextExec(pid) | Scope::Thread(pid) => (pid as i32, -1),
         };
-        abi::open(&self.attr(scope), pid, cpu).map(drop)
+        abi::open(&self.attr(scope, RING_BYTES), pid, cpu).map(drop)
     }
 }
 
-/// Open events on every CPU, and the rings they write to.
+/// Open events on every CPU, and the rings they write to: one a CPU, whatever the number of events.
 pub(crate) struct Sampler {
     rings: Vec<Ring>,
+    /// Those that the rings were mapped from, in the same order, and then the others.
+    events: Vec<OwnedFd>,
     poll: Vec<libc::pollfd>,
+    /// Bytes of a ring.
+    ring_bytes: usize,
+    /// Bytes of user stack with each sample: fewer than planned where the rings are small.
+    pub stack_bytes: u32,
+    /// Of several scopes there were descriptors for so many.
+    pub scopes: usize,
+}
+
+/// What stands in the way of a ring.
+enum Obstacle {
+    Event(io::Error),
+    Ring(io::Error),
+}
+
+/// Opens an event; none for a thread that ended meanwhile, or a CPU that went offline.
+fn event(plan: &Plan, scope: Scope, cpu: i32, ring_bytes: usize) -> io::Result<Option<OwnedFd>> {
+    let pid = match scope {
+        Scope::Machine => -1,
+        Scope::NextExec(pid) | Scope::Thread(pid) => pid as i32,
+    };
+    match abi::open(&plan.attr(scope, ring_bytes), pid, cpu) {
+        Ok(event) => match resources::keep(event, FOR_MODULES) {
+            Some(event) => Ok(Some(event)),
+            None => Err(io::Error::from_raw_os_error(libc::EMFILE)),
+        },
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::ENODEV)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// One event a CPU, of the first scope that has one there, with its ring of so many pages: (CPU, place of the scope, …).
+fn first_events(
+    plan: &Plan,
+    scopes: &[Scope],
+    cpus: &[i32],
+    pages: usize,
+    page: usize,
+) -> Result<Vec<(i32, usize, OwnedFd, Ring)>, Obstacle> {
+    let mut first = Vec::new();
+    for cpu in cpus {
+        for (number, scope) in scopes.iter().enumerate() {
+            if let Some(event) = event(plan, *scope, *cpu, pages * page).map_err(Obstacle::Event)? {
+                let ring = Ring::new(&event, pages, page).map_err(Obstacle::Ring)?;
+                first.push((*cpu, number, event, ring));
+                break;
+            }
+        }
+    }
+    Ok(first)
 }
 
 impl Sampler {
     /// Opens the events, disabled until [`Sampler::enable`] (or the exec, for [`Scope::NextExec`]).
     ///
-    /// Rings get `ring_bytes` each if the limit on locked memory allows it, else the largest power of two that it does.
-    pub(crate) fn open(plan: &Plan, scopes: &[Scope], ring_bytes: usize) -> io::Result<Sampler> {
-        let mut rings = Vec::new();
+    /// Rings are as large as the limit on locked memory allows, down to one page, and all of one size; stacks are copied as far as
+    /// there is room. Where there are no descriptors for every scope the last ones are left out. The error says what stands
+    /// in the way and what would help.
+    pub(crate) fn open(plan: &Plan, scopes: &[Scope]) -> Result<Sampler, String> {
         // SAFETY: sysconf has no preconditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let mut pages = (ring_bytes / page).next_power_of_two();
-        for scope in scopes {
-            let pid = match scope {
-                Scope::Machine => -1,
-                Scope::NextExec(pid) | Scope::Thread(pid) => *pid as i32,
-            };
-            for cpu in online_cpus()? {
-                let fd = match abi::open(&plan.attr(*scope), pid, cpu) {
-                    Ok(fd) => fd,
-                    // A thread that ended meanwhile, or a CPU that went offline.
-                    Err(error) if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::ENODEV)) => {
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                };
-                let ring = loop {
-                    match Ring::new(fd.try_clone()?, pages) {
-                        Ok(ring) => break ring,
-                        Err(error)
-                            if pages > 16
-                                && matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)) =>
-                        {
-                            pages /= 2;
-                        }
-                        Err(error) => return Err(error),
-                    }
-                };
-                rings.push(ring);
+        let cpus = online_cpus().map_err(|error| format!("cannot tell the CPUs: {}", why(&error)))?;
+        let most = (RING_BYTES / page).next_power_of_two();
+        let mut pages = most;
+        // Without a limit of our own that goes a good way rings come out of what all processes of a user share.
+        let mut shared = resources::may_lock() < (cpus.len() * 2 * WATERMARK) as u64;
+        let first = loop {
+            match first_events(plan, scopes, &cpus, pages, page) {
+                // Half of what is left is left for others, so that several recordings at once each have some.
+                Ok(_) if shared && pages > 1 && pages < most => (shared, pages) = (false, pages / 2),
+                Ok(first) => break first,
+                Err(Obstacle::Event(error)) => return Err(format!("perf_event_open: {}", why(&error))),
+                Err(Obstacle::Ring(error)) => match error.raw_os_error() {
+                    Some(libc::EPERM | libc::ENOMEM) if pages > 1 => pages /= 2,
+                    Some(libc::EPERM) => return Err(why_not_locked()),
+                    _ => return Err(format!("cannot map a ring: {}", why(&error))),
+                },
             }
+        };
+        if first.is_empty() {
+            return Err("none of its threads runs any more".to_owned());
         }
-        if rings.is_empty() {
-            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        let mut rings = Vec::new();
+        let mut events = Vec::new();
+        let mut at = Vec::new();
+        for (cpu, scope, event, ring) in first {
+            at.push((cpu, scope));
+            rings.push(ring);
+            events.push(event);
         }
-        let poll = rings
+        let mut opened = 0;
+        'scopes: for (number, scope) in scopes.iter().enumerate() {
+            let mut of_scope = Vec::new();
+            for (place, (cpu, owner)) in at.iter().enumerate() {
+                if *owner == number {
+                    continue;
+                }
+                match event(plan, *scope, *cpu, pages * page) {
+                    Ok(Some(event)) => {
+                        abi::write_to(&event, &events[place])
+                            .map_err(|error| format!("cannot share a ring: {}", why(&error)))?;
+                        of_scope.push(event);
+                    }
+                    Ok(None) => {}
+                    Err(error) if resources::is_short(&error) => break 'scopes,
+                    Err(error) => return Err(format!("perf_event_open: {}", why(&error))),
+                }
+            }
+            events.extend(of_scope);
+            opened = number + 1;
+        }
+        let poll = events[..rings.len()]
             .iter()
-            .map(|ring| libc::pollfd { fd: ring.event().as_raw_fd(), events: libc::POLLIN, revents: 0 })
+            .map(|event| libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 })
             .collect();
-        Ok(Sampler { rings, poll })
+        let stack_bytes = plan.stack_bytes_in(pages * page);
+        Ok(Sampler { rings, events, poll, ring_bytes: pages * page, stack_bytes, scopes: opened })
+    }
+
+    /// What is less than planned because the rings are small, in a sentence.
+    pub(crate) fn small(&self, plan: &Plan) -> Option<String> {
+        let kib = self.ring_bytes >> 10;
+        (self.stack_bytes < plan.stack_bytes).then(|| {
+            format!(
+                "only {} bytes of each sampled stack were copied at once, and samples may be lost, for its ring is {kib} KiB a CPU: {}",
+                self.stack_bytes,
+                why_not_locked()
+            )
+        })
     }
 
     /// The events' descriptors, such as to attach a BPF program that keeps or drops samples.
     pub(crate) fn events(&self) -> impl Iterator<Item = i32> + '_ {
-        self.rings.iter().map(|ring| ring.event().as_raw_fd())
+        self.events.iter().map(|event| event.as_raw_fd())
     }
 
     /// Starts sampling, for scopes that do not wait for an exec.
     pub(crate) fn enable(&self) -> io::Result<()> {
-        const PERF_EVENT_IOC_ENABLE: libc::c_ulong = 0x2400;
-        for event in self.events() {
-            // SAFETY: an ioctl without argument on an event that we own.
-            if unsafe { libc::ioctl(event, PERF_EVENT_IOC_ENABLE, 0) } < 0 {
-                return Err(io::Error::last_os_error());
-            }
-        }
-        Ok(())
+        self.events.iter().try_for_each(abi::enable)
     }
 
     /// Has [`Sampler::wait`] return when the process of this descriptor (a pidfd) has ended.

@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 
-/// A mapped ring, with the event that feeds it.
+/// A mapped ring.
 pub(crate) struct Ring {
-    fd: OwnedFd,
     base: *mut u8,
     page: usize,
     size: usize,
@@ -24,30 +23,23 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Maps `pages` (a power of two) of data for the event.
-    pub(crate) fn new(fd: OwnedFd, pages: usize) -> io::Result<Ring> {
-        // SAFETY: sysconf has no preconditions.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        // SAFETY: a new mapping of a descriptor that we own.
+    /// Maps `pages` (a power of two, of `page` bytes each) of data for the event.
+    pub(crate) fn new(event: &OwnedFd, pages: usize, page: usize) -> io::Result<Ring> {
+        // SAFETY: a new mapping of an open descriptor.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
                 page * (pages + 1),
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
-                fd.as_raw_fd(),
+                event.as_raw_fd(),
                 0,
             )
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Ring { fd, base: base.cast(), page, size: page * pages, scratch: Vec::new() })
-    }
-
-    /// The event that feeds the ring.
-    pub(crate) fn event(&self) -> &OwnedFd {
-        &self.fd
+        Ok(Ring { base: base.cast(), page, size: page * pages, scratch: Vec::new() })
     }
 
     /// Calls `each` with every record (header included) that is complete now.

@@ -1,6 +1,7 @@
 //! What the session has to do with the counter: what it is told to count, and what it tells.
 
 use super::*;
+use crate::resources::why;
 
 impl Session {
     /// Starts the counter's thread.
@@ -10,10 +11,10 @@ impl Session {
         let (tell, told) = channel();
         let counter = bpf.probes().map(|tables| Counter::new(tables, self.probes, tell));
         match counter {
-            Ok(counter) => {
-                let thread = std::thread::spawn(move || counter.run(receive));
-                self.counter = Some(CounterThread { orders, told, thread });
-            }
+            Ok(counter) => match std::thread::Builder::new().spawn(move || counter.run(receive)) {
+                Ok(thread) => self.counter = Some(CounterThread { orders, told, thread }),
+                Err(error) => self.refused = Some(format!("no thread for that: {}", why(&error))),
+            },
             Err(error) => self.refused = Some(error.to_string()),
         }
     }
@@ -117,8 +118,6 @@ impl Session {
         if thread.join().is_err() {
             self.refused.get_or_insert("the counter ended by a bug of its own".to_owned());
         }
-        for told in told.try_iter().collect::<Vec<_>>() {
-            self.told(told);
-        }
+        self.guarded(|session| told.try_iter().for_each(|told| session.told(told)));
     }
 }

@@ -3,26 +3,35 @@
 
 mod counting;
 mod grain;
+mod maps;
+mod own_code;
+#[cfg(test)]
+mod tests;
 
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
 use crate::counter::choose::Recent;
 use crate::counter::{Candidate, Counter, Order, Told};
+use crate::cpu::Cpu;
 use crate::sampler::Sampler;
 use crate::sampler::record::{Record, Sample};
 use crate::stacks::Stacks;
 use crate::tracer::ptrace::Ptrace;
 use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
-use crate::world::{Usage, World};
+use crate::weigh::Weighed;
+use crate::world::{Usage, World, memory};
 use crate::{OnProgress, Progress, clock, launch};
 use grain::Grain;
+pub(crate) use maps::code_ranges;
+use maps::executable_mapping;
+use own_code::OwnCode;
 use slowpath_files::Folder;
+use slowpath_recording::about::State;
 use slowpath_recording::tables::{Call, Loop, Probe, Sample as SampleRow};
 use slowpath_recording::{About, Writer};
-use slowpath_symbols::kernel::KernelSymbols;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -48,18 +57,6 @@ impl Item {
             Item::Bpf(event) => event.time(),
         }
     }
-}
-
-/// The functions of the kernel that call BPF programs at trace points and probes, by their names.
-fn calls_us() -> Vec<Range<u64>> {
-    let is = |name: &str| {
-        name.starts_with("bpf_trace_run")
-            || name.starts_with("__bpf_trace_")
-            || name.contains("uprobe")
-            || matches!(name, "handle_swbp" | "handler_chain" | "exc_int3" | "asm_exc_int3" | "do_int3")
-    };
-    // Users who may not read the list have no BPF programs either.
-    KernelSymbols::load().map(|symbols| symbols.ranges(is)).unwrap_or_default()
 }
 
 struct CounterThread {
@@ -100,12 +97,10 @@ pub(crate) struct Session {
     pub refused: Option<String>,
     /// The first error of writing; recording goes on without.
     pub trouble: Option<String>,
+    /// A bug has ended the recording.
+    broken: bool,
     ns_per_period: f64,
-    /// Our own code in the kernel, in order, and the target's CPU time that samples found there, ns.
-    own_code: Vec<Range<u64>>,
-    /// What of the kernel runs only to call that code: read meanwhile, for the list is long.
-    callers: Option<std::thread::JoinHandle<Vec<Range<u64>>>>,
-    own_ns: u64,
+    own_code: OwnCode,
     progress: Option<OnProgress>,
     started: u64,
     grain: Grain,
@@ -120,8 +115,7 @@ impl Session {
         ns_per_period: f64,
         progress: Option<OnProgress>,
     ) -> Session {
-        let own_code = bpf.as_ref().map(Bpf::code).unwrap_or_default();
-        let callers = bpf.as_ref().map(|_| std::thread::spawn(calls_us));
+        let own_code = OwnCode::of(bpf.as_ref());
         Session {
             writer,
             world: World::default(),
@@ -149,10 +143,9 @@ impl Session {
             lost_samples: 0,
             refused: None,
             trouble: None,
+            broken: false,
             ns_per_period,
             own_code,
-            callers,
-            own_ns: 0,
             progress,
             started: clock::now_ns(),
             grain: Grain::default(),
@@ -165,9 +158,19 @@ impl Session {
         self.bpf.as_mut()
     }
 
-    /// Takes a process up.
-    pub(crate) fn start(&mut self, pid: u32, executed: bool) {
-        self.world.start(pid, executed, clock::now_ns(), &mut self.writer.tables);
+    /// Goes on without it: then whoever tells the rest is heard of exits too.
+    pub(crate) fn without_bpf(&mut self) {
+        self.bpf = None;
+    }
+
+    /// Takes the command up, before its exec.
+    pub(crate) fn start(&mut self, pid: u32) {
+        self.world.start(pid, false, clock::now_ns(), &mut self.writer.tables);
+    }
+
+    /// Takes a running process up, with its threads: what it uses counts from now on.
+    pub(crate) fn take_up(&mut self, pid: u32, threads: &[u32]) {
+        self.world.take_up(pid, threads, clock::now_ns(), &mut self.writer.tables);
     }
 
     /// Adds what is mapped into a running process.
@@ -186,8 +189,26 @@ impl Session {
         }
     }
 
+    /// Does a part of the recording. A bug of ours ends that, not what is recorded: the program goes on, and whatever is told of it
+    /// from then on is thrown away.
+    fn guarded(&mut self, part: impl FnOnce(&mut Session)) {
+        if self.broken {
+            if let Some(ptrace) = &self.ptrace {
+                ptrace.drain(&mut self.events);
+                self.events.clear();
+            }
+        } else if catch_unwind(AssertUnwindSafe(|| part(self))).is_err() {
+            self.broken = true;
+            self.trouble.get_or_insert("it ended early by a bug of slowpath: please report it".to_owned());
+        }
+    }
+
     /// One round: takes in what came, and does what is due. The caller has waited a little.
     pub(crate) fn turn(&mut self, sampler: Option<&mut Sampler>) {
+        self.guarded(|session| session.one_turn(sampler));
+    }
+
+    fn one_turn(&mut self, sampler: Option<&mut Sampler>) {
         // What is in the buffers before this moment is whole when they have been read.
         let before = clock::now_ns();
         self.take_in(sampler);
@@ -212,8 +233,13 @@ impl Session {
 
     /// The last round of a run: everything that is left.
     pub(crate) fn drain(&mut self, sampler: Option<&mut Sampler>) {
+        self.guarded(|session| session.last_turn(sampler));
+    }
+
+    fn last_turn(&mut self, sampler: Option<&mut Sampler>) {
         self.take_in(sampler);
         self.process_until(u64::MAX);
+        self.world.look();
         self.add_up(true);
         if let Some((_, recent)) = self.recent.iter().max_by(|a, b| a.1.total().total_cmp(&b.1.total())) {
             self.carried = recent.choices();
@@ -356,25 +382,15 @@ impl Session {
     }
 
     fn sample(&mut self, sample: Sample) {
-        if self.callers.as_ref().is_some_and(|thread| thread.is_finished()) {
-            self.own_code
-                .extend(self.callers.take().and_then(|thread| thread.join().ok()).unwrap_or_default());
-            self.own_code.sort_by_key(|range| range.start);
-        }
         let Some(live) = self.world.process(sample.pid) else { return };
         if !live.executed || self.gone.contains(&sample.tid) {
             return;
         }
         let weight = (sample.period as f64 * self.ns_per_period) as u64;
-        let own = |address: &u64| {
-            let before = self.own_code.partition_point(|range| range.start <= *address);
-            before > 0 && *address < self.own_code[before - 1].end
-        };
-        if sample.kernel.iter().any(own) {
+        if self.own_code.is_on(&sample.kernel) {
             live.seen.samples += 1;
             live.seen.sampled_ns += weight;
             live.row.tracing_ns += weight;
-            self.own_ns += weight;
             return;
         }
         self.places.clear();
@@ -382,9 +398,7 @@ impl Session {
         let kernel = self.places.len();
         let complete = match sample.regs {
             Some(regs) if regs.wide => {
-                let pid = sample.pid;
-                let open = || std::fs::File::open(format!("/proc/{pid}/mem")).ok();
-                let memory = live.memory.get_or_insert_with(open).as_ref();
+                let memory = memory(&mut live.memory, sample.pid);
                 live.space.unwind(regs, &sample.stack, memory, &mut live.cache, &mut self.places)
             }
             None => true, // in the kernel with no user stack to walk, as while it executes a program
@@ -468,11 +482,16 @@ impl Session {
 
     /// Writes what is left and the final `about.json`.
     pub(crate) fn finish(mut self, mut about: About) -> (Arc<Folder>, Option<String>) {
-        let tables = &mut self.writer.tables;
-        // So far what a tracer by ptrace took.
-        let stopped_ns = about.tracing_ns;
-        about.sampled_share = self.world.finish(about.user_ns + about.sys_ns, stopped_ns, tables);
-        about.tracing_ns += self.own_ns;
+        self.guarded(|session| {
+            // So far what a tracer by ptrace took, and what the command used with all that it waited for.
+            let waited = Cpu { user_ns: about.user_ns, sys_ns: about.sys_ns };
+            let stopped_ns = about.tracing_ns.min(waited.total());
+            let weighed = session.world.finish(waited, stopped_ns, &mut session.writer.tables);
+            let Weighed { cpu, tracing_ns, sampled_share } = weighed;
+            (about.user_ns, about.sys_ns) = (cpu.user_ns, cpu.sys_ns);
+            about.tracing_ns = (stopped_ns + tracing_ns).min(cpu.total());
+            about.sampled_share = sampled_share;
+        });
         let mut lost = BTreeMap::new();
         let [execs, exits, calls, stacks, syscalls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [
@@ -496,32 +515,13 @@ impl Session {
                 self.grain.stride()
             ));
         }
+        if self.broken {
+            about.state = State::CutShort;
+        }
         let folder = self.writer.folder().clone();
         if let Err(error) = self.writer.finish(about) {
             self.trouble.get_or_insert(error.to_string());
         }
         (folder, self.trouble)
     }
-}
-
-/// Where code is mapped, by the text of `/proc/PID/maps`.
-pub(crate) fn code_ranges(maps: &str) -> Vec<Range<u64>> {
-    maps.lines().filter_map(|line| Some(executable_mapping(line)?.0)).collect()
-}
-
-/// A line of `/proc/PID/maps`, if it maps code: range, offset, device, inode, path.
-#[allow(clippy::type_complexity)] // read in one place only
-fn executable_mapping(line: &str) -> Option<(std::ops::Range<u64>, u64, (u32, u32), u64, &str)> {
-    let mut fields = line.splitn(6, ' ');
-    let (start, end) = fields.next()?.split_once('-')?;
-    if fields.next()?.as_bytes().get(2) != Some(&b'x') {
-        return None;
-    }
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let offset = hex(fields.next()?)?;
-    let (major, minor) = fields.next()?.split_once(':')?;
-    let inode = fields.next()?.parse().ok()?;
-    let path = fields.next().unwrap_or("").trim();
-    let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-    Some((hex(start)?..hex(end)?, offset, (hex(major)? as u32, hex(minor)? as u32), inode, path))
 }

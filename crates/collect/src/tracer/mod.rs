@@ -5,7 +5,7 @@ pub(crate) mod event;
 pub(crate) mod ptrace;
 
 use crate::stacks::Stacks;
-use crate::world::World;
+use crate::world::{World, memory};
 use event::{FileId, Finished, StackCopy, Tally, TallyKey};
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{File, Syscall, Wait};
@@ -266,9 +266,7 @@ pub(crate) fn unwind(
 ) -> Option<u32> {
     let live = world.process(copy.pid)?;
     let mut places = Vec::new();
-    let pid = copy.pid;
-    let memory =
-        live.memory.get_or_insert_with(|| std::fs::File::open(format!("/proc/{pid}/mem")).ok()).as_ref();
+    let memory = memory(&mut live.memory, copy.pid);
     live.space.unwind(copy.regs, &copy.bytes, memory, &mut live.cache, &mut places);
     let locations: Vec<u32> = places
         .iter()

@@ -1,6 +1,7 @@
 //! What `/proc` tells of a stopped thread: the CPU time so far, the file behind a descriptor, the program it runs.
 
 use crate::tracer::event::FileId;
+use crate::{cpu, resources};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::File;
@@ -14,9 +15,12 @@ pub(super) struct Ran {
     pub delay_ns: u64,
 }
 
+/// Descriptors that accounts leave for the files of modules.
+const FOR_MODULES: i32 = 16;
+
 /// Opens a thread's own account with the scheduler, to be read often.
 pub(super) fn account(tid: u32) -> Option<File> {
-    File::open(format!("/proc/{tid}/schedstat")).ok()
+    resources::keep(File::open(format!("/proc/{tid}/schedstat")).ok()?, FOR_MODULES)
 }
 
 /// Reads an account.
@@ -32,12 +36,8 @@ pub(super) fn ran(account: &File) -> Option<Ran> {
 pub(super) fn ticks(pid: u32, tid: u32) -> (u64, u64) {
     // SAFETY: sysconf has no preconditions.
     let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).unwrap_or_default();
-    // The name in parentheses may hold anything; fields are counted behind it. utime is field 14, stime 15.
-    let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    let mut fields =
-        rest.split(' ').skip(11).map(|field| field.parse::<u64>().unwrap_or(0).saturating_mul(tick_ns));
-    (fields.next().unwrap_or(0), fields.next().unwrap_or(0))
+    let (user, sys) = cpu::ticks(&format!("/proc/{pid}/task/{tid}/stat"));
+    (user.saturating_mul(tick_ns), sys.saturating_mul(tick_ns))
 }
 
 fn status_line(pid: u32, name: &str) -> Option<u64> {

@@ -111,9 +111,13 @@ impl Ptrace {
         into.extend(self.events.try_iter());
     }
 
-    /// How the command ended, once it has.
-    pub(crate) fn ended(&self) -> Option<Ended> {
-        self.shared.ended.get().copied()
+    /// How the command ended, once it has; the error if that will never be known.
+    pub(crate) fn ended(&self) -> io::Result<Option<Ended>> {
+        let over = self.thread.as_ref().is_none_or(|thread| thread.is_finished());
+        match self.shared.ended.get() {
+            None if over => Err(io::Error::other("the tracer's thread ended")),
+            ended => Ok(ended.copied()),
+        }
     }
 
     /// Does not wait for what the command leaves behind.
@@ -146,9 +150,11 @@ pub(crate) fn measure() -> Result<Cost, Error> {
     let thread = std::thread::Builder::new().name("measure".to_owned()).spawn(move || {
         let _ = say.send(measured()); // nobody else drops the other end
     });
-    thread.map_err(Error::system("start a thread"))?;
+    let thread = thread.map_err(Error::system("start a thread"))?;
     let ended = || Error::system("measure the tracer")(io::Error::other("its thread ended"));
-    said.recv().unwrap_or_else(|_| Err(ended()))
+    let cost = said.recv().unwrap_or_else(|_| Err(ended()));
+    let _ = thread.join(); // it has said all; where few may run it must be gone before the next is started
+    cost
 }
 
 fn measured() -> Result<Cost, Error> {

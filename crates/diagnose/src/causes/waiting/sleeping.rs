@@ -20,6 +20,8 @@ const BUSY: f64 = 0.5;
 const WAITS: [u32; 2] = [61, 247];
 /// Nothing there yet: ENOENT, ESRCH, ECHILD, EAGAIN, EBUSY, EEXIST, ENXIO, ECONNREFUSED, EALREADY, EINPROGRESS.
 const NOTHING: [i64; 10] = [-2, -3, -10, -11, -16, -17, -6, -111, -114, -115];
+/// Thread, from and to of each sleep, ns.
+type Intervals = Vec<(u32, u64, u64)>;
 /// Looks by the call that made them, and by what they were at: the path or, for want of one, the file.
 type ByCall = BTreeMap<u32, BTreeMap<String, Looks>>;
 
@@ -34,7 +36,7 @@ struct Looks {
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     // By thread, for what another thread looks at is another matter.
-    let mut sleeps: BTreeMap<Place, (Sum, Vec<(u32, u64, u64)>)> = BTreeMap::new();
+    let mut sleeps: BTreeMap<Place, (Sum, Intervals)> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| is_sleep(row)) {
         let (sum, intervals) = sleeps.entry((row.thread, calls.own(row))).or_default();
         sum.add(row);

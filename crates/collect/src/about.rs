@@ -1,0 +1,116 @@
+//! What is known of a recording beside its tables: what runs, where, with which collectors, and what that does to its times.
+
+use crate::sampler::Plan;
+use crate::tracer::ptrace::{Cost, Taken};
+use crate::{Options, clock};
+use slowpath_recording::About;
+use slowpath_recording::about::{BY_PTRACE, Collector, Format, MAJOR, MINOR, State};
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is known of a recording before it begins.
+pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> About {
+    let read =
+        |path: &str| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let cpuinfo = read("/proc/cpuinfo");
+    let cpu = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1))
+        .unwrap_or("unknown");
+    // That of one which was removed can be told too.
+    let directory = std::env::current_dir().or_else(|_| std::fs::read_link("/proc/self/cwd"));
+    let mut about = About {
+        format: Format { major: MAJOR, minor: MINOR },
+        slowpath: env!("CARGO_PKG_VERSION").to_owned(),
+        id: String::new(),
+        state: State::Recording,
+        command: if options.redact_arguments {
+            command.iter().take(1).cloned().collect()
+        } else {
+            command.to_vec()
+        },
+        directory: directory.unwrap_or_default().to_string_lossy().into_owned(),
+        host: read("/proc/sys/kernel/hostname"),
+        kernel: read("/proc/sys/kernel/osrelease"),
+        cpu: cpu.to_owned(),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        started_unix_ns: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos() as u64),
+        start_ns: clock::now_ns(),
+        wall_ns: 0,
+        user_ns: 0,
+        sys_ns: 0,
+        exit: None,
+        runs: options.repeat.max(1),
+        attached,
+        collectors: Vec::new(),
+        degraded: Vec::new(),
+        lost: BTreeMap::new(),
+        sampled_share: 0.0,
+        tracing_ns: 0,
+        tracing_wall_ns: 0,
+        instructions: None,
+        machine: None,
+    };
+    about.vouch();
+    about
+}
+
+/// What a unit of a sample's period is worth. Cycles are only proportional to time: each process's scale makes them add
+/// up to its CPU time.
+pub(crate) fn ns_per_period(plan: &Plan) -> f64 {
+    if !plan.cycles {
+        return 1.0;
+    }
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let mhz = text
+        .lines()
+        .find(|line| line.starts_with("cpu MHz"))
+        .and_then(|line| line.split(": ").nth(1)?.parse().ok());
+    1000.0 / mhz.unwrap_or(2500.0f64)
+}
+
+/// The collectors that run, but for tracers.
+pub(crate) fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collector> {
+    let event = if plan.cycles { "cycles" } else { "cpu-clock" };
+    let scope = if machine { "per CPU" } else { "per task" };
+    let part = if plan.kernel { "user and kernel" } else { "user only" };
+    let how = format!("{event} at {} Hz, {scope}, {part}, {} bytes of stack", plan.rate, plan.stack_bytes);
+    let mut all = vec![Collector { name: "sampler".to_owned(), how }];
+    if count {
+        all.push(Collector {
+            name: "counter".to_owned(),
+            how: "uprobes with BPF, in the target's processes only".to_owned(),
+        });
+    }
+    all
+}
+
+/// How a tracer by ptrace is told of.
+pub(crate) fn how_traced(cost: &Cost) -> String {
+    format!(
+        "{} open, stat, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
+        BY_PTRACE,
+        cost.wall_ns as f64 / 1e3
+    )
+}
+
+/// What tracing by ptrace does to the target and to its times.
+pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
+    let Taken { stops, left, .. } = taken;
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let mut said = format!(
+        "system calls were traced by ptrace, for want of rights: {stops} stops of about {:.0} µs took some {:.0} ms of {:.0} ms \
+         elapsed time and {:.0} ms of CPU time, so that all times are distorted; reads and writes are not seen, set-uid \
+         programs gain no rights and debuggers fail. Run with sudo, or leave it out with --no-trace",
+        taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
+        ms(taken.wall_ns),
+        ms(wall_ns),
+        ms(taken.cpu_ns)
+    );
+    if left > 0 {
+        said.push_str(&format!("; {left} processes that outlived the command were ended with the recording"));
+    }
+    said
+}

@@ -1,0 +1,172 @@
+//! What a recording can be made with here: tried, and said where it is less than it could be.
+//!
+//! For want of rights to all of it nothing is run. Where something is short — descriptors, locked memory, threads — the program
+//! runs with what there is, even with nothing.
+
+use crate::bpf::Bpf;
+use crate::resources::{self, why};
+use crate::sampler::{Plan, Sampler, Scope};
+use crate::tracer::ptrace::{self, Cost};
+use crate::{Error, Options, rights};
+use std::io;
+
+/// Descriptors to be left when the collectors stand: for starting the program, and for the files that it maps.
+const FOR_A_RUN: i32 = 8;
+/// Those to be left by BPF, for probes too.
+const FOR_COUNTING: i32 = 24;
+/// So few descriptors that it may be for want of them that BPF cannot be loaded, whatever libbpf says.
+const FEW: i32 = 64;
+
+/// What there is.
+pub(crate) struct Means {
+    /// How to sample; none where it cannot be.
+    pub plan: Option<Plan>,
+    /// The sampler of all CPUs, where that is allowed; it waits to be started.
+    pub machine: Option<Sampler>,
+    pub bpf: Option<Bpf>,
+    /// System calls are traced by ptrace, and what a stop takes.
+    pub ptrace: Option<Cost>,
+    /// What there is not and why, a sentence each.
+    pub degraded: Vec<String>,
+}
+
+/// Why there are no samples.
+struct Unsampled {
+    why: String,
+    /// For want of rights, not because something is short.
+    forbidden: bool,
+}
+
+impl Unsampled {
+    fn told(&self) -> String {
+        format!("functions were not sampled, so that where the CPU time goes is not known: {}", self.why)
+    }
+}
+
+/// Tries what the machine allows. `attach`: to a process that runs already, which takes no filter.
+pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
+    let mut means = Means { plan: None, machine: None, bpf: None, ptrace: None, degraded: Vec::new() };
+    let own = Scope::NextExec(std::process::id());
+    let mut plan = Plan { rate: options.rate, stack_bytes: options.stack_bytes, cycles: false, kernel: true };
+    let machine = plan.probe(Scope::Machine).is_ok();
+    let scope = if machine { Scope::Machine } else { own };
+    let sampled = match allowed(&mut plan, scope, &mut means.degraded) {
+        Ok(()) => means.sample(plan, scope),
+        Err(unsampled) => Err(unsampled),
+    };
+    if let Err(unsampled) = &sampled {
+        if unsampled.forbidden && (attach || !options.trace) {
+            let or = if attach {
+                ""
+            } else {
+                "; or count instructions under valgrind, which needs no rights: --exact"
+            };
+            return Err(Error::NoRights(format!("{}{or}", unsampled.why)));
+        }
+        means.degraded.push(unsampled.told());
+    }
+    if means.machine.is_some() {
+        match load() {
+            Ok(bpf) => means.bpf = Some(bpf),
+            Err(why) => {
+                means.degraded.push(format!("calls were not counted, for BPF could not be loaded: {why}"));
+            }
+        }
+    } else if machine {
+        means
+            .degraded
+            .push("calls were not counted: which are worth it samples would have to tell".to_owned());
+    } else {
+        means.degraded.push(
+            "calls were not counted, for want of rights, so growth of a function's cost cannot be told: run with sudo".to_owned(),
+        );
+    }
+    if means.bpf.is_none() && options.trace {
+        if attach {
+            let why = if machine { "without BPF" } else { "for want of rights: run with sudo" };
+            means.degraded.push(format!("system calls were not traced, {why}"));
+        } else {
+            means.trace(sampled.err().is_some_and(|unsampled| unsampled.forbidden), scope)?;
+        }
+    }
+    Ok(means)
+}
+
+/// Takes from a plan what is not allowed; the error if samples are not.
+fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<(), Unsampled> {
+    if plan.probe(scope).is_err() {
+        plan.kernel = false;
+        if let Err(error) = plan.probe(scope) {
+            let forbidden = !resources::is_short(&error);
+            let mut why = format!("perf_event_open: {}", why(&error));
+            if forbidden {
+                let level = rights::paranoid().map_or("unknown".to_owned(), |level| level.to_string());
+                why.push_str(&format!(
+                    " (kernel.perf_event_paranoid is {level}). Run it with sudo, or allow it with: sudo sysctl \
+                     kernel.perf_event_paranoid=2. In a container, allow the system call perf_event_open. `slowpath doctor` \
+                     tells more"
+                ));
+            }
+            return Err(Unsampled { why, forbidden });
+        }
+        degraded.push(
+            "time in the kernel was not sampled, for want of rights: run with sudo, or sudo sysctl kernel.perf_event_paranoid=1"
+                .to_owned(),
+        );
+    }
+    plan.cycles = Plan { cycles: true, ..*plan }.probe(scope).is_ok();
+    Ok(())
+}
+
+/// Loads the BPF object unless that takes the last descriptors.
+fn load() -> Result<Bpf, String> {
+    let many = || why(&io::Error::from_raw_os_error(libc::EMFILE));
+    let few = !resources::have(FEW);
+    match Bpf::load() {
+        Ok(bpf) if resources::have(FOR_COUNTING) => Ok(bpf),
+        Ok(_) => Err(many()),
+        Err(_) if few => Err(many()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Means {
+    /// Opens the sampler. That of one program is only tried: the program is not there yet.
+    fn sample(&mut self, plan: Plan, scope: Scope) -> Result<(), Unsampled> {
+        let short = |why| Unsampled { why, forbidden: false };
+        let sampler = Sampler::open(&plan, &[scope]).map_err(short)?;
+        if !resources::have(FOR_A_RUN) {
+            return Err(short(why(&io::Error::from_raw_os_error(libc::EMFILE))));
+        }
+        if let Some(small) = sampler.small(&plan).filter(|small| !self.degraded.contains(small)) {
+            self.degraded.push(small);
+        }
+        self.plan = Some(Plan { stack_bytes: sampler.stack_bytes, ..plan });
+        self.machine = (scope == Scope::Machine).then_some(sampler);
+        Ok(())
+    }
+
+    /// Tries ptrace for system calls; the error if nothing at all is allowed.
+    fn trace(&mut self, forbidden: bool, scope: Scope) -> Result<(), Error> {
+        match ptrace::measure() {
+            Ok(cost) => self.ptrace = Some(cost),
+            Err(error) => {
+                if forbidden && !matches!(error, Error::Short { .. }) {
+                    return Err(Error::NoRights(format!("{}; and {error}", self.degraded.join("; "))));
+                }
+                self.degraded.push(format!("system calls were not traced: {error}"));
+            }
+        }
+        if self.ptrace.is_some()
+            && let Some(plan) = self.plan.take_if(|plan| plan.kernel)
+        {
+            self.degraded
+                .push("time in the kernel was not sampled: it would hold what ptrace takes".to_owned());
+            self.machine = None;
+            if let Err(unsampled) = self.sample(Plan { kernel: false, ..plan }, scope) {
+                self.degraded.push(unsampled.told());
+            }
+        }
+        Ok(())
+    }
+}
