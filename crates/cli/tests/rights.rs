@@ -230,6 +230,79 @@ fn runs_are_joined_and_a_stopped_program_goes_on_under_ptrace() {
     assert!(said(&traced).contains("debuggers fail"), "{}", said(&traced));
 }
 
+/// Stops and continues a child as a shell does, and tells what it and everybody else can see of that.
+const JOBS: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct seen { char state; unsigned long ran; };
+static struct seen look(pid_t pid) {
+    char path[64];
+    struct seen seen = {0};
+    unsigned long user = 0, sys = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *stat = fopen(path, "r");
+    fscanf(stat, "%*d (%*[^)]) %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &seen.state, &user, &sys);
+    fclose(stat);
+    seen.ran = user + sys;
+    return seen;
+}
+int main(int argc, char **argv) {
+    const int stops[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
+    int status = 0, begun[2];
+    char byte;
+    (void) argc;
+    pipe(begun);
+    fcntl(begun[1], F_SETFD, FD_CLOEXEC);
+    pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        execv(argv[1], argv + 1);
+        _exit(9);
+    }
+    close(begun[1]);
+    read(begun[0], &byte, 1);
+    for (int i = 0; i < 4; i++) {
+        kill(child, stops[i]);
+        waitpid(child, &status, WUNTRACED);
+        struct seen before = look(child);
+        usleep(100000);
+        struct seen after = look(child);
+        int stays = (before.state == 'T' || before.state == 't') && after.state == before.state;
+        printf("stopped by %d: %d, stays %d, ran %lu\n", stops[i], WIFSTOPPED(status) ? WSTOPSIG(status) : 0, stays,
+            after.ran - before.ran);
+        kill(child, SIGCONT);
+        waitpid(child, &status, WCONTINUED);
+        do after = look(child); while (after.state == 'T' || after.state == 't');
+        printf("continued %d\n", WIFCONTINUED(status));
+    }
+    kill(child, SIGSTOP);
+    waitpid(child, &status, WUNTRACED);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    printf("killed by %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn job_control_works_under_ptrace_as_without() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = built(dir.path(), "jobs", &format!("#define _GNU_SOURCE\n#include <fcntl.h>\n{JOBS}"));
+    let pool = program("threads_pool");
+    for stopped in [&["/bin/sleep", "1000"][..], &[pool.to_str().unwrap(), "1000"]] {
+        let bare = Command::new(&jobs).args(stopped).stdin(Stdio::null()).output().unwrap();
+        let command = [&[jobs.to_str().unwrap()], stopped].concat();
+        let traced = refused(dir.path(), None, &[], &command);
+        let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!((traced.status.code(), told(&traced)), (Some(0), told(&bare)), "{}", said(&traced));
+        assert_eq!(told(&bare).matches("stays 1, ran 0\ncontinued 1\n").count(), 4, "{}", told(&bare));
+        assert!(told(&bare).ends_with("killed by 9\n"), "{}", told(&bare));
+    }
+}
+
 #[test]
 fn an_interrupt_reaches_a_program_traced_by_ptrace_and_it_decides() {
     let _one = one_at_a_time();
