@@ -190,13 +190,16 @@ fn the_oldest_recordings_go_when_there_is_no_more_room() {
     for _ in 0..3 {
         slowpath(dir.path(), dir.path(), &["--", "true"]);
     }
-    let before = ids(dir.path());
+    let begun = || -> Vec<u64> {
+        let listed = slowpath_recording::folder::list(&dir.path().join("slowpath")).unwrap();
+        listed.into_iter().map(|one| one.about.started_unix_ns).collect()
+    };
+    let before = begun();
     assert_eq!(before.len(), 3);
     let output = slowpath(dir.path(), dir.path(), &["--keep", "1K", "--", "true"]);
     assert!(said(&output).contains("removed the 3 oldest recordings"), "{}", said(&output));
-    let after = ids(dir.path());
-    assert_eq!(after.len(), 1);
-    assert!(!before.contains(&after[0]));
+    let after = begun();
+    assert!(after.len() == 1 && before.iter().all(|one| *one < after[0]), "{before:?}, {after:?}");
     // Those in a folder that the user named are the user's affair.
     let own = dir.path().join("own");
     for _ in 0..2 {
@@ -319,7 +322,10 @@ fn names_that_would_steer_a_terminal_are_spelled_out_wherever_they_are_printed()
         let text = text(output) + &said(output);
         let steers = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
         assert!(!text.contains(steers), "{what}: {text:?}");
-        assert!(text.contains("\\x1b]0;owned\\x07\\u{202e}"), "{what}: {text:?}");
+        // A command is quoted as a shell would need it.
+        let spelled = ["\\x1b]0;owned\\x07\\u{202e}", "\\033]0;owned\\007\\342\\200\\256"];
+        // Of an argument that it does not know the parser leaves such sequences out.
+        assert!(!text.contains("owned") || spelled.iter().any(|one| text.contains(one)), "{what}: {text:?}");
     };
     harmless(&slowpath(dir.path(), dir.path(), &["list"]), "list");
     harmless(&slowpath(dir.path(), dir.path(), &["explain"]), "explain");

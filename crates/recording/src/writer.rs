@@ -38,6 +38,8 @@ pub struct Writer {
 
 /// Who writes segments.
 enum Scribe {
+    /// Nobody yet: until there is something to be written the program that is to run may need the thread more.
+    Idle(Segments),
     /// A thread of its own; it ends with the first error.
     Thread(SyncSender<Tables>, JoinHandle<Result<(), Error>>),
     /// We ourselves, where no thread could be had.
@@ -182,18 +184,24 @@ impl Writer {
     }
 
     fn new(folder: Arc<Folder>, caller: &Caller, number: u32) -> Writer {
-        let segments = || Segments { folder: folder.clone(), number, tables: HashMap::new() };
+        let segments = Segments { folder: folder.clone(), number, tables: HashMap::new() };
+        Writer { folder, caller: caller.clone(), scribe: Scribe::Idle(segments), tables: Tables::default() }
+    }
+
+    /// Has the segments written by a thread from now on, where one can be had.
+    fn begin(&mut self) {
+        let Scribe::Idle(Segments { number, .. }) = self.scribe else { return };
+        let segments = || Segments { folder: self.folder.clone(), number, tables: HashMap::new() };
         let (send, receive) = sync_channel::<Tables>(WAITING);
-        let (mut to, of) = (segments(), caller.clone());
+        let (mut to, of) = (segments(), self.caller.clone());
         let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
             let _acting = acting(&of, to.folder.path())?;
             receive.iter().try_for_each(|mut tables| to.write(&mut tables))
         });
-        let scribe = match thread {
+        self.scribe = match thread {
             Ok(thread) => Scribe::Thread(send, thread),
             Err(_) => Scribe::Here(segments()),
         };
-        Writer { folder, caller: caller.clone(), scribe, tables: Tables::default() }
     }
 
     /// The recording's folder.
@@ -213,6 +221,7 @@ impl Writer {
         if self.tables.rows() == 0 {
             return Ok(());
         }
+        self.begin();
         match &mut self.scribe {
             Scribe::Thread(send, _) => {
                 let rows = std::mem::take(&mut self.tables);
@@ -235,7 +244,7 @@ impl Writer {
                 }
                 written
             }
-            Scribe::Gone => {
+            Scribe::Idle(_) | Scribe::Gone => {
                 self.tables = Tables::default();
                 Ok(())
             }
@@ -252,7 +261,7 @@ impl Writer {
                     Err(Error::io("write", self.folder.path(), bug))
                 })
             }
-            Scribe::Here(_) | Scribe::Gone => Ok(()),
+            Scribe::Idle(_) | Scribe::Here(_) | Scribe::Gone => Ok(()),
         }
     }
 
@@ -263,6 +272,7 @@ impl Writer {
     /// The first error that no call has told yet.
     pub fn finish(mut self, mut about: About) -> Result<(), Error> {
         let failed = matches!(self.scribe, Scribe::Gone);
+        self.begin();
         if let Scribe::Thread(send, _) = &self.scribe {
             let _ = send.send(std::mem::take(&mut self.tables)); // a thread that ended says why below
         }
@@ -291,7 +301,11 @@ fn acting(caller: &Caller, path: &Path) -> Result<slowpath_files::Acting, Error>
 fn reserve(folder: &Folder) -> Result<(), Error> {
     let failed = |error| Error::io("write", &folder.path().join(RESERVE), error);
     let mut file = folder.create_file(RESERVE).map_err(failed)?;
-    file.write_all(&vec![0; RESERVE_BYTES]).map_err(failed)
+    match file.write_all(&vec![0; RESERVE_BYTES]) {
+        // A limit on the size of files is none on the room for others.
+        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => Ok(()),
+        written => written.map_err(failed),
+    }
 }
 
 fn write_about(folder: &Folder, about: &About) -> Result<(), Error> {
