@@ -10,6 +10,7 @@
 //! - `world`, `image`, `unwind`, `stacks` — processes, the files mapped into them, and stacks through these.
 //! - `means`, `resources` — what there is to do it with, and what is short; `about` — what is known beside the tables.
 //! - `cpu`, `weigh` — CPU time, and what samples stand for.
+//! - `crash` — what is left to do if we crash while a program runs.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
 //! - [`rights`] — what this machine allows.
 
@@ -19,6 +20,7 @@ mod bpf;
 mod clock;
 mod counter;
 mod cpu;
+mod crash;
 mod error;
 mod exact;
 mod image;

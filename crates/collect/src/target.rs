@@ -11,7 +11,7 @@ use crate::resources::{self, why};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
 use crate::tracer::ptrace::{Cost, Filter, Ptrace, Taken};
-use crate::{Error, Options, Outcome, clock, signals};
+use crate::{Error, Options, Outcome, clock, crash, signals};
 use slowpath_recording::about::{Collector, State};
 use slowpath_recording::{About, Writer, folder};
 use std::ffi::OsString;
@@ -176,6 +176,7 @@ impl Run<'_> {
         }
         // Without it the end is noticed a little later.
         let pidfd = launch::pidfd(pid).ok();
+        crash::running(pid, self.session.ptrace.is_some());
         let mut sampler = own.as_mut().or(self.machine.as_mut());
         if let (Some(sampler), Some(pidfd)) = (&mut sampler, &pidfd) {
             sampler.watch(pidfd.as_raw_fd());
@@ -276,7 +277,10 @@ fn follow(pid: u32, mut round: impl FnMut() -> io::Result<Option<Ended>>) -> Opt
     loop {
         match round() {
             Ok(None) => {}
-            Ok(ended) => return ended,
+            Ok(Some(ended)) => {
+                crash::ended(ended.exit);
+                return Some(ended);
+            }
             Err(_) => return None,
         }
         if let Some(signal) = signals::to_pass_on() {
@@ -301,6 +305,7 @@ fn unrecorded(command: &Command, runs: u32, why: &slowpath_recording::Error) -> 
         let pid = held.pid;
         held.go(false).inspect_err(|_| drop(launch::ended(pid)))?;
         let pidfd = launch::pidfd(pid).ok();
+        crash::running(pid, false);
         let ended = follow(pid, || {
             launch::wait_for(pidfd.as_ref(), TURN_MS);
             launch::ended(pid)
