@@ -10,6 +10,7 @@ use slowpath_recording::{Recording, folder};
 use slowpath_report::{Shown, Style, shown};
 use std::collections::HashMap;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -70,7 +71,9 @@ pub fn record(record: Record) -> Done {
         false => slowpath_collect::record(&record.command, options),
     })?;
     // The program has run, and its exit code is its own: whether its report can be told changes nothing in that.
-    if let Err((message, _)) = tell(&outcome, &record.show) {
+    let told = catch_unwind(AssertUnwindSafe(|| tell(&outcome, &record.show)));
+    let bug = || Err(failed("the report ended early by a bug of slowpath: please report it"));
+    if let Err((message, _)) = told.unwrap_or_else(|_| bug()) {
         complain(&Shown::message(message));
     }
     Ok(outcome.exit.map_or(FAILED, |exit| exit as u8))

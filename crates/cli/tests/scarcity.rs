@@ -270,3 +270,59 @@ fn attached_with_few_descriptors_it_samples_some_threads_and_says_of_how_many() 
     assert!(degraded.contains("(ulimit -n)"), "{degraded}");
     assert!(report["recording"]["samples"].as_u64().unwrap() > 0, "{report:#}");
 }
+
+#[test]
+fn with_little_memory_the_program_runs_and_the_soft_limit_is_only_the_programs() {
+    let _one = one_at_a_time();
+    for user in ["", ordinary()] {
+        let dir = open_folder();
+        for kib in [60_000, 100_000, 200_000, 400_000] {
+            limited(dir.path(), user, &format!("ulimit -v {kib}"));
+        }
+        let (report, _) = limited(dir.path(), user, "ulimit -Sv 60000");
+        assert!(!degraded(&report).contains("ulimit -v"), "{report:#}");
+    }
+}
+
+/// Makes slowpath abort when the program says so.
+const ABORTS: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void on(int signal) { (void) signal; abort(); }
+__attribute__((constructor)) static void begin(void) {
+    char name[16] = {0};
+    FILE *comm = fopen("/proc/self/comm", "r");
+    if (comm && fgets(name, sizeof name, comm) && !strcmp(name, "slowpath\n")) signal(SIGUSR2, on);
+    if (comm) fclose(comm);
+}
+"#;
+
+#[test]
+fn a_crash_of_slowpath_leaves_the_program_its_end_and_its_exit_code() {
+    let _one = one_at_a_time();
+    let dir = open_folder();
+    let (source, library) = (dir.path().join("aborts.c"), dir.path().join("aborts.so"));
+    std::fs::write(&source, ABORTS).unwrap();
+    let mut gcc = Command::new("gcc");
+    assert!(gcc.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status().unwrap().success());
+    for user in ["", ordinary()] {
+        let dir = open_folder();
+        for (end, code) in [("exit 3", 3), ("kill -TERM $$", 128 + libc::SIGTERM)] {
+            // From a program that it starts the shell looks for files: under ptrace somebody must go on answering.
+            let program = format!("kill -USR2 $PPID; sleep 0.3; ls /dev/null; {end}");
+            let preload = format!("LD_PRELOAD={}", library.display());
+            let script =
+                format!("exec {user} env {preload} $SLOWPATH record --dir $DIR -- sh -c '{program}'");
+            let output = bash(dir.path(), &script);
+            let told = said(&output);
+            assert_eq!(
+                (output.status.code(), stdout(&output).as_str()),
+                (Some(code), "/dev/null\n"),
+                "{told}"
+            );
+            assert!(told.contains("slowpath: it crashed"), "{told}");
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //! - `storage` — where a recording goes.
 //! - `means`, `resources` — what there is to do it with, and what is short; `about` — what is known beside the tables.
 //! - `cpu`, `weigh` — CPU time, and what samples stand for.
+//! - `crash` — what is left to do if we crash while a program runs.
 //! - `session` — one loop that joins all of it in order of time and writes it down.
 //! - [`rights`] — what this machine allows.
 
@@ -20,6 +21,7 @@ mod bpf;
 mod clock;
 mod counter;
 mod cpu;
+mod crash;
 mod error;
 mod exact;
 mod image;

@@ -17,6 +17,10 @@ const FOR_COUNTING: i32 = 24;
 /// So few descriptors that it may be for want of them that BPF cannot be loaded, whatever libbpf says.
 const FEW: i32 = 64;
 
+/// Memory to be left for a recording and its report, bytes: with BPF there are more of both.
+const MEMORY: usize = 48 << 20;
+const MEMORY_TO_COUNT: usize = 256 << 20;
+
 /// What there is.
 pub(crate) struct Means {
     /// How to sample; none where it cannot be.
@@ -120,12 +124,14 @@ fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<
 
 /// Loads the BPF object unless that takes the last descriptors.
 fn load() -> Result<Bpf, String> {
-    let many = || why(&io::Error::from_raw_os_error(libc::EMFILE));
+    let short = |code| Err(why(&io::Error::from_raw_os_error(code)));
     let few = !resources::have(FEW);
     match Bpf::load() {
-        Ok(bpf) if resources::have(FOR_COUNTING) => Ok(bpf),
-        Ok(_) => Err(many()),
-        Err(_) if few => Err(many()),
+        Ok(_) if !resources::have(FOR_COUNTING) => short(libc::EMFILE),
+        Ok(_) if !resources::have_memory(MEMORY_TO_COUNT) => short(libc::ENOMEM),
+        Ok(bpf) => Ok(bpf),
+        Err(_) if few => short(libc::EMFILE),
+        Err(_) if !resources::have_memory(MEMORY_TO_COUNT) => short(libc::ENOMEM),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -135,8 +141,12 @@ impl Means {
     fn sample(&mut self, plan: Plan, scope: Scope) -> Result<(), Unsampled> {
         let short = |why| Unsampled { why, forbidden: false };
         let sampler = Sampler::open(&plan, &[scope]).map_err(short)?;
-        if !resources::have(FOR_A_RUN) {
-            return Err(short(why(&io::Error::from_raw_os_error(libc::EMFILE))));
+        for (enough, code) in
+            [(resources::have(FOR_A_RUN), libc::EMFILE), (resources::have_memory(MEMORY), libc::ENOMEM)]
+        {
+            if !enough {
+                return Err(short(why(&io::Error::from_raw_os_error(code))));
+            }
         }
         if let Some(small) = sampler.small(&plan).filter(|small| !self.degraded.contains(small)) {
             self.degraded.push(small);

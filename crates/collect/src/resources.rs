@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Limits that would hold us up rather than what the user meant by them.
-const RAISED: [Resource; 3] = [libc::RLIMIT_NOFILE, libc::RLIMIT_MEMLOCK, libc::RLIMIT_AS];
+const RAISED: [Resource; 4] = [libc::RLIMIT_NOFILE, libc::RLIMIT_MEMLOCK, libc::RLIMIT_AS, libc::RLIMIT_DATA];
 
 type Resource = libc::__rlimit_resource_t;
 
 /// The limits that we were started with, in the order of [`RAISED`]; none for one that cannot be read.
-static INHERITED: OnceLock<[Option<libc::rlimit>; 3]> = OnceLock::new();
+static INHERITED: OnceLock<[Option<libc::rlimit>; 4]> = OnceLock::new();
 /// Descriptors that may be open.
 static DESCRIPTORS: AtomicI32 = AtomicI32::new(i32::MAX);
 /// A file was left closed so that others may be opened.
@@ -73,6 +73,16 @@ pub(crate) fn have(more: i32) -> bool {
     // SAFETY: the kernel just gave this descriptor to us alone.
     let new = unsafe { OwnedFd::from_raw_fd(new) };
     !leaves_fewer_than(&new, more)
+}
+
+/// Whether so many more bytes of memory may be had now.
+pub(crate) fn have_memory(bytes: usize) -> bool {
+    let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping, which is not touched and goes at once.
+    unsafe {
+        let base = libc::mmap(std::ptr::null_mut(), bytes, rights, flags | libc::MAP_NORESERVE, -1, 0);
+        base != libc::MAP_FAILED && libc::munmap(base, bytes) == 0
+    }
 }
 
 /// Keeps what was opened unless it is one of the last `more` descriptors that may be; then it is closed, and

@@ -12,7 +12,7 @@ use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
 use crate::storage::{self, Storage};
 use crate::tracer::ptrace::{Cost, Filter, Ptrace, Taken};
-use crate::{Error, Options, Outcome, clock, signals};
+use crate::{Error, Options, Outcome, clock, crash, signals};
 use slowpath_recording::about::{Collector, State};
 use slowpath_recording::{About, folder};
 use std::ffi::OsString;
@@ -157,6 +157,7 @@ impl Run<'_> {
         }
         // Without it the end is noticed a little later.
         let pidfd = launch::pidfd(pid).ok();
+        crash::running(pid, self.session.ptrace.is_some());
         let mut sampler = own.as_mut().or(self.machine.as_mut());
         if let (Some(sampler), Some(pidfd)) = (&mut sampler, &pidfd) {
             sampler.watch(pidfd.as_raw_fd());
@@ -257,7 +258,10 @@ fn follow(pid: u32, mut round: impl FnMut() -> io::Result<Option<Ended>>) -> Opt
     loop {
         match round() {
             Ok(None) => {}
-            Ok(ended) => return ended,
+            Ok(Some(ended)) => {
+                crash::ended(ended.exit);
+                return Some(ended);
+            }
             Err(_) => return None,
         }
         if let Some(signal) = signals::to_pass_on() {
@@ -282,6 +286,7 @@ fn unrecorded(command: &Command, runs: u32, why: &Error) -> Result<Outcome, Erro
         let pid = held.pid;
         held.go(false).inspect_err(|_| drop(launch::ended(pid)))?;
         let pidfd = launch::pidfd(pid).ok();
+        crash::running(pid, false);
         let ended = follow(pid, || {
             launch::wait_for(pidfd.as_ref(), TURN_MS);
             launch::ended(pid)

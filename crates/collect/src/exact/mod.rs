@@ -12,7 +12,7 @@ mod merge;
 use crate::about::about;
 use crate::launch::{self, Command, Ended, Held};
 use crate::storage::{self, Storage};
-use crate::{Error, Options, Outcome, Progress, clock, signals};
+use crate::{Error, Options, Outcome, Progress, clock, crash, signals};
 use merge::{Names, Slices};
 use slowpath_formats::callgrind::{INSTRUCTIONS, functions, tool};
 use slowpath_recording::about::{Collector, State};
@@ -61,6 +61,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
         folder::discard(&kept, &options.caller);
         return Err(error);
     }
+    crash::running(pid, false);
     let pidfd = launch::pidfd(pid).ok(); // without it the end is noticed a little later
     let interrupted = signals::interrupts();
     let mut counted = Counted::default();
@@ -68,7 +69,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
     while ended.is_none() && signals::interrupts() < interrupted + 2 {
         launch::wait_for(pidfd.as_ref(), TURN_MS);
         match launch::ended(pid) {
-            Ok(how) => ended = how,
+            Ok(how) => ended = how.inspect(|how| crash::ended(how.exit)),
             Err(_) => break, // somebody else has waited for it
         }
         counted.take(scratch.path(), false);

@@ -20,9 +20,9 @@ mod watch;
 
 pub(crate) use filter::Filter;
 
-use crate::Error;
 use crate::bpf::event::Event;
 use crate::launch::Ended;
+use crate::{Error, crash};
 use reference::{Reference, median};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -98,6 +98,7 @@ impl Ptrace {
         let thread = std::thread::Builder::new().name("tracer".to_owned()).spawn(move || {
             let done = sys::seize(pid);
             let go_on = done.is_ok();
+            crash::tracing();
             if say.send(done).is_ok() && go_on {
                 watch::Watch::new(pid, alone, floor, tell, of_thread).run();
             }

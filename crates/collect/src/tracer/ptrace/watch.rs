@@ -9,6 +9,7 @@ use super::sys::{self, Go};
 use super::{Floor, Shared};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
+use crate::crash;
 use crate::launch::Ended;
 use crate::sampler::record::Regs;
 use crate::tracer::event::{FileId, StackCopy};
@@ -129,7 +130,9 @@ impl Watch {
                     } else {
                         self.ended(tid, status);
                         if tid == self.root {
-                            let _ = self.shared.ended.set(Ended::new(status, &usage));
+                            let ended = Ended::new(status, &usage);
+                            crash::ended(ended.exit);
+                            let _ = self.shared.ended.set(ended);
                             over = Some(now_ns());
                         }
                     }

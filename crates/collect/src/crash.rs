@@ -1,0 +1,89 @@
+//! The last resort: if we crash, for want of memory or by a bug, the program goes on to its end, and we end as it does.
+//!
+//! The language ends a process that cannot allocate, and nothing can be caught of that but the signal.
+
+use crate::{launch, signals};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The program that runs, and how it ended: negative if it has not.
+static PID: AtomicI32 = AtomicI32::new(0);
+static EXIT: AtomicI32 = AtomicI32::new(-1);
+/// The thread that traces it by ptrace; 0 for none.
+static TRACER: AtomicI32 = AtomicI32::new(0);
+
+/// What a crash comes as.
+const CRASHES: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
+/// So often it is looked for the end of a program that somebody of us has waited for, each 10 ms.
+const LOOKS: u32 = 100;
+
+/// From now on a crash waits for this program, which is our child.
+pub(crate) fn running(pid: u32, traced: bool) {
+    EXIT.store(-1, Ordering::SeqCst);
+    if !traced {
+        TRACER.store(0, Ordering::SeqCst); // of a former run
+    }
+    PID.store(pid as i32, Ordering::SeqCst);
+    for signal in CRASHES {
+        // SAFETY: a plain struct; what the handler does may be done in one. Its stack is the one that the language made for that.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = crashed as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// The calling thread traces the program: nobody else may wait for it.
+pub(crate) fn tracing() {
+    // SAFETY: takes nothing, always succeeds.
+    TRACER.store(unsafe { libc::gettid() }, Ordering::SeqCst);
+}
+
+/// The program has ended, with this code or 128 + the signal.
+pub(crate) fn ended(exit: i32) {
+    EXIT.store(exit, Ordering::SeqCst);
+}
+
+extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    const TOLD: &[u8] =
+        b"slowpath: it crashed, for want of memory (ulimit -v) or by a bug: the recording is not whole\n";
+    const PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    let (pid, tracer) = (PID.load(Ordering::SeqCst), TRACER.load(Ordering::SeqCst));
+    let mut looks = 0;
+    // SAFETY: system calls that may be made in a handler, on memory of its own.
+    unsafe {
+        // Who sends it to us means us.
+        if (*info).si_code <= 0 && (*info).si_pid() != libc::getpid() {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+            return;
+        }
+        libc::write(2, TOLD.as_ptr().cast(), TOLD.len());
+        if tracer == libc::gettid() {
+            libc::_exit(128 + libc::SIGKILL); // which the kernel sends to what it has traced
+        }
+        loop {
+            let exit = EXIT.load(Ordering::SeqCst);
+            if exit >= 0 {
+                libc::_exit(exit);
+            }
+            let mut status = 0;
+            // From a tracer waiting would take what it must be told.
+            match if tracer == 0 { libc::waitpid(pid, &mut status, libc::WNOHANG) } else { 0 } {
+                0 => {}
+                -1 => {
+                    looks += 1;
+                    if looks == LOOKS {
+                        libc::_exit(libc::EXIT_FAILURE);
+                    }
+                }
+                _ => libc::_exit(launch::exit_code(status)),
+            }
+            if let Some(signal) = signals::to_pass_on() {
+                libc::kill(pid, signal);
+            }
+            libc::nanosleep(&PAUSE, std::ptr::null_mut());
+        }
+    }
+}
