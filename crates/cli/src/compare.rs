@@ -3,13 +3,15 @@
 use crate::FAILED;
 use crate::args::Compare;
 use crate::progress::spinner;
-use crate::recorded::{opened, recorded};
+use crate::recorded::{Within, opened, recorded};
 use crate::run::{Done, failed, say, write_file};
 use crate::tally::of_side;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
-use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, entries, timed, why, words};
+use slowpath_compare::{
+    Daemons, Enclosure, Expectation, Options, Outcome, Progress, Shell, Stop, entries, timed, why, words,
+};
 use slowpath_diagnose::findings::Findings;
 use slowpath_files::Caller;
 use slowpath_recording::Recording;
@@ -43,8 +45,9 @@ fn compared(compare: &Compare) -> Done {
     }
     let options = options(compare)?;
     let stop = options.stop.clone();
+    let enclosure = Enclosure::new().map_err(failed)?;
     let bar = spinner();
-    let result = timed(&options, |progress| {
+    let result = timed(&options, &enclosure, |progress| {
         if let Some(bar) = &bar {
             bar.set_message(Shown::text(told(progress)).to_string());
             bar.tick();
@@ -62,7 +65,7 @@ fn compared(compare: &Compare) -> Done {
         return self_check(&comparison);
     }
     if !compare.no_why && comparison.failure.is_none() {
-        match recorded_sides(compare, &options, &comparison) {
+        match recorded_sides(compare, &options, &enclosure, &comparison) {
             Ok(why) => comparison.why = Some(why),
             Err((error, _)) => comparison.notes.push(format!("why is not known: {error}")),
         }
@@ -184,16 +187,18 @@ fn told(progress: &Progress) -> String {
 fn recorded_sides(
     compare: &Compare,
     options: &Options,
+    enclosure: &Enclosure,
     comparison: &Comparison,
 ) -> Result<Why, (String, u8)> {
     let mut sides = Vec::new();
     for (at, command) in options.commands.iter().enumerate() {
-        prepare(options, at)?;
+        prepare(options, enclosure, at)?;
         let cpu = comparison.sides[at].median.cpu_ns().max(1);
         let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
         let words = words(command, &options.shell).map_err(failed)?;
         let repeat = ["--repeat", &repeat.to_string()];
-        sides.push(recorded(&words, &repeat, options.input.as_deref(), &compare.at)?);
+        let within = Within { enclosure, stop: &options.stop, at: &compare.at };
+        sides.push(recorded(&words, &repeat, options.input.as_deref(), &within)?);
     }
     let [(a, of_a), (b, of_b)] = sides.as_slice() else { return Err(failed("a side was not recorded")) };
     if let Some(path) = &compare.html {
@@ -203,9 +208,9 @@ fn recorded_sides(
     let wanted = entries::wanted([a, b], [of_a, of_b], &why);
     if !wanted.is_empty() {
         let count = |side: usize| {
-            prepare(options, side)?;
+            prepare(options, enclosure, side)?;
             let words = words(&options.commands[side], &options.shell).map_err(failed)?;
-            of_side(&wanted, side, &words, options.input.as_deref())
+            of_side(&wanted, side, &words, options.input.as_deref(), enclosure, &options.stop)
         };
         // Where they cannot be counted the rest is still worth telling.
         if let (Ok(a), Ok(b)) = (count(0), count(1)) {
@@ -216,10 +221,11 @@ fn recorded_sides(
 }
 
 /// What the user has done before each run of a side.
-fn prepare(options: &Options, side: usize) -> Result<(), (String, u8)> {
+fn prepare(options: &Options, enclosure: &Enclosure, side: usize) -> Result<(), (String, u8)> {
     let Some(prepare) = &options.prepare[side] else { return Ok(()) };
-    let run = Command::new("sh").args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null()).status();
-    run.map(drop).map_err(failed)
+    let mut run = Command::new("sh");
+    run.args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null());
+    enclosure.output(&mut run, Daemons::Kept, &options.stop).map(drop).map_err(failed)
 }
 
 fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {

@@ -3,25 +3,38 @@
 use crate::args::At;
 use crate::kept::place;
 use crate::run::failed;
+use slowpath_compare::{Daemons, Enclosure, Stop};
 use slowpath_diagnose::findings::Findings;
+use slowpath_files::Caller;
+use slowpath_leftovers::Folder;
 use slowpath_recording::{Recording, folder};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Where and how a command is recorded.
+pub struct Within<'w> {
+    /// Ends it with us.
+    pub enclosure: &'w Enclosure,
+    /// Ends it before.
+    pub stop: &'w Stop,
+    /// Where recordings are kept.
+    pub at: &'w At,
+}
+
 /// Records a command as a user would with these options, its output thrown away, and opens the recording.
 ///
 /// # Errors
 ///
-/// If it could not be recorded.
+/// If it could not be recorded, or was stopped meanwhile.
 pub fn recorded(
     words: &[String],
     options: &[&str],
     input: Option<&Path>,
-    at: &At,
+    within: &Within<'_>,
 ) -> Result<(Recording, Findings), (String, u8)> {
-    let kept = place(at)?;
-    let scratch = tempfile::tempdir().map_err(failed)?;
+    let kept = place(within.at)?;
+    let scratch = scratch()?;
     let json = scratch.path().join("findings.json");
     let mut run = Command::new(std::env::current_exe().map_err(failed)?);
     run.arg("record").args(options).args(["--json", "--output"]).arg(&json);
@@ -30,11 +43,18 @@ pub fn recorded(
         Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
         None => Stdio::null(),
     };
-    let output = run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
+    run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = within.enclosure.output(&mut run, Daemons::Ended, within.stop).map_err(failed)?;
     let text = std::fs::read_to_string(&json);
     let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
     let id = id(&text).ok_or_else(|| failed("the recording has no id"))?;
     opened(&kept.root, &id)
+}
+
+/// A temporary folder that is the caller's, who writes reports there.
+pub fn scratch() -> Result<Folder, (String, u8)> {
+    let _acting = Caller::detect().act().map_err(failed)?;
+    Folder::new().map_err(|error| failed(format!("no temporary folder: {error}")))
 }
 
 /// The recording's id in a report.

@@ -4,12 +4,12 @@ use crate::args::Scale;
 use crate::compare::stopped_by_signals;
 use crate::limits::machine;
 use crate::progress::spinner;
-use crate::recorded::recorded;
+use crate::recorded::{Within, recorded};
 use crate::run::{Done, failed, say, write_file};
 use crate::view::page;
 use slowpath_compare::overhead;
 use slowpath_compare::scale::{Scaling, measure, scaling};
-use slowpath_compare::{Shell, exact, words};
+use slowpath_compare::{Enclosure, Shell, exact, words};
 use slowpath_diagnose::findings::{Finding, Findings};
 use slowpath_recording::Recording;
 use slowpath_report::{Style, shown};
@@ -30,10 +30,11 @@ pub fn scale(scale: &Scale) -> Done {
     let sizes = sizes(scale, &template)?;
     let limit = Duration::try_from_secs_f64(scale.time_limit)
         .map_err(|error| failed(format!("--time-limit: {error}")))?;
+    let enclosure = Enclosure::new().map_err(failed)?;
     let scaling = if scale.exact {
-        counted(scale, &template, &sizes, limit)?
+        counted(scale, &template, &sizes, limit, &enclosure)?
     } else {
-        timed(scale, &template, &sizes, limit)?
+        timed(scale, &template, &sizes, limit, &enclosure)?
     };
     say(&if scale.json {
         slowpath_report::scaling_json(&scaling)
@@ -47,7 +48,13 @@ pub fn scale(scale: &Scale) -> Done {
 type Sizes = [(f64, String)];
 
 /// Each size once under callgrind.
-fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Result<Scaling, (String, u8)> {
+fn counted(
+    scale: &Scale,
+    template: &str,
+    sizes: &Sizes,
+    limit: Duration,
+    enclosure: &Enclosure,
+) -> Result<Scaling, (String, u8)> {
     let stop = stopped_by_signals();
     let bar = spinner();
     let mut counted = Vec::new();
@@ -59,7 +66,7 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
             );
             bar.tick();
         }
-        counted.push((*size, exact::count(command, &Shell::Auto, limit, &stop).map_err(failed)?));
+        counted.push((*size, exact::count(command, &Shell::Auto, limit, enclosure, &stop).map_err(failed)?));
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
@@ -67,7 +74,8 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
     let scaling = exact::scaling(template, &counted, scale.at);
     if let (Some(path), Some((_, command))) = (&scale.html, sizes.last()) {
         let words = words(command, &Shell::Auto).map_err(failed)?;
-        let (recording, found) = recorded(&words, &["--exact"], None, &scale.kept)?;
+        let within = Within { enclosure, stop: &stop, at: &scale.kept };
+        let (recording, found) = recorded(&words, &["--exact"], None, &within)?;
         write_page(path, &recording, found, scaling.findings.clone())?;
     }
     Ok(scaling)
@@ -92,7 +100,13 @@ fn write_page(
 }
 
 /// Each size timed bare, and recorded.
-fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Result<Scaling, (String, u8)> {
+fn timed(
+    scale: &Scale,
+    template: &str,
+    sizes: &Sizes,
+    limit: Duration,
+    enclosure: &Enclosure,
+) -> Result<Scaling, (String, u8)> {
     let stop = stopped_by_signals();
     let bar = spinner();
     let (mut points, mut recordings, mut findings) = (Vec::new(), Vec::new(), None);
@@ -102,11 +116,12 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
             bar.tick();
         }
         let shell = Shell::Auto;
-        let point = measure(command, &shell, *size, scale.runs, limit, &stop).map_err(failed)?;
+        let point = measure(command, &shell, *size, scale.runs, limit, enclosure, &stop).map_err(failed)?;
         if !scale.no_record {
             let repeat = ((SHORT_NS / point.cost().max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
-            let (recording, found) = recorded(&words, &["--repeat", &repeat.to_string()], None, &scale.kept)?;
+            let within = Within { enclosure, stop: &stop, at: &scale.kept };
+            let (recording, found) = recorded(&words, &["--repeat", &repeat.to_string()], None, &within)?;
             recordings.push(recording);
             findings = Some(found);
         }

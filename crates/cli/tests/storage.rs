@@ -1,5 +1,6 @@
 //! Where recordings are kept: found, listed, limited, removed; and nobody but the caller gets or loses a file by it.
 
+#![allow(clippy::print_stderr)] // SKIPPED is said
 #![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
 
 mod support;

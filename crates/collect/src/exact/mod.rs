@@ -15,6 +15,7 @@ use crate::storage::{self, Storage};
 use crate::{Error, Options, Outcome, Progress, clock, crash, signals};
 use merge::{Names, Slices};
 use slowpath_formats::callgrind::{INSTRUCTIONS, functions, tool};
+use slowpath_leftovers::{Folder, Guard, Wards};
 use slowpath_recording::about::{Collector, State};
 use slowpath_recording::tables::{Function, Module, Process, Slice, SliceCall, Thread};
 use slowpath_recording::{About, Writer, folder};
@@ -32,7 +33,7 @@ const SLICED: &str = "--dump-every-bb=1";
 pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcome, Error> {
     signals::prepare();
     let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
-    let scratch = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
+    let scratch = Folder::new().map_err(Error::system("make a temporary folder"))?;
     let mut words =
         tool::words(scratch.path(), &[SLICED]).map_err(|missing| Error::Valgrind(missing.to_string()))?;
     words.extend(command.iter().cloned());
@@ -52,6 +53,10 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
     let kept = writer.folder().clone();
     signals::install().map_err(Error::system("handle signals"))?;
 
+    // If we are killed nobody reads what they count: they end.
+    let mark = tool::mark(scratch.path());
+    let _guard = Guard::start(Wards { group: None, argument: Some(&mark) })
+        .map_err(Error::system("start the process that ends valgrind if slowpath is killed"))?;
     let start = clock::now_ns();
     let valgrind = Command::new(&words, None)?;
     let held = Held::fork(&valgrind, None)?;

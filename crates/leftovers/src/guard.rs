@@ -1,0 +1,186 @@
+//! A small process that outlives slowpath, and ends what slowpath ran if slowpath dies, however that happens.
+//!
+//! It sleeps until a pipe ends that only slowpath holds, so that it takes no time from what is measured: nothing is told to it
+//! while it sleeps. Each command puts a descriptor of itself (a pidfd) into a mailbox before it begins, and slowpath takes it
+//! out before it asks for the command's exit status; what the guard finds there is what ran. The pidfd stands for that process
+//! even if its number was given anew. Children of slowpath hold the pipe until their exec, so that none can be missed.
+
+use crate::{group, raw};
+use std::ffi::{CStr, CString, OsStr};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// How it is called where processes are listed: not slowpath, so that who kills all of that name leaves it.
+const NAME: &CStr = c"sp-guard";
+/// Looks through all processes, and how long between: one that is killed takes a moment.
+const TRIES: u32 = 2_000;
+const BETWEEN_MS: u32 = 5;
+
+/// What a guard ends beside the process groups of commands that [`Guard::watch`] was told of.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Wards<'w> {
+    /// A control group, which need not be there yet, with all in it; it is removed as well.
+    pub group: Option<&'w Path>,
+    /// Every process with this argument, which nobody else's process has.
+    pub argument: Option<&'w OsStr>,
+}
+
+/// A guard; when this is dropped it ends and leaves all as it is, but not while a thread panics.
+#[derive(Debug)]
+pub struct Guard {
+    pid: libc::pid_t,
+    /// The guard sleeps on the other end.
+    alive: Option<PipeWriter>,
+    /// Where commands put themselves, and where they are taken out.
+    mailbox: (Arc<OwnedFd>, OwnedFd),
+}
+
+impl Guard {
+    /// Starts a guard. An error if there can be no further process or descriptor.
+    pub fn start(wards: Wards<'_>) -> io::Result<Guard> {
+        let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
+        let group = wards.group.map(|path| text(path.as_os_str())).transpose()?;
+        let argument = wards.argument.map(text).transpose()?;
+        let (ended, alive) = io::pipe()?;
+        // It closes this as it closes all else; then it is out of the way of what is measured, and of signals to our group.
+        let (mut standing, stands) = io::pipe()?;
+        let (put, take) = mailbox()?;
+        // SAFETY: sets of signals are plain numbers. The child does not return and makes only the calls of `raw`, on memory
+        // that was prepared before. It is forked with all signals blocked, and keeps them so: no handler of ours runs in it.
+        let pid = unsafe {
+            let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
+                (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
+            let pid = libc::fork();
+            if pid == 0 {
+                run(&ended, take.as_raw_fd(), group.as_deref(), argument.as_deref());
+            }
+            let failed = io::Error::last_os_error();
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+            if pid < 0 {
+                return Err(failed);
+            }
+            pid
+        };
+        drop(stands);
+        let _ = standing.read(&mut [0]); // it ends, and tells nothing
+        Ok(Guard { pid, alive: Some(alive), mailbox: (Arc::new(put), take) })
+    }
+
+    /// Has the command, which begins as a process group of its own, ended with this process, until [`Guard::over`].
+    pub fn watch(&self, command: &mut Command) {
+        let mailbox = Arc::clone(&self.mailbox.0);
+        let tell = move || {
+            // SAFETY: getpid has no preconditions; it is async-signal-safe.
+            let pid = unsafe { libc::getpid() };
+            let pidfd = raw::pidfd(pid).ok_or_else(io::Error::last_os_error)?;
+            raw::send(mailbox.as_raw_fd(), pid, pidfd.as_fd());
+            Ok(())
+        };
+        // SAFETY: between fork and exec only the calls of `raw` are made, on a descriptor that the command holds.
+        unsafe { command.pre_exec(tell) };
+    }
+
+    /// The command that was watched has ended, and nothing of its process group is left. To be told before its exit status is
+    /// asked for: then its number can be given anew.
+    pub fn over(&self) {
+        raw::discard(self.mailbox.1.as_raw_fd());
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(mut alive) = self.alive.take()
+            && !std::thread::panicking()
+        {
+            let _ = alive.write_all(b"."); // a guard that was killed needs no telling
+        }
+        // SAFETY: our own child, which nobody else waits for.
+        while unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) } < 0 && raw::errno() == libc::EINTR {
+        }
+    }
+}
+
+/// A socket to put descriptors into, and its other end.
+fn mailbox() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends: [RawFd; 2] = [0; 2];
+    // SAFETY: `ends` has room for both descriptors.
+    let made = unsafe {
+        libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0, ends.as_mut_ptr())
+    };
+    if made < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave both to us alone.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
+/// What the guard does.
+///
+/// # Safety
+/// Only right after fork: it closes all descriptors.
+unsafe fn run(ended: &PipeReader, mailbox: RawFd, group: Option<&CStr>, argument: Option<&CStr>) -> ! {
+    // SAFETY: numbers and C strings only. Both descriptors are above 1: the language's runtime has 0 to 2 open.
+    unsafe {
+        libc::setsid(); // a Ctrl-C, or the end of the terminal, is not for it
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
+        libc::chdir(c"/".as_ptr());
+        libc::dup2(ended.as_raw_fd(), 0);
+        libc::dup2(mailbox, 1);
+        raw::close_from(2);
+        let mut byte = 0u8;
+        let got = loop {
+            match libc::read(0, (&raw mut byte).cast(), 1) {
+                -1 if raw::errno() == libc::EINTR => {}
+                got => break got,
+            }
+        };
+        if got == 0 {
+            end_all(1, group, argument);
+        }
+        libc::_exit(0)
+    }
+}
+
+fn end_all(mailbox: RawFd, group: Option<&CStr>, argument: Option<&CStr>) {
+    while let Some((pgid, leader)) = raw::receive(mailbox) {
+        raw::kill_group(&leader, pgid);
+    }
+    if let Some(argument) = argument {
+        end_with_argument(argument.to_bytes());
+    }
+    if let Some(folder) = group {
+        group::emptied(folder);
+    }
+}
+
+/// Kills every process with an argument among its first 16 KB of arguments, until there is none.
+fn end_with_argument(argument: &[u8]) {
+    for _ in 0..TRIES {
+        let mut found = false;
+        let Some(all) = raw::open_folder(raw::ANYWHERE, c"/proc") else { return };
+        raw::each_entry(&all, |name, _| {
+            let Some(pid) = raw::number(name.to_bytes()) else { return };
+            // What is opened before its arguments are read, and there when it is killed, had its number all the time.
+            let Some(process) = raw::pidfd(pid) else { return };
+            let mut line = [0; 16_384];
+            let arguments = raw::open_folder(all.as_raw_fd(), name)
+                .and_then(|folder| raw::open(folder.as_raw_fd(), c"cmdline", libc::O_RDONLY));
+            let Some(arguments) = arguments else { return };
+            if raw::read(&arguments, &mut line).split(|byte| *byte == 0).any(|one| one == argument) {
+                raw::kill(&process);
+                found = true;
+            }
+        });
+        if !found {
+            return;
+        }
+        raw::pause(BETWEEN_MS);
+    }
+}
