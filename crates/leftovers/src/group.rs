@@ -37,8 +37,7 @@ pub fn remove(folder: &Path) -> bool {
 /// The same, by the system calls of `raw`.
 pub(crate) fn emptied(folder: &CStr) -> bool {
     for _ in 0..TRIES {
-        clear(raw::ANYWHERE, folder, DEPTH);
-        if raw::remove_folder(raw::ANYWHERE, folder) {
+        if !clear(raw::ANYWHERE, folder, DEPTH) || raw::remove_folder(raw::ANYWHERE, folder) {
             return true;
         }
         raw::pause(BETWEEN_MS);
@@ -53,9 +52,9 @@ pub fn sweep(parent: &Path) {
     }
 }
 
-/// Kills what is in a group, and removes the groups below it.
-fn clear(at: i32, name: &CStr, depth: u32) {
-    let Some(group) = raw::open_folder(at, name) else { return };
+/// Kills what is in a group, and removes the groups below it. False if there is no such group.
+fn clear(at: i32, name: &CStr, depth: u32) -> bool {
+    let Some(group) = raw::open_folder(at, name) else { return raw::errno() != libc::ENOENT };
     end(&group);
     if depth > 0 {
         raw::each_entry(&group, |below, kind| {
@@ -65,6 +64,7 @@ fn clear(at: i32, name: &CStr, depth: u32) {
             }
         });
     }
+    true
 }
 
 fn end(group: &OwnedFd) {

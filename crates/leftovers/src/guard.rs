@@ -59,6 +59,7 @@ impl Guard {
             libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
             let pid = libc::fork();
             if pid == 0 {
+                libc::close(alive.as_raw_fd());
                 run(&ended, take.as_raw_fd(), group.as_deref(), argument.as_deref());
             }
             let failed = io::Error::last_os_error();

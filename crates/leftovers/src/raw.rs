@@ -240,7 +240,11 @@ mod tests {
                         libc::pause();
                     }
                 }
-                got => (got > 0).then_some(got as i32),
+                got if got > 0 => {
+                    libc::setpgid(got as i32, 0); // before it may have come to that itself
+                    Some(got as i32)
+                }
+                _ => None,
             }
         }
     }
@@ -292,16 +296,13 @@ mod tests {
             };
             assert_eq!(stranger, pid);
             way(&leader, pid);
+            // Had it been killed it would end by that signal, and not by this one.
             let lives = pidfd(stranger).expect("it was not waited for");
+            let _ = signal(&lives, libc::SIGTERM, 0);
+            let mut status = 0;
             // SAFETY: our own child; `status` is valid.
-            let ended = unsafe {
-                let mut status = 0;
-                let ended = libc::waitpid(stranger, &mut status, libc::WNOHANG);
-                kill(&lives);
-                libc::waitpid(stranger, &mut status, 0);
-                ended
-            };
-            assert_eq!(ended, 0, "it was killed");
+            assert_eq!(unsafe { libc::waitpid(stranger, &mut status, 0) }, stranger);
+            assert_eq!(libc::WTERMSIG(status), libc::SIGTERM, "it was killed");
         }
     }
 
