@@ -9,7 +9,9 @@ use crate::tally::of_side;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use slowpath_compare::values::{Comparison, Estimate, Verdict, Why};
-use slowpath_compare::{Expectation, Options, Outcome, Progress, Shell, Stop, entries, timed, why, words};
+use slowpath_compare::{
+    Daemons, Enclosure, Expectation, Options, Outcome, Progress, Shell, Stop, entries, timed, why, words,
+};
 use slowpath_diagnose::findings::Findings;
 use slowpath_recording::Recording;
 use slowpath_report::Style;
@@ -42,8 +44,9 @@ fn compared(compare: &Compare) -> Done {
     }
     let options = options(compare)?;
     let stop = options.stop.clone();
+    let enclosure = Enclosure::new().map_err(failed)?;
     let bar = spinner();
-    let result = timed(&options, |progress| {
+    let result = timed(&options, &enclosure, |progress| {
         if let Some(bar) = &bar {
             bar.set_message(told(progress));
             bar.tick();
@@ -61,7 +64,7 @@ fn compared(compare: &Compare) -> Done {
         return self_check(&comparison);
     }
     if !compare.no_why && comparison.failure.is_none() {
-        match recorded(compare, &options, &comparison) {
+        match recorded(compare, &options, &enclosure, &comparison) {
             Ok(why) => comparison.why = Some(why),
             Err((error, _)) => comparison.notes.push(format!("why is not known: {error}")),
         }
@@ -180,10 +183,15 @@ fn told(progress: &Progress) -> String {
 }
 
 /// Records each side once, as a user would, and compares what was recorded.
-fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Result<Why, (String, u8)> {
+fn recorded(
+    compare: &Compare,
+    options: &Options,
+    enclosure: &Enclosure,
+    comparison: &Comparison,
+) -> Result<Why, (String, u8)> {
     let mut sides = Vec::new();
     for (at, command) in options.commands.iter().enumerate() {
-        prepare(options, at)?;
+        prepare(options, enclosure, at)?;
         let cpu = comparison.sides[at].median.cpu_ns().max(1);
         let repeat = (SHORT_NS / cpu).clamp(1, REPEAT_MOST);
         let words = words(command, &options.shell).map_err(failed)?;
@@ -192,6 +200,8 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
             &["--repeat", &repeat.to_string()],
             options.input.as_deref(),
             &compare.at.dir,
+            enclosure,
+            &options.stop,
         )?;
         sides.push(opened(&compare.at.dir, &id)?);
     }
@@ -203,9 +213,9 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
     let wanted = entries::wanted([a, b], [of_a, of_b], &why);
     if !wanted.is_empty() {
         let count = |side: usize| {
-            prepare(options, side)?;
+            prepare(options, enclosure, side)?;
             let words = words(&options.commands[side], &options.shell).map_err(failed)?;
-            of_side(&wanted, side, &words, options.input.as_deref())
+            of_side(&wanted, side, &words, options.input.as_deref(), enclosure, &options.stop)
         };
         // Where they cannot be counted the rest is still worth telling.
         if let (Ok(a), Ok(b)) = (count(0), count(1)) {
@@ -216,10 +226,11 @@ fn recorded(compare: &Compare, options: &Options, comparison: &Comparison) -> Re
 }
 
 /// What the user has done before each run of a side.
-fn prepare(options: &Options, side: usize) -> Result<(), (String, u8)> {
+fn prepare(options: &Options, enclosure: &Enclosure, side: usize) -> Result<(), (String, u8)> {
     let Some(prepare) = &options.prepare[side] else { return Ok(()) };
-    let run = Command::new("sh").args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null()).status();
-    run.map(drop).map_err(failed)
+    let mut run = Command::new("sh");
+    run.args(["-c", prepare]).stdin(Stdio::null()).stdout(Stdio::null());
+    enclosure.output(&mut run, Daemons::Kept, &options.stop).map(drop).map_err(failed)
 }
 
 fn recordings(compare: &Compare, [a, b]: [&String; 2]) -> Done {

@@ -1,20 +1,25 @@
 //! Recordings that `compare` and `scale` make for themselves: a command recorded as a user would, and opened again.
 
 use crate::run::failed;
+use slowpath_compare::{Daemons, Enclosure, Stop};
 use slowpath_diagnose::findings::Findings;
+use slowpath_leftovers::Folder;
 use slowpath_recording::{Recording, folder};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Records a command as a user would with these options, its output thrown away, and returns the recording's id.
+/// Records a command as a user would with these options, its output thrown away, and returns the recording's id. An error if
+/// it is stopped meanwhile.
 pub fn record_one(
     words: &[String],
     options: &[&str],
     input: Option<&Path>,
     dir: &Path,
+    enclosure: &Enclosure,
+    stop: &Stop,
 ) -> Result<String, (String, u8)> {
-    let scratch = tempfile::tempdir().map_err(failed)?;
+    let scratch = Folder::new().map_err(|error| failed(format!("no temporary folder: {error}")))?;
     let json = scratch.path().join("findings.json");
     let mut run = Command::new(std::env::current_exe().map_err(failed)?);
     run.arg("record").args(options).args(["--json", "--output"]).arg(&json);
@@ -23,7 +28,8 @@ pub fn record_one(
         Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
         None => Stdio::null(),
     };
-    let output = run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output().map_err(failed)?;
+    run.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = enclosure.output(&mut run, Daemons::Ended, stop).map_err(failed)?;
     let text = std::fs::read_to_string(&json);
     let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
     id(&text).ok_or_else(|| failed("the recording has no id"))

@@ -9,7 +9,7 @@ use crate::run::{Done, failed, say, write_file};
 use crate::view::page;
 use slowpath_compare::overhead;
 use slowpath_compare::scale::{Scaling, measure, scaling};
-use slowpath_compare::{Shell, exact, words};
+use slowpath_compare::{Enclosure, Shell, exact, words};
 use slowpath_diagnose::findings::{Finding, Findings};
 use slowpath_recording::Recording;
 use slowpath_report::Style;
@@ -30,10 +30,11 @@ pub fn scale(scale: &Scale) -> Done {
     let sizes = sizes(scale, &template)?;
     let limit = Duration::try_from_secs_f64(scale.time_limit)
         .map_err(|error| failed(format!("--time-limit: {error}")))?;
+    let enclosure = Enclosure::new().map_err(failed)?;
     let scaling = if scale.exact {
-        counted(scale, &template, &sizes, limit)?
+        counted(scale, &template, &sizes, limit, &enclosure)?
     } else {
-        timed(scale, &template, &sizes, limit)?
+        timed(scale, &template, &sizes, limit, &enclosure)?
     };
     say(&if scale.json {
         slowpath_report::scaling_json(&scaling)
@@ -47,7 +48,13 @@ pub fn scale(scale: &Scale) -> Done {
 type Sizes = [(f64, String)];
 
 /// Each size once under callgrind.
-fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Result<Scaling, (String, u8)> {
+fn counted(
+    scale: &Scale,
+    template: &str,
+    sizes: &Sizes,
+    limit: Duration,
+    enclosure: &Enclosure,
+) -> Result<Scaling, (String, u8)> {
     let stop = stopped_by_signals();
     let bar = spinner();
     let mut counted = Vec::new();
@@ -60,7 +67,7 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
             ));
             bar.tick();
         }
-        counted.push((*size, exact::count(command, &Shell::Auto, limit, &stop).map_err(failed)?));
+        counted.push((*size, exact::count(command, &Shell::Auto, limit, enclosure, &stop).map_err(failed)?));
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
@@ -68,7 +75,7 @@ fn counted(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Res
     let scaling = exact::scaling(template, &counted, scale.at);
     if let (Some(path), Some((_, command))) = (&scale.html, sizes.last()) {
         let words = words(command, &Shell::Auto).map_err(failed)?;
-        let id = record_one(&words, &["--exact"], None, &scale.kept.dir)?;
+        let id = record_one(&words, &["--exact"], None, &scale.kept.dir, enclosure, &stop)?;
         let (recording, found) = opened(&scale.kept.dir, &id)?;
         write_page(path, &recording, found, scaling.findings.clone())?;
     }
@@ -94,7 +101,13 @@ fn write_page(
 }
 
 /// Each size timed bare, and recorded.
-fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Result<Scaling, (String, u8)> {
+fn timed(
+    scale: &Scale,
+    template: &str,
+    sizes: &Sizes,
+    limit: Duration,
+    enclosure: &Enclosure,
+) -> Result<Scaling, (String, u8)> {
     let stop = stopped_by_signals();
     let bar = spinner();
     let (mut points, mut recordings, mut findings) = (Vec::new(), Vec::new(), None);
@@ -104,11 +117,18 @@ fn timed(scale: &Scale, template: &str, sizes: &Sizes, limit: Duration) -> Resul
             bar.tick();
         }
         let shell = Shell::Auto;
-        let point = measure(command, &shell, *size, scale.runs, limit, &stop).map_err(failed)?;
+        let point = measure(command, &shell, *size, scale.runs, limit, enclosure, &stop).map_err(failed)?;
         if !scale.no_record {
             let repeat = ((SHORT_NS / point.cost().max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
-            let id = record_one(&words, &["--repeat", &repeat.to_string()], None, &scale.kept.dir)?;
+            let id = record_one(
+                &words,
+                &["--repeat", &repeat.to_string()],
+                None,
+                &scale.kept.dir,
+                enclosure,
+                &stop,
+            )?;
             let (recording, found) = opened(&scale.kept.dir, &id)?;
             recordings.push(recording);
             findings = Some(found);

@@ -6,6 +6,8 @@ use crate::run::{Done, failed, write_file};
 use slowpath_collect::Entry;
 use slowpath_compare::entries::Wanted;
 use slowpath_compare::values::Calls;
+use slowpath_compare::{Daemons, Enclosure, Stop};
+use slowpath_leftovers::Folder;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -27,14 +29,16 @@ fn entry(text: &str) -> Option<Entry> {
     Some(Entry { address: u64::from_str_radix(address, 16).ok()?, file: PathBuf::from(file) })
 }
 
-/// Runs one side once more and counts there; an error where the machine does not allow it.
+/// Runs one side once more and counts there; an error where the machine does not allow it, or if it is stopped meanwhile.
 pub fn of_side(
     wanted: &[Wanted],
     side: usize,
     words: &[String],
     input: Option<&Path>,
+    enclosure: &Enclosure,
+    stop: &Stop,
 ) -> Result<Vec<Option<Calls>>, (String, u8)> {
-    let scratch = tempfile::tempdir().map_err(failed)?;
+    let scratch = Folder::new().map_err(|error| failed(format!("no temporary folder: {error}")))?;
     let json = scratch.path().join("counts.json");
     let mut run = Command::new(std::env::current_exe().map_err(failed)?);
     run.arg("tally").arg("--output").arg(&json);
@@ -46,8 +50,8 @@ pub fn of_side(
         Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
         None => Stdio::null(),
     };
-    let output = run.arg("--").args(words).stdin(input).stdout(Stdio::null()).stderr(Stdio::piped()).output();
-    let output = output.map_err(failed)?;
+    run.arg("--").args(words).stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = enclosure.output(&mut run, Daemons::Ended, stop).map_err(failed)?;
     let text = std::fs::read_to_string(&json);
     let text = text.map_err(|_| failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))?;
     serde_json::from_str(&text).map_err(failed)

@@ -234,3 +234,26 @@ fn ctrl_c_ends_the_command_that_runs_and_keeps_the_pairs() {
     let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     assert_eq!(value["pairs"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn ctrl_c_ends_what_is_recorded_to_say_why() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    // It goes on for long only where it is not run bare.
+    let long = format!("sleep 5{}", std::process::id());
+    let by = "$(tr '\\0' ' ' </proc/$PPID/cmdline | cut -d' ' -f2)";
+    let command = format!("if [ {by} = record ]; then touch recorded; exec {long}; fi");
+    let mut run = Command::new(SLOWPATH);
+    run.args(["compare", "--min-pairs", "2", "--max-pairs", "2", "--", &command, "true"]);
+    run.current_dir(dir.path()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = run.spawn().unwrap();
+    while !dir.path().join("recorded").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the command is recorded");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // SAFETY: a signal to a child that was not waited for.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", everything(&output));
+    assert!(everything(&output).contains("why is not known: interrupted"), "{}", everything(&output));
+}

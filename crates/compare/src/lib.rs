@@ -7,12 +7,14 @@
 //! - [`exact`] — the same, in instructions that valgrind counts: no noise, and who is guilty by the counts of calls.
 //! - [`overhead`] — what each call costs beside its bytes, from the same sizes: the cause `call-overhead`.
 //! - [`values`] — what comes out: plain values, the stable JSON (`docs/comparison-json.md`).
+//! - [`Enclosure`] — what commands are run in, so that all of it can be ended, also if slowpath is killed.
 //!
 //! Inside: `run` runs one command, `cgroup` counts what daemons take that it starts, `probe` asks how much of the machine we get, `evidence` turns pairs into an estimate,
 //! `decide` says when it is enough.
 
 mod cgroup;
 mod decide;
+mod enclosure;
 pub mod entries;
 mod evidence;
 pub mod exact;
@@ -26,6 +28,7 @@ pub mod values;
 mod why;
 
 pub use decide::{Expectation, Outcome};
+pub use enclosure::{Daemons, Enclosure};
 pub use run::{Shell, Stop, words};
 pub use timed::{Options, Plan, Progress, replay, timed};
 pub use why::why;
@@ -49,6 +52,9 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// There can be no guard.
+    #[error("cannot start the process that ends the commands if slowpath is killed: {0}")]
+    Guard(std::io::Error),
     /// It was stopped.
     #[error("interrupted")]
     Interrupted,

@@ -1,15 +1,14 @@
 //! Runs one command bare: started, waited for with its usage, ended with its whole process group if it takes too long.
 
 use crate::Error;
-use crate::cgroup::{Groups, now_ns};
+use crate::enclosure::{Daemons, Enclosure, Running, now_ns};
 use crate::values::Run;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::rc::Rc;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -48,7 +47,7 @@ fn assigns(command: &str) -> bool {
 }
 
 /// How often a run is looked at for whether it shall be stopped.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Stops what runs, and what would run next, once it is set: by a handler of signals, say.
 #[derive(Debug, Clone, Default)]
@@ -63,13 +62,14 @@ impl Stop {
 
 /// A command that can be run again and again.
 #[derive(Debug, Clone)]
-pub(crate) struct Runner {
+pub(crate) struct Runner<'e> {
     pub command: String,
     words: Vec<String>,
     input: Option<PathBuf>,
     hash: bool,
+    daemons: Daemons,
+    enclosure: &'e Enclosure,
     stop: Stop,
-    groups: Option<Rc<Groups>>,
 }
 
 /// How a run ended.
@@ -81,27 +81,40 @@ pub(crate) enum Ended {
     Stopped,
 }
 
-impl Runner {
+impl<'e> Runner<'e> {
     pub(crate) fn new(
         command: &str,
         shell: &Shell,
-        input: Option<PathBuf>,
-        hash: bool,
+        enclosure: &'e Enclosure,
         stop: &Stop,
-    ) -> Result<Runner, Error> {
-        let words = words(command, shell)?;
-        Ok(Runner { command: command.to_owned(), words, input, hash, stop: stop.clone(), groups: None })
+    ) -> Result<Runner<'e>, Error> {
+        Ok(Runner::of_words(command, words(command, shell)?, enclosure, stop))
     }
 
     /// A command that is known under another name than the words that are run.
-    pub(crate) fn of_words(command: &str, words: Vec<String>, stop: &Stop) -> Runner {
+    pub(crate) fn of_words(
+        command: &str,
+        words: Vec<String>,
+        enclosure: &'e Enclosure,
+        stop: &Stop,
+    ) -> Runner<'e> {
         let (command, stop) = (command.to_owned(), stop.clone());
-        Runner { command, words, input: None, hash: false, stop, groups: None }
+        Runner { command, words, input: None, hash: false, daemons: Daemons::Ended, enclosure, stop }
     }
 
-    /// Counts the CPU time of all that it starts by control groups, where there are some.
-    pub(crate) fn counted_by(self, groups: Option<Rc<Groups>>) -> Runner {
-        Runner { groups, ..self }
+    /// Reads this file from stdin, not nothing.
+    pub(crate) fn reading(self, input: Option<PathBuf>) -> Runner<'e> {
+        Runner { input, ..self }
+    }
+
+    /// Whether its stdout is hashed.
+    pub(crate) fn hashed(self, hash: bool) -> Runner<'e> {
+        Runner { hash, ..self }
+    }
+
+    /// Lets its daemons live on.
+    pub(crate) fn keeping_daemons(self) -> Runner<'e> {
+        Runner { daemons: Daemons::Kept, ..self }
     }
 
     /// Runs it once. Its stdout goes nowhere, or is hashed; its stderr stays where ours goes if `loud`.
@@ -115,30 +128,23 @@ impl Runner {
             }
         };
         let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]).stdin(input).process_group(0);
+        command.args(&self.words[1..]).stdin(input);
         command.stdout(if self.hash { Stdio::piped() } else { Stdio::null() });
         command.stderr(if loud { Stdio::inherit() } else { Stdio::null() });
-        let group = self.groups.as_ref().map(|groups| groups.run()).transpose().map_err(failed)?;
-        if let Some(group) = &group {
-            group.begin(&mut command);
-        }
-        let before = now_ns();
-        let mut child = command.spawn().map_err(failed)?;
-        let started = match &group {
-            Some(group) => group.begun_ns().map_err(failed)?,
-            None => before,
-        };
-        let hashed = child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
-        let Some((status, usage, wall)) = wait(&child, started, limit, &self.stop).map_err(failed)? else {
+        let mut running = self.enclosure.start(&mut command, self.daemons).map_err(failed)?;
+        let hashed = running.child.stdout.take().map(|output| std::thread::spawn(move || hash(output)));
+        let Some(wall) = wait(&running, limit, &self.stop) else {
+            drop(running);
             if let Some(hashed) = hashed {
                 let _ = hashed.join(); // the pipe ended with the group
             }
             return Ok(if self.stop.is_set() { Ended::Stopped } else { Ended::TooLong });
         };
         // What the command left behind in its group must not run on beside the next run.
-        end_group(&child);
+        let (status, usage) = running.finish().map_err(failed)?;
+        let counted = running.cpu_ns().map_err(failed)?;
+        drop(running); // daemons may hold stdout
         let output = hashed.and_then(|hashed| hashed.join().ok());
-        let counted = group.as_ref().map(|group| group.cpu_ns()).transpose().map_err(failed)?;
         let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
         Ok(Ended::Done(Run {
             wall_ns: wall.as_nanos() as u64,
@@ -162,56 +168,21 @@ fn beyond_ours(peak_kib: libc::c_long) -> u64 {
     if peak_kib > own { peak_kib as u64 * 1024 } else { 0 }
 }
 
-/// Waits for the child with what it and its descendants used. None if the limit passed first or it was stopped: the group
-/// was ended.
-fn wait(
-    child: &Child,
-    started: u64,
-    limit: Duration,
-    stop: &Stop,
-) -> std::io::Result<Option<(ExitStatus, libc::rusage, Duration)>> {
-    let pid = child.id() as libc::pid_t;
-    let mut ended = false;
-    // SAFETY: pidfd_open takes a pid and flags.
-    let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as libc::c_int;
-    if pidfd < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
+/// Waits for the command's end, and tells how long it ran. None if the limit passed first or it was stopped.
+fn wait(running: &Running<'_>, limit: Duration, stop: &Stop) -> Option<Duration> {
     loop {
-        let left = limit.saturating_sub(since(started));
-        let mut poll = libc::pollfd { fd: pidfd, events: libc::POLLIN, revents: 0 };
-        let timeout = left.min(LOOK).as_millis().max(1) as libc::c_int;
-        // SAFETY: one valid pollfd.
-        if unsafe { libc::poll(&mut poll, 1, if ended { -1 } else { timeout }) } > 0 {
-            break;
+        let left = limit.saturating_sub(since(running.begun_ns));
+        if running.ends_within(left.min(LOOK)) {
+            return Some(since(running.begun_ns));
         }
-        if (left.is_zero() || stop.is_set()) && !ended {
-            end_group(child);
-            ended = true;
+        if left.is_zero() || stop.is_set() {
+            return None;
         }
-    }
-    // SAFETY: the descriptor is ours; rusage and status are plain numbers that wait4 fills.
-    unsafe {
-        libc::close(pidfd);
-        let mut usage: libc::rusage = std::mem::zeroed();
-        let mut status = 0;
-        let got = libc::wait4(pid, &mut status, 0, &mut usage);
-        let wall = since(started);
-        if got < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok((!ended).then(|| (ExitStatus::from_raw(status), usage, wall)))
     }
 }
 
 fn since(started: u64) -> Duration {
     Duration::from_nanos(now_ns().saturating_sub(started))
-}
-
-/// Kills what is left of the child's process group.
-fn end_group(child: &Child) {
-    // SAFETY: kill takes two numbers. The group bears the child's pid, which cannot be reused while the group lives.
-    unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
 }
 
 fn hash(mut output: impl Read) -> u64 {
@@ -232,8 +203,9 @@ mod tests {
     use std::time::Instant;
 
     fn run(command: &str, hash: bool) -> Run {
-        let runner = Runner::new(command, &Shell::Auto, None, hash, &Stop::default()).expect("a command");
-        match runner.run(Duration::from_secs(20), true).expect("it runs") {
+        let enclosure = Enclosure::new().expect("a guard");
+        let runner = Runner::new(command, &Shell::Auto, &enclosure, &Stop::default()).expect("a command");
+        match runner.hashed(hash).run(Duration::from_secs(20), true).expect("it runs") {
             Ended::Done(run) => run,
             Ended::TooLong | Ended::Stopped => panic!("{command} took too long"),
         }
@@ -277,7 +249,9 @@ mod tests {
     fn what_hangs_is_ended_with_all_its_children() {
         let marker = format!("3{}", std::process::id());
         let command = format!("sleep {marker} & sleep {marker}");
-        let runner = Runner::new(&command, &Shell::Auto, None, true, &Stop::default()).expect("a command");
+        let enclosure = Enclosure::new().expect("a guard");
+        let runner = Runner::new(&command, &Shell::Auto, &enclosure, &Stop::default()).expect("a command");
+        let runner = runner.hashed(true);
         let started = Instant::now();
         assert!(matches!(runner.run(Duration::from_millis(200), true), Ok(Ended::TooLong)));
         assert!(started.elapsed() < Duration::from_secs(5));
@@ -292,7 +266,8 @@ mod tests {
     #[test]
     fn what_is_stopped_ends_at_once() {
         let stop = Stop::default();
-        let runner = Runner::new("sleep 30", &Shell::Auto, None, false, &stop).expect("a command");
+        let enclosure = Enclosure::new().expect("a guard");
+        let runner = Runner::new("sleep 30", &Shell::Auto, &enclosure, &stop).expect("a command");
         let started = Instant::now();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(100));
@@ -304,8 +279,9 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_said() {
+        let enclosure = Enclosure::new().expect("a guard");
         let runner =
-            Runner::new("/no/such/program", &Shell::Auto, None, false, &Stop::default()).expect("a command");
+            Runner::new("/no/such/program", &Shell::Auto, &enclosure, &Stop::default()).expect("a command");
         let said =
             runner.run(Duration::from_secs(1), true).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(said.contains("/no/such/program"), "{said}");

@@ -3,6 +3,7 @@
 //! The same answer with instructions in place of times is made by [`crate::exact`].
 
 use crate::Error;
+use crate::enclosure::Enclosure;
 use crate::exact::Counts;
 use crate::overhead::Overhead;
 use crate::run::{Ended, Runner, Shell, Stop};
@@ -134,9 +135,10 @@ pub fn measure(
     size: f64,
     runs: u32,
     limit: Duration,
+    enclosure: &Enclosure,
     stop: &Stop,
 ) -> Result<Point, Error> {
-    let runner = Runner::new(command, shell, None, false, stop)?;
+    let runner = Runner::new(command, shell, enclosure, stop)?;
     let failed = |why: String| Error::Command { command: command.to_owned(), why };
     let (mut walls, mut cpus) = (Vec::new(), Vec::new());
     for _ in 0..runs.max(1) {

@@ -1,8 +1,8 @@
 //! Times two commands: warm-up, then pairs in random order, with probes of the machine beside them, until it knows.
 
 use crate::Error;
-use crate::cgroup::Groups;
 use crate::decide::{self, Expectation, Outcome, alpha_left, alpha_of, looks};
+use crate::enclosure::Enclosure;
 use crate::evidence::{Metric, estimate, log_ratios};
 use crate::machine;
 use crate::probe::{Prober, set_aside};
@@ -10,7 +10,6 @@ use crate::run::{Ended, Runner, Shell, Stop};
 use crate::values::{Comparison, Estimate, Machine, Pair, Run, SCHEMA, Side, Verdict};
 use slowpath_stats::median;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// How to compare.
@@ -70,7 +69,8 @@ pub struct Progress {
 /// A comparison in the making.
 struct Timing<'o> {
     options: &'o Options,
-    runners: [Runner; 2],
+    enclosure: &'o Enclosure,
+    runners: [Runner<'o>; 2],
     prober: Prober,
     random: fastrand::Rng,
     started: Instant,
@@ -79,21 +79,23 @@ struct Timing<'o> {
 }
 
 /// Compares two commands. What was measured before a side failed is in the result, with `failure` set.
-pub fn timed(options: &Options, mut progress: impl FnMut(&Progress)) -> Result<Comparison, Error> {
+pub fn timed(
+    options: &Options,
+    enclosure: &Enclosure,
+    mut progress: impl FnMut(&Progress),
+) -> Result<Comparison, Error> {
     if options.min_pairs < 2 || options.max_pairs < options.min_pairs {
         return Err(Error::Options(
             "there must be at least 2 pairs, and no fewer at most than at least".to_owned(),
         ));
     }
-    let groups = Groups::new().map(Rc::new);
     let runner = |side: usize| {
-        let command = &options.commands[side];
-        let runner =
-            Runner::new(command, &options.shell, options.input.clone(), options.same_output, &options.stop);
-        runner.map(|runner| runner.counted_by(groups.clone()))
+        let runner = Runner::new(&options.commands[side], &options.shell, enclosure, &options.stop);
+        runner.map(|runner| runner.reading(options.input.clone()).hashed(options.same_output))
     };
     let mut timing = Timing {
         options,
+        enclosure,
         runners: [runner(0)?, runner(1)?],
         prober: Prober::new(),
         random: fastrand::Rng::new(),
@@ -177,7 +179,9 @@ impl Timing<'_> {
             _ => Shell::Named("sh".to_owned()),
         };
         let failed = |why: String| Error::Command { command: command.to_owned(), why };
-        match Runner::new(command, &shell, None, false, stop)?.run(self.options.time_limit, true)? {
+        // It may well start a server that the runs ask.
+        let runner = Runner::new(command, &shell, self.enclosure, stop)?.keeping_daemons();
+        match runner.run(self.options.time_limit, true)? {
             Ended::Done(run) if run.exit == 0 => Ok(()),
             Ended::Done(run) => Err(failed(format!("it exited with {}", run.exit))),
             Ended::TooLong => Err(failed("it took longer than the time limit".to_owned())),

@@ -1,8 +1,10 @@
 //! One run under callgrind, and what it counted.
 
 use crate::Error;
+use crate::enclosure::Enclosure;
 use crate::run::{Ended, Runner, Shell, Stop, words};
 use slowpath_formats::callgrind::{Function, INSTRUCTIONS, functions, tool};
+use slowpath_leftovers::Folder;
 use std::time::Duration;
 
 /// What a run counted.
@@ -16,13 +18,19 @@ pub struct Counted {
 
 /// Runs a command once under callgrind with all its descendants. An error if valgrind is missing, or the command fails or takes
 /// longer than the limit, all of it under valgrind.
-pub fn count(command: &str, shell: &Shell, limit: Duration, stop: &Stop) -> Result<Counted, Error> {
+pub fn count(
+    command: &str,
+    shell: &Shell,
+    limit: Duration,
+    enclosure: &Enclosure,
+    stop: &Stop,
+) -> Result<Counted, Error> {
     let failed = |why: String| Error::Command { command: command.to_owned(), why };
-    let folder = tempfile::tempdir().map_err(|error| failed(format!("no temporary folder: {error}")))?;
+    let folder = Folder::new().map_err(|error| failed(format!("no temporary folder: {error}")))?;
     let asked = tool::words(folder.path(), &[]).map_err(|missing| Error::Options(missing.to_string()))?;
     let mut all: Vec<String> = asked.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     all.extend(words(command, shell)?);
-    match Runner::of_words(command, all, stop).run(limit, true)? {
+    match Runner::of_words(command, all, enclosure, stop).run(limit, true)? {
         Ended::Done(run) if run.exit == 0 => {}
         Ended::Done(run) => {
             let said = tool::complaints(folder.path())
