@@ -14,6 +14,7 @@ use crate::target::about;
 use crate::{Error, Options, Outcome, Progress, clock, signals};
 use merge::{Names, Slices};
 use slowpath_formats::callgrind::{INSTRUCTIONS, functions, tool};
+use slowpath_leftovers::{Folder, Guard, Wards};
 use slowpath_recording::about::{Collector, State};
 use slowpath_recording::tables::{Function, Module, Process, Slice, SliceCall, Thread};
 use slowpath_recording::{About, Writer, folder};
@@ -30,7 +31,7 @@ const SLICED: &str = "--dump-every-bb=1";
 /// Runs a command to its end under callgrind, and records what it counted.
 pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcome, Error> {
     let program = command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
-    let scratch = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
+    let scratch = Folder::new().map_err(Error::system("make a temporary folder"))?;
     let mut words =
         tool::words(scratch.path(), &[SLICED]).map_err(|missing| Error::Valgrind(missing.to_string()))?;
     words.extend(command.iter().cloned());
@@ -51,6 +52,10 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
     let mut writer = Writer::create(&path, &about, options.owner)?;
     signals::install().map_err(Error::system("handle signals"))?;
 
+    // If we are killed nobody reads what they count: they end.
+    let mark = tool::mark(scratch.path());
+    let _guard = Guard::start(Wards { group: None, argument: Some(&mark) })
+        .map_err(Error::system("start the process that ends valgrind if slowpath is killed"))?;
     let start = clock::now_ns();
     let held = Held::fork(&words, None, None)?;
     let pid = held.pid;

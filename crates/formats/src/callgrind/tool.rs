@@ -23,16 +23,23 @@ pub fn words(folder: &Path, options: &[&str]) -> Result<Vec<OsString>, Missing> 
     let valgrind =
         std::env::split_paths(&path).map(|folder| folder.join("valgrind")).find(|path| path.is_file());
     let mut words = vec![valgrind.ok_or(Missing)?.into_os_string()];
-    words.extend(["-q", "--tool=callgrind", "--trace-children=yes"].map(OsString::from));
-    let named = |option: &str, prefix: &str| {
-        // A percent sign has a meaning in these options.
-        let folder = folder.to_string_lossy().replace('%', "%%");
-        OsString::from(format!("--{option}={folder}/{prefix}%p"))
-    };
-    words.extend([named("callgrind-out-file", PREFIX), named("log-file", LOG)]);
+    // No debugger will ask; for one valgrind makes files in the temporary folder that stay if it is killed.
+    words.extend(["-q", "--vgdb=no", "--tool=callgrind", "--trace-children=yes"].map(OsString::from));
+    words.extend([mark(folder), named(folder, "log-file", LOG)]);
     words.extend(options.iter().map(OsString::from));
     words.push("--".into());
     Ok(words)
+}
+
+/// The one of these words that all processes have among their arguments whose files go into `folder`, and no others.
+pub fn mark(folder: &Path) -> OsString {
+    named(folder, "callgrind-out-file", PREFIX)
+}
+
+fn named(folder: &Path, option: &str, prefix: &str) -> OsString {
+    // A percent sign has a meaning in these options.
+    let folder = folder.to_string_lossy().replace('%', "%%");
+    OsString::from(format!("--{option}={folder}/{prefix}%p"))
 }
 
 /// The files with profiles in a folder, in order of name.
