@@ -100,9 +100,14 @@ impl Place {
         let words = ["compare", "--no-why", "--warmup", "0", "--min-pairs", "2", "--max-pairs", "2", "--"];
         let mut run = self.slowpath(&words);
         assert!(run.args(["true", "true"]).status().unwrap().success());
-        let folder = fs::read_dir(self.folder.path().join("tmp")).unwrap();
-        let left: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+        let left = self.folders();
         assert!(left.is_empty(), "{left:?}");
+    }
+
+    /// What lies where temporary folders are made.
+    fn folders(&self) -> Vec<PathBuf> {
+        let folder = fs::read_dir(self.folder.path().join("tmp")).unwrap();
+        folder.flatten().map(|entry| entry.path()).collect()
     }
 }
 
@@ -185,6 +190,7 @@ fn a_program_under_valgrind_ends_with_slowpath() {
     fs::write(place.folder.path().join("daemon"), daemon).unwrap();
     let command = "setsid -f sh daemon; exec sleep 1000";
     place.killed(&["record", "--exact", "--", "sh", "-c", command], "daemon", 1, ms(0));
+    assert_eq!(place.folders().len(), 1, "each start removes the one of the last, which could not");
     place.is_swept();
 }
 
