@@ -31,7 +31,6 @@ pub(crate) const TURN_MS: i32 = 10;
 pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error> {
     signals::prepare();
     resources::raise();
-    signals::install().map_err(Error::system("handle signals"))?;
     let command = Command::new(words, options.user.as_deref())?;
     let Means { plan, mut machine, mut bpf, ptrace, degraded } = means(&options, false)?;
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -44,6 +43,7 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
         about.collectors.push(Collector { name: "tracer".to_owned(), how: how_traced(cost) });
     }
     trace(&options, &mut bpf, &mut about);
+    signals::install().map_err(Error::system("handle signals"))?;
     let Storage { writer, temporary } = match storage::begin(&options, &mut about, texts.first()) {
         Ok(storage) => storage,
         Err(error) => {
