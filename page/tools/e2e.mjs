@@ -38,7 +38,17 @@ execFileSync("gcc", ["-O1", "-g", "-o", `${dir}/deep`, `${page}/e2e/deep.c`]);
 findings.deep = record(dir, [`${dir}/deep`]);
 view(dir, [id("deep")], "deep.html");
 const sides = ["slow", "fixed"].map((side) => `${built("small-io", side)} ${dir}/table.${side}`);
-const compare = ["compare", "--dir", `${dir}/recordings`, "--max-pairs", "5", "--html", "verdict.html", "--", ...sides];
+const compare = [
+  "compare",
+  "--dir",
+  `${dir}/recordings`,
+  "--max-pairs",
+  "5",
+  "--html",
+  "verdict.html",
+  "--",
+  ...sides,
+];
 execFileSync(`${root}/scripts/as-root`, [slowpath, ...compare], {
   cwd: dir,
   stdio: ["ignore", "ignore", "inherit"],
