@@ -134,8 +134,14 @@ mod tests {
     fn member(folder: &Path) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", "echo 0 > \"$1/cgroup.procs\" && setsid -f sleep 1000 && exec sleep 1000", "--"]);
-        let (before, child) = (members(folder), command.arg(folder).spawn().expect("sh runs"));
-        while members(folder) < before + 2 {
+        // The shell and what detaches the other are members too, for a while.
+        let asleep = || {
+            let listed = fs::read_to_string(folder.join("cgroup.procs")).expect("members");
+            let name = |pid: &str| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            listed.lines().filter(|pid| name(pid) == "sleep\n").count()
+        };
+        let (before, child) = (asleep(), command.arg(folder).spawn().expect("sh runs"));
+        while asleep() < before + 2 {
             std::thread::yield_now();
         }
         child
