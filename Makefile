@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test test-all lint unit e2e page-lint page-unit page-e2e page-bench bench suites screenshots clean
+.PHONY: help setup setup-test build page demo test test-all lint unit e2e page-lint page-unit page-e2e page-bench bench suites fuzz screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -72,6 +72,9 @@ page-bench: setup-test build ## how soon the page of a large recording is seen
 
 suites: build ## the test suites of Debian's sed and zlib, watched and unwatched (as root)
 	@tests/suites/run
+
+fuzz: page ## a fuzzer thinks of files and recordings, MINUTES=5 each target (nightly Rust, cargo-fuzz)
+	@scripts/fuzz $(or $(MINUTES),5) $(TARGETS)
 
 screenshots: setup-test build ## take the README's screenshots anew
 	@$(NPM) run --silent screenshots

@@ -1,0 +1,335 @@
+//! Recordings to start from: small ones of every kind, in which each cause is found. What is made wild from there still goes deep
+//! into what is concluded, as bytes of chance would not.
+
+use crate::common::about;
+use crate::sampled::{self, MS as MS_F, Run};
+use crate::traced::{MS, Mode, OTHER, Traced, US};
+use slowpath_recording::tables::*;
+use slowpath_recording::{About, Recording, Tables};
+use std::sync::OnceLock;
+
+/// `about.json` and tables.
+pub(crate) type Base = (About, Tables);
+
+/// All of them.
+pub(crate) fn all() -> &'static [Base] {
+    static ALL: OnceLock<Vec<Base>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all = vec![(about(1), Tables::default()), growing(), in_rounds(), in_slices(), unnamed()];
+        for mode in [Mode::Each, Mode::AddedUp] {
+            all.extend([reading(mode), asking(mode), small(mode), polling(mode)].map(apart));
+        }
+        all.extend([syncing(), unanswered(), chatty(), children()].map(apart));
+        all
+    })
+}
+
+fn apart(recording: Recording) -> Base {
+    (recording.about, recording.tables)
+}
+
+/// `main` calls `load`, which calls `parse` and `grow`; each call of `grow` costs more than the one before, and calls `leaf` more
+/// often.
+fn growing() -> Base {
+    let (main, load, grow, leaf, parse) = (0, 1, 2, 3, 4);
+    let mut tables = functions(&["main", "load", "grow", "leaf", "parse"]);
+    for (stack, parent) in
+        [(main, None), (load, Some(main)), (grow, Some(load)), (leaf, Some(grow)), (parse, Some(load))]
+    {
+        tables.stacks.push(Stack { stack, parent, location: stack });
+    }
+    for (probe, location) in [(0, grow), (1, leaf), (2, load)] {
+        tables.probes.push(Probe { probe, process: 0, location, kind: "function".into(), offset: 0 });
+    }
+    let (mut run, mut leaves) = (Run::new(tables), 0);
+    for round in 1..=120u64 {
+        run.call(2, round, None);
+        run.spend(MS_F, parse);
+        run.call(0, round, None);
+        run.call(1, leaves, Some(0));
+        leaves += 2 * round;
+        run.spend(0.02 * MS_F * round as f64, grow);
+        run.spend(0.08 * MS_F * round as f64, leaf);
+    }
+    sampled_to_the_end(run, &[(0, 120), (1, leaves), (2, 120)])
+}
+
+/// The rounds of a loop of `main` that holds an inner one, a call of `memmove` and one of `parse`.
+fn in_rounds() -> Base {
+    let mut tables = functions(&["main", "memmove", "parse"]);
+    let places = [(3u32, 0, 0x30), (4, 0, 0x50), (5, 0, 0x60)];
+    for (location, function, address) in places {
+        tables.locations.push(Location { location, module: Some(0), address, kind: "native".into() });
+        let (file, kind) = (Some("program.c".to_owned()), "native".to_owned());
+        tables.frames.push(Frame { location, depth: 0, function, file, line: Some(3), kind });
+    }
+    for (stack, parent, location) in
+        [(0, None, 3), (1, None, 4), (2, None, 5), (3, Some(2), 1), (4, Some(1), 2)]
+    {
+        tables.stacks.push(Stack { stack, parent, location });
+    }
+    let whole = |loop_number, parent, ranges, work: &str| Loop {
+        loop_number,
+        location: 0,
+        parent,
+        ranges,
+        work: work.into(),
+    };
+    tables.loops.push(whole(0, None, vec![0x10, 0x80], "calculates"));
+    tables.loops.push(whole(1, Some(0), vec![0x20, 0x40], "walks"));
+    tables.probes.push(Probe { probe: 0, process: 0, location: 0, kind: "loop".into(), offset: 0x70 });
+    let mut run = Run::new(tables);
+    for round in 1..=120u64 {
+        run.call(0, round, None);
+        run.spend(MS_F, 1);
+        run.spend(0.05 * MS_F * round as f64, 3);
+        run.spend(0.1 * MS_F * round as f64, 0);
+        run.spend(0.5 * MS_F, 4);
+    }
+    sampled_to_the_end(run, &[(0, 120)])
+}
+
+/// Ends a sampled run: its windows, with the hits of each probe, its process and its time.
+fn sampled_to_the_end(run: Run, hits: &[(u32, u64)]) -> Base {
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    for (probe, hits) in hits {
+        let (probe, hits, reason) = (*probe, *hits, "end".to_owned());
+        tables.windows.push(Window { probe, start_ns: 0, end_ns, hits, reason });
+    }
+    sampled::one_thread(&mut tables, end_ns);
+    (about(end_ns), tables)
+}
+
+/// Functions of one program, a location and a frame each.
+fn functions(names: &[&str]) -> Tables {
+    let mut tables = Tables::default();
+    let path = "/nonexistent/program".to_owned();
+    tables.modules.push(Module {
+        module: 0,
+        path,
+        build_id: None,
+        device: 0,
+        inode: 1,
+        size: 1,
+        mtime_ns: 0,
+    });
+    for (number, name) in (0..).zip(names) {
+        let (address, module) = (u64::from(number) * 0x100, Some(0));
+        let (file, line, kind) = (Some("program.c".to_owned()), Some(number + 10), "native".to_owned());
+        tables.locations.push(Location { location: number, module, address, kind: kind.clone() });
+        let name = (*name).to_owned();
+        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+    }
+    tables
+}
+
+/// A run under callgrind: `main` calls `insert`, whose calls cost ever more.
+fn in_slices() -> Base {
+    let mut tables = functions(&["main", "insert", "compare"]);
+    tables.frames.clear();
+    tables.locations.clear();
+    sampled::one_thread(&mut tables, MS);
+    let mut all = 0;
+    for slice in 0..48u32 {
+        let own = [500, 100 + 40 * u64::from(slice), 20 * u64::from(slice)];
+        for (function, own_instructions) in (0..).zip(own) {
+            let instructions = own[function as usize..].iter().sum::<u64>() * 10;
+            let self_instructions = own_instructions * 10;
+            all += self_instructions;
+            tables.slices.push(Slice {
+                process: 0,
+                slice,
+                function,
+                calls: 10,
+                self_instructions,
+                instructions,
+            });
+            if let Some(caller) = function.checked_sub(1) {
+                let calls = 10 * u64::from(slice + 1);
+                tables.slice_calls.push(SliceCall {
+                    process: 0,
+                    slice,
+                    caller,
+                    callee: function,
+                    calls,
+                    instructions,
+                });
+            }
+        }
+    }
+    (About { instructions: Some(all), ..about(MS) }, tables)
+}
+
+/// Samples whose addresses have no names as yet, in modules of every kind.
+fn unnamed() -> Base {
+    let mut tables = Tables::default();
+    let paths = ["/nonexistent/program", "[vdso]", "/dev/zero", "/", "", "/proc/self/mem"];
+    for (module, path) in (0..).zip(paths) {
+        let path = path.to_owned();
+        let build_id = (module % 2 == 0).then(|| "00ff".to_owned());
+        tables.modules.push(Module { module, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
+        let (module, kind) = (Some(module), "native".to_owned());
+        let location = tables.locations.len() as u32;
+        tables.locations.push(Location { location, module, address: 0x1010, kind });
+        tables.stacks.push(Stack { stack: location, parent: location.checked_sub(1), location });
+    }
+    let kind = "jit".to_owned();
+    tables.locations.push(Location { location: 6, module: None, address: 0x1010, kind });
+    tables.stacks.push(Stack { stack: 6, parent: Some(5), location: 6 });
+    let mut run = Run::new(tables);
+    (0..7).for_each(|stack| run.spend(3.0 * MS_F, stack));
+    sampled_to_the_end(run, &[])
+}
+
+/// One file read again and again, and another opened anew for each write.
+fn reading(mode: Mode) -> Recording {
+    let mut traced = Traced::new(mode);
+    let (settings, log) =
+        (traced.file("/etc/settings", "file", 2_000), traced.file("/var/log/it", "file", 10));
+    for _ in 0..120 {
+        traced.call(257, Some(settings), 3, 100 * US);
+        traced.call(0, Some(settings), 2_000, 100 * US);
+        traced.call(3, Some(settings), 0, 100 * US);
+        traced.call(257, Some(log), 4, 100 * US).argument = 0o2101;
+        traced.call(1, Some(log), 20, 10 * US);
+        traced.call(3, Some(log), 0, 100 * US);
+    }
+    traced.recording(60 * MS)
+}
+
+/// Paths that are asked for, some of which are there.
+fn asking(mode: Mode) -> Recording {
+    let mut traced = Traced::new(mode);
+    let there = traced.file("/etc/localtime", "path", 0);
+    let missing: Vec<u32> =
+        (0..4).map(|at| traced.file(&format!("/usr/lib/{at}/module"), "path", 0)).collect();
+    for _ in 0..120 {
+        traced.call(4, Some(there), 0, 100 * US);
+        for path in &missing {
+            traced.call(257, Some(*path), -2, 50 * US);
+        }
+    }
+    traced.recording(40 * MS)
+}
+
+/// Bytes moved a few at a time.
+fn small(mode: Mode) -> Recording {
+    let mut traced = Traced::new(mode);
+    let (file, pipe) = (traced.file("/tmp/out", "file", 0), traced.file("", "pipe", 0));
+    for _ in 0..20 {
+        traced.call(1, Some(file), 10, 500 * US);
+        traced.call(0, Some(pipe), 1, 500 * US);
+        traced.call(8, Some(file), 0, US);
+    }
+    for row in &mut traced.tables.syscalls {
+        if row.number != 8 {
+            row.count = 100;
+            row.bytes *= 100;
+        }
+    }
+    traced.recording(25 * MS)
+}
+
+/// Sleeps between looks that find nothing.
+fn polling(mode: Mode) -> Recording {
+    let mut traced = Traced::new(mode);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..40 {
+        traced.call(45, Some(socket), -11, 5 * US);
+        traced.sleep(230, None, 0, 10 * MS);
+        traced.call(45, Some(socket), 100, 5 * US);
+    }
+    traced.compute(OTHER, 10 * MS);
+    traced.recording(20 * MS)
+}
+
+fn syncing() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..40 {
+        traced.call(1, Some(file), 200, 10 * US);
+        traced.sleep(74, Some(file), 0, 3 * MS);
+    }
+    traced.recording(10 * MS)
+}
+
+fn unanswered() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:53", "address", 0);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..4 {
+        traced.call(42, Some(address), 0, 5 * US);
+        traced.call(44, Some(socket), 30, 5 * US);
+        traced.sleep(7, None, 0, 5_000 * MS);
+    }
+    traced.recording(10 * MS)
+}
+
+fn chatty() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..20 {
+        traced.call(1, Some(socket), 8, 5 * US);
+        traced.call(1, Some(socket), 8, 5 * US);
+        traced.sleep(0, Some(socket), 10, 42 * MS);
+    }
+    traced.recording(10 * MS)
+}
+
+/// A process for each operation, which asks a helper over a socket.
+fn children() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let settings = traced.file("/etc/sign.conf", "file", 100);
+    let address = traced.file("unix:/run/agent", "address", 0);
+    let helper = traced.process(Some(0), "/usr/bin/agent", 7 * MS);
+    for number in 0..14 {
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", 4 * MS);
+        traced.call(56, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        traced.call(257, Some(settings), 3, 10 * US).thread = child;
+        let socket = traced.file("", "socket", 0);
+        traced.call(42, Some(address), 0, 5 * US).thread = child;
+        traced.sleep(0, Some(socket), 10, 2 * MS).thread = child;
+        let (thread, number_of_call, waker) = (child, 0, Some(helper));
+        traced.tables.waits.push(Wait {
+            time_ns: from + MS,
+            duration_ns: 2 * MS,
+            thread,
+            number: number_of_call,
+            file: Some(socket),
+            stack: None,
+            waker,
+            waker_stack: Some(OTHER),
+        });
+        traced.now = from + 8 * MS;
+        let input = traced.file(&format!("/data/{number}"), "file", 100);
+        traced.call(257, Some(input), 3, 10 * US).thread = child;
+        traced.now = from + 10 * MS;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    traced.recording(80 * MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use slowpath_diagnose::findings::Cause;
+    use slowpath_recording::Recording;
+    use std::collections::BTreeSet;
+
+    /// What is changed of a recording without findings would not go deep.
+    #[test]
+    fn each_cause_that_is_looked_for_is_found_in_one() {
+        let mut found: BTreeSet<Cause> = BTreeSet::new();
+        for (about, tables) in super::all() {
+            let recording = Recording::from_tables("/".into(), about.clone(), tables.clone(), Vec::new());
+            assert_eq!(recording.dangling, 0);
+            crate::whole::assert_whole(&recording);
+            found.extend(slowpath_diagnose::diagnose(&recording).findings.iter().map(|one| one.cause));
+        }
+        let wanted: BTreeSet<Cause> =
+            slowpath_diagnose::causes::ALL.iter().map(|(cause, _)| *cause).collect();
+        assert_eq!(found, wanted);
+    }
+}
