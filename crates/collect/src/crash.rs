@@ -3,11 +3,14 @@
 //! The language ends a process that cannot allocate, and nothing can be caught of that but the signal.
 
 use crate::{launch, signals};
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The program that runs, and how it ended: negative if it has not.
 static PID: AtomicI32 = AtomicI32::new(0);
 static EXIT: AtomicI32 = AtomicI32::new(-1);
+/// What it waits on; negative if it does not.
+static LINE: AtomicI32 = AtomicI32::new(-1);
 /// The thread that traces it by ptrace; 0 for none.
 static TRACER: AtomicI32 = AtomicI32::new(0);
 
@@ -16,9 +19,11 @@ const CRASHES: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, l
 /// So often it is looked for the end of a program that somebody of us has waited for, each 10 ms.
 const LOOKS: u32 = 100;
 
-/// From now on a crash waits for this program, which is our child.
-pub(crate) fn running(pid: u32, traced: bool) {
+/// From now on a crash waits for this program, which is our child. As long as it waits itself, for a word on `line`, a crash ends
+/// it.
+pub(crate) fn runs(pid: u32, traced: bool, line: RawFd) {
     EXIT.store(-1, Ordering::SeqCst);
+    LINE.store(line, Ordering::SeqCst);
     if !traced {
         TRACER.store(0, Ordering::SeqCst); // of a former run
     }
@@ -32,6 +37,11 @@ pub(crate) fn running(pid: u32, traced: bool) {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
+}
+
+/// It has been let go.
+pub(crate) fn let_go() {
+    LINE.store(-1, Ordering::SeqCst);
 }
 
 /// The calling thread traces the program: nobody else may wait for it.
@@ -59,6 +69,7 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
             libc::raise(signal);
             return;
         }
+        libc::close(LINE.swap(-1, Ordering::SeqCst));
         libc::write(2, TOLD.as_ptr().cast(), TOLD.len());
         if tracer == libc::gettid() {
             libc::_exit(128 + libc::SIGKILL); // which the kernel sends to what it has traced

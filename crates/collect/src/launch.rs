@@ -3,7 +3,7 @@
 //! Its stdin, stdout, stderr, terminal, signals and limits are its own; ours are left as they were given to us.
 
 use crate::tracer::ptrace::Filter;
-use crate::{Error, resources, signals};
+use crate::{Error, crash, resources, signals};
 use std::ffi::{CString, OsStr};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -126,8 +126,8 @@ impl<'c> Held<'c> {
                 unsafe {
                     let number = |end: &Option<UnixStream>| end.as_ref().map_or(-1, |end| end.as_raw_fd());
                     libc::close(number(&line));
-                    let failed = child(&pointers, command.user.as_ref(), filter, number(&childs));
-                    libc::_exit(if failed == libc::ENOENT { 127 } else { 126 })
+                    let exit = child(&pointers, command.user.as_ref(), filter, number(&childs));
+                    libc::_exit(exit)
                 }
             }
             pid => Ok(Held { pid, command, line }),
@@ -136,9 +136,16 @@ impl<'c> Held<'c> {
 
     /// Lets the child exec, and tells whether it did. `filtered`: with the filter; the child must be traced by then.
     pub(crate) fn go(mut self, filtered: bool) -> Result<(), Error> {
-        let word = if filtered { FILTERED } else { UNFILTERED };
+        crash::runs(self.pid, filtered, self.line.as_ref().map_or(-1, |line| line.as_raw_fd()));
+        let done = self.let_go(filtered);
+        crash::let_go();
+        done
+    }
+
+    fn let_go(&mut self, filtered: bool) -> Result<(), Error> {
         let Some(line) = &mut self.line else { return Ok(()) };
-        line.write_all(&[word]).map_err(Error::system("start the program"))?;
+        line.write_all(&[if filtered { FILTERED } else { UNFILTERED }])
+            .map_err(Error::system("start the program"))?;
         let mut code = [0; 4];
         match line.read_exact(&mut code) {
             Err(_) => Ok(()), // closed by the exec
@@ -159,8 +166,7 @@ impl<'c> Held<'c> {
 const UNFILTERED: u8 = b'!';
 const FILTERED: u8 = b'f';
 
-/// Runs in the child, and returns only where it cannot exec: the system's answer. It waits for a word on `line`, unless that is
-/// negative.
+/// Runs in the child, and returns only where it cannot exec: its exit code. It waits for a word on `line`, unless that is negative.
 ///
 /// # Safety
 /// Only between fork and exec, with `arguments` ended by a null pointer.
@@ -174,7 +180,7 @@ unsafe fn child(
     // SAFETY: system calls on our own descriptors and on memory that outlives them.
     unsafe {
         if line >= 0 && libc::read(line, (&raw mut byte).cast(), 1) != 1 {
-            return libc::ENOENT; // the parent is gone
+            return 125; // the parent is gone
         }
         let filter = filter.filter(|_| byte == FILTERED);
         let filtered = filter.is_none_or(|filter| filter.install().is_ok());
@@ -201,7 +207,7 @@ unsafe fn child(
         if line >= 0 {
             libc::write(line, (&raw const code).cast(), 4);
         }
-        code
+        if code == libc::ENOENT { 127 } else { 126 }
     }
 }
 

@@ -157,7 +157,6 @@ impl Run<'_> {
         }
         // Without it the end is noticed a little later.
         let pidfd = launch::pidfd(pid).ok();
-        crash::running(pid, self.session.ptrace.is_some());
         let mut sampler = own.as_mut().or(self.machine.as_mut());
         if let (Some(sampler), Some(pidfd)) = (&mut sampler, &pidfd) {
             sampler.watch(pidfd.as_raw_fd());
@@ -286,7 +285,6 @@ fn unrecorded(command: &Command, runs: u32, why: &Error) -> Result<Outcome, Erro
         let pid = held.pid;
         held.go(false).inspect_err(|_| drop(launch::ended(pid)))?;
         let pidfd = launch::pidfd(pid).ok();
-        crash::running(pid, false);
         let ended = follow(pid, || {
             launch::wait_for(pidfd.as_ref(), TURN_MS);
             launch::ended(pid)

@@ -66,7 +66,6 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
         folder::discard(&kept, &options.caller);
         return Err(error);
     }
-    crash::running(pid, false);
     let pidfd = launch::pidfd(pid).ok(); // without it the end is noticed a little later
     let interrupted = signals::interrupts();
     let mut counted = Counted::default();
