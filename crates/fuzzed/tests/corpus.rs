@@ -1,5 +1,7 @@
 //! Replays what fuzzing found worth keeping, and some thousands of inputs of chance from a fixed seed: nothing may panic.
 
+#![allow(clippy::print_stderr)] // which input it was is said
+
 use std::path::Path;
 
 /// A generator that gives every run the same numbers.
