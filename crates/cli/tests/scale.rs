@@ -43,8 +43,7 @@ fn the_function_that_is_quadratic_is_named_and_the_linear_one_is_not() {
         let rising: Vec<&str> =
             value["rising"].as_array().unwrap().iter().map(|one| one["function"].as_str().unwrap()).collect();
         assert_eq!(rising, ["square"], "{value:#}");
-        let exponent = value["rising"][0]["law"]["exponent"].as_f64().unwrap();
-        exponent
+        value["rising"][0]["law"]["exponent"].as_f64().unwrap()
     };
     // Times on a busy machine scatter: one of three measurements has to be good. Who is named must be right each time.
     assert!((0..3).any(|_| (1.8..2.2).contains(&measured())), "no exponent near 2");
