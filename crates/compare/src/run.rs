@@ -270,10 +270,11 @@ mod tests {
         let enclosure = Enclosure::new().expect("a guard");
         let runner = Runner::new("sleep 30", &Shell::Auto, &enclosure, &stop).expect("a command");
         let started = Instant::now();
-        std::thread::spawn(move || {
+        let later = std::thread::Builder::new().spawn(move || {
             std::thread::sleep(Duration::from_millis(100));
             stop.0.store(true, Ordering::Relaxed);
         });
+        later.expect("a thread");
         assert!(matches!(runner.run(Duration::from_secs(60), true), Ok(Ended::Stopped)));
         assert!(started.elapsed() < Duration::from_secs(10));
     }

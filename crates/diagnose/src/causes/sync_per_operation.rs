@@ -50,7 +50,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         let Waits { sum, intervals, files, bytes } = sums.entry((process, calls.own(row))).or_default();
         if evidence.by_ptrace {
-            *bytes += row.argument;
+            *bytes = bytes.saturating_add(row.argument); // whatever the program asked for
         }
         sum.add(row);
         if row.count == 1 {

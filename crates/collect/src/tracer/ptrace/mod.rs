@@ -79,6 +79,14 @@ struct Shared {
     ended: OnceLock<Ended>,
 }
 
+impl Shared {
+    /// The command has ended.
+    fn end(&self, how: Ended) {
+        crash::ended(how.exit);
+        let _ = self.ended.set(how);
+    }
+}
+
 /// The tracer of one run of the command.
 pub(crate) struct Ptrace {
     thread: Option<std::thread::JoinHandle<()>>,

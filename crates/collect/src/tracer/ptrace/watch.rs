@@ -9,7 +9,6 @@ use super::sys::{self, Go};
 use super::{Floor, Shared};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
-use crate::crash;
 use crate::launch::Ended;
 use crate::sampler::record::Regs;
 use crate::tracer::event::{FileId, StackCopy};
@@ -130,9 +129,7 @@ impl Watch {
                     } else {
                         self.ended(tid, status);
                         if tid == self.root {
-                            let ended = Ended::new(status, &usage);
-                            crash::ended(ended.exit);
-                            let _ = self.shared.ended.set(ended);
+                            self.shared.end(Ended::new(status, &usage));
                             over = Some(now_ns());
                         }
                     }
