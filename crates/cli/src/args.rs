@@ -343,7 +343,7 @@ pub struct Scale {
     /// from its victims; some 50 times slower, so take small sizes. Times are not told
     #[arg(long, conflicts_with_all = ["calls", "used", "limit", "no_record", "runs"])]
     pub exact: bool,
-    /// Bare runs of each size
+    /// Bare runs of each size; up to three times as many where their times differ
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub runs: u32,
     /// Tell what it would take at this size

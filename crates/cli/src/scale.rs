@@ -109,15 +109,26 @@ fn timed(
 ) -> Result<Scaling, (String, u8)> {
     let stop = stopped_by_signals();
     let bar = spinner();
-    let (mut points, mut recordings, mut findings) = (Vec::new(), Vec::new(), None);
-    for (size, command) in sizes {
+    let shell = Shell::Auto;
+    let mut done = 0;
+    let show = |command: &str| {
+        done += 1;
         if let Some(bar) = &bar {
-            bar.set_message(shown!("{} of {} sizes: {}", points.len() + 1, sizes.len(), command).to_string());
+            bar.set_message(shown!("run {} at {} sizes: {}", done, sizes.len(), command).to_string());
             bar.tick();
         }
-        let shell = Shell::Auto;
-        let point = measure(command, &shell, *size, scale.runs, limit, enclosure, &stop).map_err(failed)?;
-        if !scale.no_record {
+    };
+    let points = measure(sizes, &shell, scale.runs, limit, (enclosure, &stop), show).map_err(failed)?;
+    let (mut recordings, mut findings) = (Vec::new(), None);
+    if !scale.no_record {
+        for ((_, command), point) in sizes.iter().zip(&points) {
+            if let Some(bar) = &bar {
+                bar.set_message(
+                    shown!("recording {} of {} sizes: {}", recordings.len() + 1, sizes.len(), command)
+                        .to_string(),
+                );
+                bar.tick();
+            }
             let repeat = ((SHORT_NS / point.cost().max(1.0)) as u64).clamp(1, REPEAT_MOST);
             let words = words(command, &shell).map_err(failed)?;
             let within = Within { enclosure, stop: &stop, at: &scale.kept };
@@ -125,7 +136,6 @@ fn timed(
             recordings.push(recording);
             findings = Some(found);
         }
-        points.push(point);
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();

@@ -21,8 +21,8 @@ fn the_function_that_is_quadratic_is_named_and_the_linear_one_is_not() {
     std::fs::write(
         &source,
         "#include <stdlib.h>\n\
-         __attribute__((noinline)) long linear(long n) { volatile long s = 0; for (long i = 0; i < n * 4000; i++) s += i; return s; }\n\
-         __attribute__((noinline)) long square(long n) { volatile long s = 0; for (long i = 0; i < n * n * 4; i++) s += i; return s; }\n\
+         __attribute__((noinline)) long linear(long n) { volatile long s = 0; for (long i = 0; i < n * 1000; i++) s += i; return s; }\n\
+         __attribute__((noinline)) long square(long n) { volatile long s = 0; for (long i = 0; i < n * n; i++) s += i; return s; }\n\
          int main(int c, char **v) { long n = atol(v[c - 1]); return linear(n) + square(n) == 42; }\n",
     )
     .unwrap();
@@ -42,18 +42,21 @@ fn the_function_that_is_quadratic_is_named_and_the_linear_one_is_not() {
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
         let rising: Vec<&str> =
             value["rising"].as_array().unwrap().iter().map(|one| one["function"].as_str().unwrap()).collect();
-        assert_eq!(rising, ["square"], "{value:#}");
-        value["rising"][0]["law"]["exponent"].as_f64().unwrap()
+        assert!(rising.is_empty() || rising == ["square"], "{value:#}");
+        rising.first().map(|_| value["rising"][0]["law"]["exponent"].as_f64().unwrap())
     };
-    // Times on a busy machine scatter: one of three measurements has to be good. Who is named must be right each time.
-    assert!((0..3).any(|_| (1.8..2.2).contains(&measured())), "no exponent near 2");
-    let text = String::from_utf8_lossy(
-        &scale(dir.path(), &["--no-record", "-L", "n=5000,10000,20000", "--", "./quad {n}"]).stdout,
-    )
-    .into_owned();
-    let (_, rises) = text.split_once("CPU time rises as n^").unwrap_or_else(|| panic!("{text}"));
-    let exponent: f64 = rises.split_whitespace().next().unwrap().parse().unwrap();
-    assert!((1.3..2.5).contains(&exponent), "{text}");
+    // Times on a busy machine scatter: one of three measurements has to be good. No other may be named in any.
+    let near_two = |exponent: f64| (1.8..2.2).contains(&exponent);
+    assert!((0..3).any(|_| measured().is_some_and(near_two)), "no exponent near 2");
+    let whole = || {
+        let text = String::from_utf8_lossy(
+            &scale(dir.path(), &["--no-record", "-L", "n=5000,10000,20000", "--", "./quad {n}"]).stdout,
+        )
+        .into_owned();
+        let (_, rises) = text.split_once("CPU time rises as n^").unwrap_or_else(|| panic!("{text}"));
+        rises.split_whitespace().next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!((0..3).any(|_| (1.5..2.3).contains(&whole())), "no exponent of the whole near 2");
 }
 
 /// Valgrind is part of what tests need (`scripts/setup test`). Counts are exact, so nothing here depends on time.

@@ -21,6 +21,10 @@ const RISES: f64 = 1.0;
 /// A function with this share of another's time stands for it; one whose exponent is so much below the steepest only calls it.
 const INSIDE: f64 = 0.8;
 const THINNED: f64 = 0.3;
+/// Two runs that took the same, up to this factor: the tenth by which CPU times of equal work differ on a machine at rest.
+const AGREE: f64 = 1.1;
+/// Rounds at most, as a multiple of those asked for, where times do not agree.
+const PATIENCE: u32 = 3;
 /// It has samples at this many sizes at least.
 const SIZES: usize = 3;
 
@@ -128,32 +132,71 @@ pub struct Scaling {
     pub findings: Vec<Finding>,
 }
 
-/// Runs a command bare, `runs` times, and returns its point. An error if it fails or takes longer than the limit.
+/// Runs the command of each size bare, in rounds of all sizes, and returns their points in the order given. Rounds, for what else
+/// the machine does lasts seconds: it then touches one run of each size, and not all runs of one. `rounds` of them; where two or
+/// more were asked for, the sizes whose two least CPU times differ by more than [`AGREE`] are run again, up to [`PATIENCE`] times
+/// as often. `before` is called with each command before it runs. An error if one fails or takes longer than the limit.
 pub fn measure(
-    command: &str,
+    commands: &[(f64, String)],
     shell: &Shell,
-    size: f64,
-    runs: u32,
+    rounds: u32,
     limit: Duration,
-    enclosure: &Enclosure,
-    stop: &Stop,
-) -> Result<Point, Error> {
-    let runner = Runner::new(command, shell, enclosure, stop)?;
-    let failed = |why: String| Error::Command { command: command.to_owned(), why };
-    let (mut walls, mut cpus) = (Vec::new(), Vec::new());
-    for _ in 0..runs.max(1) {
-        match runner.run(limit, true)? {
-            Ended::Done(run) if run.exit == 0 => {
-                walls.push(run.wall_ns as f64);
-                cpus.push(run.cpu_ns() as f64);
+    within: (&Enclosure, &Stop),
+    mut before: impl FnMut(&str),
+) -> Result<Vec<Point>, Error> {
+    let (enclosure, stop) = within;
+    let mut times = vec![Times::default(); commands.len()];
+    let rounds = rounds.max(1);
+    for round in 0..rounds * PATIENCE {
+        for ((_, command), times) in commands.iter().zip(&mut times) {
+            if round >= rounds && times.settled() {
+                continue;
             }
-            Ended::Done(run) => return Err(failed(format!("it exited with {}", run.exit))),
-            Ended::Stopped => return Err(Error::Interrupted),
-            Ended::TooLong => return Err(failed(format!("it took longer than {} s", limit.as_secs()))),
+            before(command);
+            let failed = |why: String| Error::Command { command: command.clone(), why };
+            match Runner::new(command, shell, enclosure, stop)?.run(limit, true)? {
+                Ended::Done(run) if run.exit == 0 => {
+                    times.walls.push(run.wall_ns as f64);
+                    times.cpus.push(run.cpu_ns() as f64);
+                }
+                Ended::Done(run) => return Err(failed(format!("it exited with {}", run.exit))),
+                Ended::Stopped => return Err(Error::Interrupted),
+                Ended::TooLong => return Err(failed(format!("it took longer than {} s", limit.as_secs()))),
+            }
         }
     }
-    let cpu_ns = cpus.into_iter().fold(f64::INFINITY, f64::min);
-    Ok(Point { size, wall_ns: Some(median(&walls).unwrap_or(0.0)), cpu_ns: Some(cpu_ns), instructions: None })
+    let point = |((size, _), times): (&(f64, String), &Times)| Point {
+        size: *size,
+        wall_ns: Some(median(&times.walls).unwrap_or(0.0)),
+        cpu_ns: times.least().first().copied(),
+        instructions: None,
+    };
+    Ok(commands.iter().zip(&times).map(point).collect())
+}
+
+/// The bare runs of one size so far, ns.
+#[derive(Debug, Clone, Default)]
+struct Times {
+    walls: Vec<f64>,
+    cpus: Vec<f64>,
+}
+
+impl Times {
+    /// CPU times from the least up.
+    fn least(&self) -> Vec<f64> {
+        let mut cpus = self.cpus.clone();
+        cpus.sort_by(f64::total_cmp);
+        cpus
+    }
+
+    /// Whether its least time was met twice. Noise only adds to a time, so then it is what the command needs. One run that was
+    /// asked for is all there is to know.
+    fn settled(&self) -> bool {
+        match self.least()[..] {
+            [least, next, ..] => next <= least * AGREE,
+            _ => true,
+        }
+    }
 }
 
 /// Fits what was measured; `recordings` holds one of each size, in the order of the points, symbols resolved.
