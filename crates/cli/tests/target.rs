@@ -5,6 +5,7 @@
 mod support;
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{SLOWPATH, interrupted, json, one_at_a_time, program, said, slowpath};
@@ -96,11 +97,25 @@ fn a_parent_that_forks_all_the_time_does_not_vanish() {
     for number in 0..600 {
         std::fs::write(files.join(number.to_string()), "").unwrap();
     }
+    // Which steps of a child are sampled is chance where the machine is busy: one of three runs has to show all of them.
+    let shown = |_| {
+        let parts = sampled_parts(&files);
+        assert!(parts.iter().all(|(_, weighed)| (0.9..=1.1).contains(weighed)), "{parts:?}");
+        // Before they are weighed too, but for a child's last steps, which are after its last record.
+        parts.iter().all(|(raw, _)| (0.7..=1.3).contains(raw))
+    };
+    assert!((0..3).any(shown), "a parent or its children vanish");
+}
+
+/// CPU time of the samples of `find -exec /bin/true` over `files`, as shares of what the kernel says: of find and of true, as they
+/// are and weighed.
+fn sampled_parts(files: &Path) -> [(f64, f64); 2] {
+    let dir = tempfile::tempdir().unwrap();
     json(dir.path(), &[], &["find", files.to_str().unwrap(), "-exec", "/bin/true", "{}", ";"]);
     let recordings = slowpath_recording::folder::list(&dir.path().join("recordings")).unwrap();
     let recording = slowpath_recording::Recording::open(&recordings[0].path).unwrap();
     let tables = &recording.tables;
-    for name in ["find", "true"] {
+    ["find", "true"].map(|name| {
         let of_name: Vec<bool> =
             tables.processes.iter().map(|process| process.program.ends_with(name)).collect();
         let exact: u64 =
@@ -117,12 +132,8 @@ fn a_parent_that_forks_all_the_time_does_not_vanish() {
             raw += sample.weight_ns as f64;
             weighed += recording.weight_ns(sample);
         }
-        let (raw, weighed) = (raw / exact as f64, weighed / exact as f64);
-        assert!((0.9..=1.1).contains(&weighed), "{name}: {weighed}");
-        // Before they are weighed too, but for chance and a child's last steps, which are after its last record. A parent that
-        // vanishes has some hundredths.
-        assert!((0.5..=1.5).contains(&raw), "{name}: {raw}");
-    }
+        (raw / exact as f64, weighed / exact as f64)
+    })
 }
 
 #[test]

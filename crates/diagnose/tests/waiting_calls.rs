@@ -6,6 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::{Basis, Cause, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::about::{BY_PTRACE, Collector};
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
 
 const READ: u32 = 0;
@@ -18,6 +19,7 @@ const POLL: u32 = 7;
 const CONNECT: u32 = 42;
 const FSYNC: u32 = 74;
 const CLONE: u32 = 56;
+const MMAP: u32 = 9;
 
 /// `times` records of `bytes`, each written and then waited for.
 fn syncing(times: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
@@ -243,6 +245,38 @@ fn children_that_were_started_to_sleep_are_silent() {
         let findings = slowpath_diagnose::diagnose(&traced.recording(300 * MS)).findings;
         let causes: Vec<Cause> = findings.iter().map(|finding| finding.cause).collect();
         assert_eq!(causes.contains(&Cause::ProcessPerOperation), told, "{causes:?}");
+    }
+}
+
+/// 50 children under ptrace, which sees no reads: each maps 8 libraries, 0.1 ms apart, and then touches nothing more for 1 ms.
+/// `pause` says which children rest for 5 ms before which of these.
+fn loading_by_ptrace(pause: impl Fn(u64) -> Option<u64>) -> Recording {
+    const LOADS: u64 = 8;
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..50 {
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", MS);
+        traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        for load in 0..LOADS {
+            traced.now += if pause(number) == Some(load) { 5 * MS } else { 100 * US };
+            traced.call(MMAP, None, 1, 10 * US).thread = child;
+        }
+        traced.now += MS;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    let mut recording = traced.recording(60 * MS);
+    let how = format!("{BY_PTRACE}: few calls");
+    recording.about.collectors.push(Collector { name: "tracer".to_owned(), how });
+    recording
+}
+
+#[test]
+fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_is_the_machine() {
+    // 25 of 50 rest before the second, and work from there on; 24 of them do not, or one child in three, somewhere.
+    silent(&loading_by_ptrace(|number| (number % 2 == 0).then_some(1)));
+    for chance in [|n: u64| (n % 2 == 0 && n > 0).then_some(1), |n: u64| (n % 3 == 0).then_some(n % 8)] {
+        let finding = only(&loading_by_ptrace(chance), Cause::ProcessPerOperation);
+        assert!(finding.gain_ns > finding.cost_ns / 2, "{finding:#?}");
     }
 }
 

@@ -210,10 +210,11 @@ fn before_a_pause(
     gaps.sort_unstable();
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
     let pause = PAUSE_NS.max(LONG_PAUSE * usual);
+    let works = works_after(&loads, operations, pause);
     let ends = loads.into_iter().zip(asked).zip(operations).map(|((loads, asked), operation)| {
         let mut end = operation.start;
-        for (start, until) in loads {
-            if start > end + pause || start > asked {
+        for (number, (start, until)) in loads.into_iter().enumerate() {
+            if works.get(number).is_some_and(|works| *works) && start > end + pause || start > asked {
                 break;
             }
             end = end.max(until);
@@ -221,6 +222,22 @@ fn before_a_pause(
         end.min(operation.end)
     });
     ends.collect()
+}
+
+/// Whether a pause before each load is work, by its number in the operation. They run the same program: what it does there, it does
+/// in most of them. A pause that few have there is the machine's, which let others run.
+fn works_after(loads: &[Vec<(u64, u64)>], operations: &[Operation], pause: u64) -> Vec<bool> {
+    let longest = loads.iter().map(Vec::len).max().unwrap_or(0);
+    let mut before: Vec<(usize, usize)> = vec![(0, 0); longest]; // with a pause, of how many
+    for (loads, operation) in loads.iter().zip(operations) {
+        let mut end = operation.start;
+        for ((paused, of), (start, until)) in before.iter_mut().zip(loads) {
+            *paused += usize::from(*start > end + pause);
+            *of += 1;
+            end = end.max(*until);
+        }
+    }
+    before.into_iter().map(|(paused, of)| paused as f64 >= COMMON * of as f64).collect()
 }
 
 /// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
