@@ -20,9 +20,12 @@ fn the_function_that_is_quadratic_is_named_and_the_linear_one_is_not() {
     let source = dir.path().join("quad.c");
     std::fs::write(
         &source,
+        // A chain of multiplications: what passes through memory takes twice as long at some times.
         "#include <stdlib.h>\n\
-         __attribute__((noinline)) long linear(long n) { volatile long s = 0; for (long i = 0; i < n * 1000; i++) s += i; return s; }\n\
-         __attribute__((noinline)) long square(long n) { volatile long s = 0; for (long i = 0; i < n * n; i++) s += i; return s; }\n\
+         #define STEP s *= 4097; __asm__ volatile(\"\" : \"+r\"(s))\n\
+         #define APART __attribute__((noinline))\n\
+         APART long linear(long n) { long s = 1; for (long i = 0; i < n * 1000; i++) { STEP; } return s; }\n\
+         APART long square(long n) { long s = 1; for (long i = 0; i < n * n; i++) { STEP; } return s; }\n\
          int main(int c, char **v) { long n = atol(v[c - 1]); return linear(n) + square(n) == 42; }\n",
     )
     .unwrap();
