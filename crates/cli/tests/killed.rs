@@ -36,9 +36,9 @@ impl Place {
         let (tell, told) = mpsc::channel();
         // Open for both, so that it does not end between two commands.
         let pipe = fs::OpenOptions::new().read(true).write(true).open(pipe).unwrap();
-        std::thread::spawn(move || {
-            BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|line| tell.send(line))
-        });
+        let lines =
+            move || BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|line| tell.send(line));
+        std::thread::Builder::new().spawn(lines).unwrap();
         Place { folder, told, daemons: may_make_groups() }
     }
 

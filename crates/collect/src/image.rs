@@ -261,7 +261,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.is_ok_and(|status| status.success()));
         let (send, receive) = std::sync::mpsc::channel();
-        std::thread::spawn(move || send.send(Image::open(&path, &path, |_| true).is_none()));
+        let open = move || send.send(Image::open(&path, &path, |_| true).is_none());
+        std::thread::Builder::new().spawn(open).unwrap();
         let refused = receive.recv_timeout(std::time::Duration::from_secs(120));
         assert_eq!(refused, Ok(true));
     }

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Output};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output};
 use std::time::Duration;
 
 /// See the file's head. One command runs in it at a time.
@@ -86,13 +86,14 @@ impl Enclosure {
         let name = command.get_program().to_string_lossy().into_owned();
         let failed = |why: io::Error| Error::Command { command: name.clone(), why: why.to_string() };
         let mut running = self.start(command, daemons).map_err(failed)?;
-        let said = running.child.stderr.take().map(|mut stderr| {
-            std::thread::spawn(move || {
+        let read = |mut stderr: ChildStderr| {
+            std::thread::Builder::new().spawn(move || {
                 let mut said = Vec::new();
                 let _ = stderr.read_to_end(&mut said); // what came before is kept
                 said
             })
-        });
+        };
+        let said = running.child.stderr.take().map(read).transpose().map_err(failed)?;
         let mut interrupted = false;
         while !running.ends_within(LOOK) {
             if stop.is_set() && !interrupted {

@@ -273,8 +273,10 @@ fn loading_by_ptrace(pause: impl Fn(u64) -> Option<u64>) -> Recording {
 #[test]
 fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_is_the_machine() {
     // 25 of 50 rest before the second, and work from there on; 24 of them do not, or one child in three, somewhere.
-    silent(&loading_by_ptrace(|number| (number % 2 == 0).then_some(1)));
-    for chance in [|n: u64| (n % 2 == 0 && n > 0).then_some(1), |n: u64| (n % 3 == 0).then_some(n % 8)] {
+    silent(&loading_by_ptrace(|number| number.is_multiple_of(2).then_some(1)));
+    for chance in
+        [|n: u64| (n.is_multiple_of(2) && n > 0).then_some(1), |n: u64| n.is_multiple_of(3).then_some(n % 8)]
+    {
         let finding = only(&loading_by_ptrace(chance), Cause::ProcessPerOperation);
         assert!(finding.gain_ns > finding.cost_ns / 2, "{finding:#?}");
     }

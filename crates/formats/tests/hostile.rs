@@ -45,11 +45,13 @@ fn what_is_no_regular_file_is_neither_waited_for_nor_read() {
         assert!(std::process::Command::new("mkfifo").arg(path).status().is_ok_and(|made| made.success()));
     }
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || {
-        let why = tool::profile(&fifo).err().map(|error| error.why);
-        let zeros = tool::profile("/dev/zero".as_ref()).err().map(|error| error.why);
-        send.send((why, zeros, tool::complaints(folder.path())))
-    });
+    std::thread::Builder::new()
+        .spawn(move || {
+            let why = tool::profile(&fifo).err().map(|error| error.why);
+            let zeros = tool::profile("/dev/zero".as_ref()).err().map(|error| error.why);
+            send.send((why, zeros, tool::complaints(folder.path())))
+        })
+        .unwrap();
     let (why, zeros, said) = receive.recv_timeout(Duration::from_secs(120)).expect("it does not hang");
     let refused = |why: Option<String>| why.is_some_and(|why| why.contains("not a regular file"));
     assert!(refused(why) && refused(zeros) && said.is_none());

@@ -80,7 +80,9 @@ impl Owner {
     /// Waits until all have ended that hold its stdout.
     fn all_end(mut self) -> bool {
         let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || tell.send(self.output.read_to_end(&mut Vec::new())));
+        std::thread::Builder::new()
+            .spawn(move || tell.send(self.output.read_to_end(&mut Vec::new())))
+            .expect("a thread");
         told.recv_timeout(NEVER).is_ok()
     }
 }

@@ -12,7 +12,7 @@ use slowpath_symbols::{ElfSymbols, Error, FunctionRanges, open_regular};
 /// What `run` gives; a test that hangs fails.
 fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || send.send(run()));
+    std::thread::Builder::new().spawn(move || send.send(run())).expect("a thread");
     receive.recv_timeout(Duration::from_secs(120)).expect("it neither hangs nor panics")
 }
 

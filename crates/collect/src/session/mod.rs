@@ -5,6 +5,7 @@ mod counting;
 mod grain;
 mod maps;
 mod own_code;
+mod sampling;
 #[cfg(test)]
 mod tests;
 
@@ -14,13 +15,13 @@ use crate::counter::choose::Recent;
 use crate::counter::{Candidate, Counter, Order, Told};
 use crate::cpu::Cpu;
 use crate::sampler::Sampler;
-use crate::sampler::record::{Record, Sample};
+use crate::sampler::record::Record;
 use crate::stacks::Stacks;
 use crate::tracer::ptrace::Ptrace;
 use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
 use crate::weigh::Weighed;
-use crate::world::{Usage, World, memory};
+use crate::world::{Usage, World};
 use crate::{OnProgress, Progress, clock, launch};
 use grain::Grain;
 pub(crate) use maps::code_ranges;
@@ -28,7 +29,7 @@ use maps::executable_mapping;
 use own_code::OwnCode;
 use slowpath_files::Folder;
 use slowpath_recording::about::State;
-use slowpath_recording::tables::{Call, Loop, Probe, Sample as SampleRow};
+use slowpath_recording::tables::{Call, Loop, Probe};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -379,80 +380,6 @@ impl Session {
                 }
             }
         }
-    }
-
-    fn sample(&mut self, sample: Sample) {
-        let Some(live) = self.world.process(sample.pid) else { return };
-        if !live.executed || self.gone.contains(&sample.tid) {
-            return;
-        }
-        let weight = (sample.period as f64 * self.ns_per_period) as u64;
-        if self.own_code.is_on(&sample.kernel) {
-            live.seen.samples += 1;
-            live.seen.sampled_ns += weight;
-            live.row.tracing_ns += weight;
-            return;
-        }
-        self.places.clear();
-        self.places.extend(sample.kernel.iter().map(|address| Place::Kernel { address: *address }));
-        let kernel = self.places.len();
-        let complete = match sample.regs {
-            Some(regs) if regs.wide => {
-                let memory = memory(&mut live.memory, sample.pid);
-                live.space.unwind(regs, &sample.stack, memory, &mut live.cache, &mut self.places)
-            }
-            None => true, // in the kernel with no user stack to walk, as while it executes a program
-            _ => false,
-        };
-        self.samples += 1;
-        let kept = self.grain.sample().map(|of| of * weight);
-        if let Some(weight) = kept {
-            live.seen.samples += 1;
-            live.seen.sampled_ns += weight;
-        }
-        let complete = complete || self.places.last().is_some_and(|place| self.starts_a_thread(*place));
-        self.complete += u64::from(complete);
-        let tables = &mut self.writer.tables;
-        let thread = self.world.thread(sample.pid, sample.tid, sample.time, tables);
-        let mut locations = Vec::with_capacity(self.places.len());
-        for place in self.places.iter().rev() {
-            let image = match place {
-                Place::Native { module, .. } => self.world.image(*module),
-                _ => None,
-            };
-            locations.push(self.stacks.location(*place, image, &mut tables.locations));
-        }
-        let stack = self.stacks.stack(locations.iter().copied(), &mut tables.stacks);
-        if let Some((thread, weight)) = thread.zip(kept) {
-            tables.samples.push(SampleRow {
-                time_ns: sample.time,
-                thread,
-                on_cpu: true,
-                weight_ns: weight,
-                stack,
-                complete,
-            });
-        }
-        if self.counter.is_some() {
-            let user = locations.len() - kernel;
-            let stacks = &self.stacks;
-            let first = !self.recent.contains_key(&sample.pid);
-            let frames = locations[..user]
-                .iter()
-                .filter_map(|location| Some((stacks.function_of(*location)?, *location)));
-            self.recent.entry(sample.pid).or_default().add(frames);
-            if first && !self.carried.is_empty() {
-                let carried = std::mem::take(&mut self.carried);
-                self.send_choices(sample.pid, &carried);
-                self.carried = carried;
-            }
-        }
-    }
-
-    /// Whether a thread or program begins there: some such places have no unwind information to say so.
-    fn starts_a_thread(&self, place: Place) -> bool {
-        let Place::Native { module, svma } = place else { return false };
-        self.world.image(module).is_some_and(|image| image.is_start(svma))
     }
 
     /// Takes in the system calls that the kernel has added up, for the `last` time or not.

@@ -49,7 +49,7 @@ fn killed(way: &str, runs: usize, later: Duration) -> Vec<PathBuf> {
     owner.kill().expect("our child");
     owner.wait().expect("our child");
     let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || tell.send(io::copy(&mut said, &mut io::sink())));
+    std::thread::Builder::new().spawn(move || tell.send(io::copy(&mut said, &mut io::sink()))).unwrap();
     assert!(told.recv_timeout(NEVER).is_ok(), "{way}, {runs} runs: something lives on");
     groups
 }
@@ -118,10 +118,12 @@ fn what_slowpath_runs_of_its_own_is_interrupted_and_its_words_are_kept() {
     // It stops us itself once it runs, and then goes on for ever.
     let (mut begun, tell) = io::pipe().expect("a pipe");
     let stopped = stop.clone();
-    std::thread::spawn(move || {
-        let _ = begun.read(&mut [0]);
-        stopped.0.store(true, std::sync::atomic::Ordering::Relaxed);
-    });
+    std::thread::Builder::new()
+        .spawn(move || {
+            let _ = begun.read(&mut [0]);
+            stopped.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        })
+        .unwrap();
     let mut command = shell("echo; sleep 1000 & exec sleep 1000");
     let output = enclosure.output(command.stdout(tell), Daemons::Ended, &stop);
     assert!(matches!(output, Err(Error::Interrupted)));

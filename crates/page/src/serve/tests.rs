@@ -15,7 +15,7 @@ const SHORT: Duration = Duration::from_millis(300);
 /// A server of `page` that runs until the tests end.
 fn running(limits: Limits, page: String) -> &'static Server {
     let server: &'static Server = Box::leak(Box::new(Server::with(limits).unwrap()));
-    std::thread::spawn(move || server.run(&page));
+    std::thread::Builder::new().spawn(move || server.run(&page)).unwrap();
     server
 }
 

@@ -1,6 +1,8 @@
 //! The tracer's loop: every stop of every thread of the target, what it means, and how the thread goes on. Signals, stops by
 //! the user, exits and exec happen as they would without us.
 
+mod floor;
+
 use super::call::{Entry, finished, finished_call, open_flags, rest_of_path, site};
 use super::facts::{self, Devices, Ran};
 use super::filter;
@@ -29,10 +31,6 @@ const SLICE_STACKS: u32 = 40;
 const YOUNG_NS: u64 = 20_000_000;
 /// What the tracer's own delay can be: a shorter sleep in a call is not told from it.
 const NO_SLEEP_NS: u64 = 50_000;
-/// The first calls of a thread are probed, then each so many; and over how many probes the mean fades.
-const PROBE_FIRST: u32 = 8;
-const PROBE_EACH: u32 = 8;
-const FADE: u64 = 16;
 /// What the command leaves behind is let end so long before it is ended.
 const GRACE_NS: u64 = 2_000_000_000;
 /// Results of calls that the kernel begins anew after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
@@ -144,77 +142,6 @@ impl Watch {
             }
         }
         self.shared.left.store(self.processes.len() as u64, Ordering::Relaxed);
-    }
-
-    /// Takes up a reference, which is traced already.
-    pub(super) fn refer(&mut self, reference: Reference) {
-        self.threads.insert(reference.pid, Tracee::new(reference.pid, reference.pid, now_ns()));
-        self.reference = Some(reference);
-    }
-
-    /// Ends the reference and waits for that.
-    pub(super) fn stop_referring(&mut self) {
-        let Some(pid) = self.reference.take().map(|reference| reference.pid) else { return };
-        // SAFETY: a signal to our own child, which was not yet waited for.
-        unsafe { libc::kill(pid as i32, libc::SIGKILL) };
-        loop {
-            match sys::wait() {
-                sys::Waited::Of(tid, status, _) if tid == pid && !libc::WIFSTOPPED(status) => break,
-                sys::Waited::Of(tid, ..) if tid == pid => sys::go(tid, Go::On, 0),
-                sys::Waited::Of(..) => {} // it is ended with this thread
-                sys::Waited::Nothing | sys::Waited::NoneLeft => break,
-            }
-        }
-    }
-
-    /// Has the reference make its calls and handles nothing else; the floor, and elapsed and CPU time of all of them.
-    pub(super) fn batch(&mut self) -> Option<(Floor, [u64; 2])> {
-        self.told = None;
-        self.reference.as_mut()?.begin().ok()?;
-        while self.told.is_none() {
-            match sys::wait() {
-                sys::Waited::Of(tid, status, _) if libc::WIFSTOPPED(status) => self.stopped(tid, status),
-                _ => return None,
-            }
-        }
-        let took = self.reference.as_mut()?.took().ok()?;
-        Some((self.told?, took))
-    }
-
-    /// Adds up what stops take: being handled, and going on and stopping again.
-    fn count_stop(&self, handled_ns: u64) {
-        let Floor { cpu_ns, asleep_ns } = self.floor;
-        self.shared.stops.fetch_add(1, Ordering::Relaxed);
-        self.shared.wall_ns.fetch_add(handled_ns + cpu_ns + asleep_ns, Ordering::Relaxed);
-        self.shared.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
-    }
-
-    /// Now and then a thread is stopped once more right after a call: what that takes, a call takes besides its own work. It
-    /// depends on where the thread and we run just then, so that only the thread itself can show it.
-    fn probe(&mut self, tid: u32) {
-        let Some(thread) = self.threads.get_mut(&tid) else { return };
-        thread.calls += 1;
-        if (thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
-            && let Some(ran) = thread.account.as_ref().and_then(facts::ran)
-            && sys::interrupt(tid).is_ok()
-        {
-            thread.probe = Some((now_ns(), ran));
-        }
-    }
-
-    fn probed(&mut self, tid: u32, before: (u64, Ran)) {
-        let wall = now_ns().saturating_sub(before.0);
-        // The kernel waits for the thread to be off its CPU before it tells of its registers.
-        if sys::registers(tid).is_err() {
-            return;
-        }
-        let account = self.threads.get(&tid).and_then(|thread| thread.account.as_ref());
-        let Some(after) = account.and_then(facts::ran) else { return };
-        let cpu = after.cpu_ns.saturating_sub(before.1.cpu_ns);
-        let asleep = wall.saturating_sub(cpu + after.delay_ns.saturating_sub(before.1.delay_ns));
-        let faded = |old: u64, new: u64| (old * (FADE - 1) + new) / FADE;
-        self.floor =
-            Floor { cpu_ns: faded(self.floor.cpu_ns, cpu), asleep_ns: faded(self.floor.asleep_ns, asleep) };
     }
 
     fn say(&self, event: Event) {
