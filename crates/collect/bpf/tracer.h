@@ -12,7 +12,8 @@
 #define PATH_SIZE 4096
 #define STACK_SIZE 8192
 #define PAGE_SIZE 4096
-#define SLICE_NS 10000000
+// No multiple of the sampler's usual period: samples would see the same part of each slice.
+#define SLICE_NS 10390000
 #define SLICE_STACKS 40
 // The stack of one place is copied anew each so many calls: several paths may share an instruction and a stack pointer.
 #define COPY_AGAIN 1024

@@ -11,6 +11,7 @@ use crate::calls::{CLOSE, Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, i
 use crate::candidate::{Candidate, Gate, Whole};
 use crate::findings::{Basis, Cause, Confidence, Sure};
 use slowpath_recording::tables::Syscall;
+use slowpath_stats::median;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Opens of one file, or questions about one path, from one place before they count.
@@ -20,7 +21,7 @@ const ASKED: u64 = 100;
 /// to count.
 const WHOLE: f64 = 0.8;
 const MATCHED: f64 = 0.5;
-/// Samples between open and close before they speak for all such times: fewer are off by more than a third, by chance.
+/// Samples between open and close before they count: fewer are off by more than a third, by chance.
 const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
@@ -159,15 +160,17 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
 }
 
 /// CPU time in user code while such a file is open, ns: from an open to the close by which it had been read whole, which is
-/// all that is known to happen for the file. Only what samples show; of opens that were told one by one, and from these for all.
-/// The file stays open while others have the CPU, or while the program does something else in another thread: samples of this
-/// thread alone count.
+/// all that is known to happen for the file. Taken from the opens that were recorded one by one, and from these for all.
+///
+/// Two estimates, each too high where the other is not, so the lower one counts. Half of the spans took at most the median without
+/// their system calls and what tracing these took: time in which others had the CPU is in few of them. And samples of the thread:
+/// they know what used the CPU, but few fall into spans that are short.
 fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> f64 {
     let tables = &evidence.recording.tables;
     let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
     // By thread and file: since when it is open, and what was read.
     let mut open: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
-    let (mut opens, mut told) = (0u64, 0u64);
+    let (mut opens, mut single) = (0u64, 0u64);
     let mut spans: Vec<(u32, u64, u64)> = Vec::new();
     for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
         let Some(file) = row.file else { continue };
@@ -175,8 +178,9 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
         if is_read_open(row) {
             opens += row.count;
             if row.count == 1 {
-                told += 1;
-                open.insert(key, (row.time_ns, 0));
+                single += 1;
+                // The open itself is the kernel's.
+                open.insert(key, (row.end_ns, 0));
             }
         } else if row.count == 1
             && let Some((since, read)) = open.get_mut(&key)
@@ -184,34 +188,73 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
             *read += row.bytes;
             if row.number == CLOSE {
                 if *read as f64 >= WHOLE * tables.files[file as usize].size as f64 {
-                    spans.push((row.thread, *since, row.end_ns));
+                    spans.push((row.thread, *since, row.time_ns));
                 }
                 open.remove(&key);
             }
         }
     }
-    let matched = spans.len() as f64;
     // Few that match say nothing of all.
-    if matched < OPENED as f64 / 2.0 || matched < MATCHED * told as f64 {
+    if (spans.len() as f64) < OPENED as f64 / 2.0 || (spans.len() as f64) < MATCHED * single as f64 {
         return 0.0;
     }
+    let by_time = typical_span(evidence, calls, process, &spans);
+    let each = match sampled_span(evidence, &spans) {
+        Some(by_samples) => by_time.min(by_samples),
+        None => by_time,
+    };
+    each * opens as f64
+}
+
+/// Median of what a span took without the system calls in it and what tracing them took, ns.
+fn typical_span(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, spans: &[(u32, u64, u64)]) -> f64 {
+    let tables = &evidence.recording.tables;
+    let traced = &tables.processes[process as usize];
+    let (mut number, mut single) = (0, BTreeMap::<u32, Vec<(u64, u64)>>::new());
+    for (row, _) in calls.all().filter(|(_, of)| *of == process) {
+        number += row.count;
+        if row.count == 1 {
+            single.entry(row.thread).or_default().push((row.time_ns, row.end_ns));
+        }
+    }
+    single.values_mut().for_each(|calls| calls.sort_unstable());
+    let tracing = traced.tracing_ns as f64 * traced.sample_scale / number.max(1) as f64;
+    let tracing = tracing.max(evidence.tracing_a_call);
+    let took = spans.iter().map(|(thread, from, to)| {
+        let of_thread = single.get(thread).map_or(&[][..], Vec::as_slice);
+        let first = of_thread.partition_point(|(start, _)| start < from);
+        let within = of_thread[first..].iter().take_while(|(start, _)| start < to);
+        let (mut kernel, mut calls) = (0, 0);
+        for (start, end) in within {
+            kernel += end.min(to) - start;
+            calls += 1;
+        }
+        // The close, whose tracing begins before it.
+        ((to - from).saturating_sub(kernel) as f64 - tracing * f64::from(calls + 1)).max(0.0)
+    });
+    median(&took.collect::<Vec<f64>>()).unwrap_or(0.0)
+}
+
+/// CPU time in user code of a span on average, ns, by the samples of its thread; none if these are too few.
+fn sampled_span(evidence: &Evidence<'_>, spans: &[(u32, u64, u64)]) -> Option<f64> {
+    let tables = &evidence.recording.tables;
     let in_user = |stack: u32| {
         let inner = tables.stacks[stack as usize].location;
         tables.locations[inner as usize].kind != "kernel"
     };
     let (mut user, mut seen) = (0.0, 0);
     for (thread, from, to) in spans {
-        let first = tables.samples.partition_point(|sample| sample.time_ns < from);
+        let first = tables.samples.partition_point(|sample| sample.time_ns < *from);
         let within = tables.samples[first..].iter().zip(&evidence.weights[first..]);
         let own = within
-            .take_while(|(sample, _)| sample.time_ns <= to)
-            .filter(|(sample, _)| sample.thread == thread && sample.stack.is_some_and(in_user));
+            .take_while(|(sample, _)| sample.time_ns <= *to)
+            .filter(|(sample, _)| sample.thread == *thread && sample.stack.is_some_and(in_user));
         for (_, weight) in own {
             user += weight;
             seen += 1;
         }
     }
-    if seen < SEEN { 0.0 } else { user / matched * opens as f64 }
+    (seen >= SEEN).then(|| user / spans.len() as f64)
 }
 
 /// One file opened anew for each of many writes: the opening and closing is what is done again.

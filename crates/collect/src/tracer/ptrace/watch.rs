@@ -25,7 +25,7 @@ use std::time::Duration;
 const STACK_BYTES: usize = 8192;
 /// The stack of one place is copied anew each so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
 const COPY_AGAIN: u32 = 1024;
-const SLICE_NS: u64 = 10_000_000;
+const SLICE_NS: u64 = 10_390_000;
 const SLICE_STACKS: u32 = 40;
 /// A child's own stacks are not worth their copies until it has lived so long.
 const YOUNG_NS: u64 = 20_000_000;
