@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// See the file's head. One command runs in it at a time.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ pub struct Enclosure {
     groups: Option<Groups>,
     guard: Guard,
 }
+
+/// How long a command of slowpath's own may go on after it was interrupted. A recording that is cut short is written in less.
+const GIVEN_TO_END: Duration = Duration::from_secs(10);
 
 /// What becomes of daemons that leave a command's process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +81,7 @@ impl Enclosure {
     }
 
     /// Runs a command of slowpath's own to its end; what it writes to stderr is kept if that is piped. It is interrupted as by
-    /// Ctrl-C if `stop` is set meanwhile, and not begun if it was set before: both are errors.
+    /// Ctrl-C if `stop` is set meanwhile, killed if it then goes on, and not begun if it was set before: all are errors.
     pub fn output(&self, command: &mut Command, daemons: Daemons, stop: &Stop) -> Result<Output, Error> {
         if stop.is_set() {
             return Err(Error::Interrupted);
@@ -94,11 +97,15 @@ impl Enclosure {
             })
         };
         let said = running.child.stderr.take().map(read).transpose().map_err(failed)?;
-        let mut interrupted = false;
+        let mut interrupted: Option<Instant> = None;
         while !running.ends_within(LOOK) {
-            if stop.is_set() && !interrupted {
-                interrupted = true;
-                running.interrupt();
+            match interrupted {
+                None if stop.is_set() => {
+                    interrupted = Some(Instant::now());
+                    running.interrupt();
+                }
+                Some(since) if since.elapsed() > GIVEN_TO_END => break, // ended below
+                _ => {}
             }
         }
         let (status, _) = running.finish().map_err(failed)?;

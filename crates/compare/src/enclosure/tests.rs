@@ -103,12 +103,29 @@ fn a_group_that_was_left_with_our_number_does_not_stand_in_the_way() {
     assert!(counts, "daemons are not counted");
 }
 
+/// A pipe that sets `stop` once something is written to it.
+fn stopper(stop: &Stop) -> io::PipeWriter {
+    let (mut begun, tell) = io::pipe().expect("a pipe");
+    let stop = stop.clone();
+    let wait = move || {
+        let _ = begun.read(&mut [0]);
+        stop.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    };
+    std::thread::Builder::new().spawn(wait).expect("a thread");
+    tell
+}
+
 #[test]
 fn what_slowpath_runs_of_its_own_is_interrupted_and_its_words_are_kept() {
     let enclosure = Enclosure::new().expect("a guard");
     let shell = |script: &str| {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // Whoever runs this test in the background may have it ignore interrupts.
+        let mut command = Command::new("env");
+        command
+            .args(["--default-signal=INT", "sh", "-c", script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         command
     };
     let stop = Stop::default();
@@ -116,15 +133,14 @@ fn what_slowpath_runs_of_its_own_is_interrupted_and_its_words_are_kept() {
         enclosure.output(&mut shell("echo why >&2; exit 3"), Daemons::Ended, &stop).expect("it runs");
     assert_eq!((output.status.code(), &*output.stderr), (Some(3), &b"why\n"[..]));
     // It stops us itself once it runs, and then goes on for ever.
-    let (mut begun, tell) = io::pipe().expect("a pipe");
-    let stopped = stop.clone();
-    std::thread::Builder::new()
-        .spawn(move || {
-            let _ = begun.read(&mut [0]);
-            stopped.0.store(true, std::sync::atomic::Ordering::Relaxed);
-        })
-        .unwrap();
+    let tell = stopper(&stop);
     let mut command = shell("echo; sleep 1000 & exec sleep 1000");
     let output = enclosure.output(command.stdout(tell), Daemons::Ended, &stop);
     assert!(matches!(output, Err(Error::Interrupted)));
+    // One that ignores interrupts is killed.
+    let (began, stop) = (Instant::now(), Stop::default());
+    let tell = stopper(&stop);
+    let mut command = shell("trap '' INT; echo; exec sleep 1000");
+    assert!(matches!(enclosure.output(command.stdout(tell), Daemons::Ended, &stop), Err(Error::Interrupted)));
+    assert!(began.elapsed() >= GIVEN_TO_END);
 }
