@@ -61,6 +61,26 @@ fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and
 }
 
 #[test]
+fn samples_that_crowd_into_a_few_spans_do_not_speak_for_all() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    for number in 0..100 {
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        // Ten samples in each tenth span, and 30 µs of work in each.
+        if number % 10 == 0 {
+            traced.compute(IN_WORK, 10 * MS);
+        } else {
+            traced.now += 30 * US;
+        }
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    let finding = only(&traced.recording(130 * MS), Cause::RedundantFileAccess);
+    // The calls, and with the steps of 1 µs between them 32 µs of each of the others.
+    assert_eq!(finding.cost_ns, 100 * (300 * US + 32 * US), "{finding:#?}");
+}
+
+#[test]
 fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
     let mut traced = Traced::new(Mode::Each);
     let file = traced.file("/etc/settings", "file", 2_000);

@@ -162,9 +162,8 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
 /// CPU time in user code while such a file is open, ns: from an open to the close by which it had been read whole, which is
 /// all that is known to happen for the file. Taken from the opens that were recorded one by one, and from these for all.
 ///
-/// Two estimates, each too high where the other is not, so the lower one counts. Half of the spans took at most the median without
-/// their system calls and what tracing these took: time in which others had the CPU is in few of them. And samples of the thread:
-/// they know what used the CPU, but few fall into spans that are short.
+/// Only where samples show it. They know what used the CPU, but few fall into spans that are short; and half of the spans took at
+/// most the median, without their system calls and what tracing these took. The lower of the two counts.
 fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> f64 {
     let tables = &evidence.recording.tables;
     let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
@@ -198,12 +197,8 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
     if (spans.len() as f64) < OPENED as f64 / 2.0 || (spans.len() as f64) < MATCHED * single as f64 {
         return 0.0;
     }
-    let by_time = typical_span(evidence, calls, process, &spans);
-    let each = match sampled_span(evidence, &spans) {
-        Some(by_samples) => by_time.min(by_samples),
-        None => by_time,
-    };
-    each * opens as f64
+    let Some(by_samples) = sampled_span(evidence, &spans) else { return 0.0 };
+    by_samples.min(typical_span(evidence, calls, process, &spans)) * opens as f64
 }
 
 /// Median of what a span took without the system calls in it and what tracing them took, ns.
