@@ -252,22 +252,47 @@ fn largest(weights: &HashMap<u32, f64>) -> Option<u32> {
     weights.iter().max_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0))).map(|(stack, _)| *stack)
 }
 
-/// The cost of each call, of all timelines together. `under` are process, time and weight of the samples.
+/// The cost of each call, of all timelines together, in as many buckets as samples allow, but no more than were counted in:
+/// windows that stood seldom in a short run say as much in fewer.
 fn fit(
     function: u32,
     on: &[bool],
     under: &[(u32, f64, f64)],
     timelines: &[(u32, u32, Timeline)],
 ) -> Option<Candidate> {
-    let (_, process, first) = timelines.first()?;
-    let process = *process;
     let calls = timelines.iter().map(|(_, _, timeline)| timeline.total()).fold(0.0, f64::max);
     if calls < CALLS || (under.len() as f64) < SAMPLES {
         return None;
     }
-    let buckets = ((under.len() as f64 / BUCKET_SAMPLES) as usize)
+    let most = ((under.len() as f64 / BUCKET_SAMPLES) as usize)
         .clamp(BUCKETS.0, BUCKETS.1)
         .min((calls / 3.0) as usize);
+    let supported = |buckets: &usize| {
+        let of_timeline = |timeline: &Timeline| timeline.support(&bounds(timeline, *buckets)) >= SUPPORT;
+        timelines.iter().all(|(_, _, timeline)| timeline.total() < CALLS || of_timeline(timeline))
+    };
+    let fewest = BUCKETS.0.min(most);
+    let buckets = (fewest..=most).rev().find(supported).unwrap_or(most);
+    in_buckets(function, on, under, timelines, calls, buckets)
+}
+
+/// The moments that part a timeline into buckets of as many calls each.
+fn bounds(timeline: &Timeline, buckets: usize) -> Vec<f64> {
+    let total = timeline.total();
+    (0..=buckets).map(|bucket| timeline.time_of(total * bucket as f64 / buckets as f64)).collect()
+}
+
+/// The cost of each call, of all timelines together. `under` are process, time and weight of the samples.
+fn in_buckets(
+    function: u32,
+    on: &[bool],
+    under: &[(u32, f64, f64)],
+    timelines: &[(u32, u32, Timeline)],
+    calls: f64,
+    buckets: usize,
+) -> Option<Candidate> {
+    let (_, process, first) = timelines.first()?;
+    let process = *process;
     let mut cost = vec![0.0; buckets];
     let mut squares = vec![0.0; buckets];
     let mut number = vec![0.0; buckets];
@@ -278,8 +303,7 @@ fn fit(
         if total < CALLS {
             continue;
         }
-        let bounds: Vec<f64> =
-            (0..=buckets).map(|bucket| timeline.time_of(total * bucket as f64 / buckets as f64)).collect();
+        let bounds = bounds(timeline, buckets);
         support = support.min(timeline.support(&bounds));
         number.iter_mut().for_each(|calls| *calls += total / buckets as f64);
         for (_, time, weight) in under.iter().filter(|(of, ..)| of == process) {
