@@ -50,7 +50,7 @@ impl Allowance {
         let most = UNFOLDED_TIMES.saturating_mul(packed).saturating_add(UNFOLDED_ANYWAY).min(UNFOLDED_MOST);
         if unfolded > most {
             self.note(format!(
-                "{section} is left out: {} would unfold to {}, more than is believed of a file of this size",
+                "{section} is ignored: {} would decompress to {}, more than a file of this size can plausibly hold",
                 bytes(compressed),
                 bytes(size)
             ));
