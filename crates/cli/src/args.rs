@@ -112,7 +112,7 @@ pub struct How {
     /// Do not count calls
     #[arg(long)]
     pub no_count: bool,
-    /// Disk space for all recordings (K, M, G). The oldest are removed before a new one is made. Ignored with --dir
+    /// Disk space for all recordings (K, M, G). The oldest are removed before a new one is made. With --dir none are removed
     #[arg(long, value_name = "SIZE", env = "SLOWPATH_KEEP", default_value = crate::kept::ROOM, value_parser = crate::kept::size)]
     pub keep: u64,
 }

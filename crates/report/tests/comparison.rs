@@ -140,7 +140,7 @@ fn an_expectation_is_answered() {
     for (outcome, said) in [
         (Outcome::Met, "as expected"),
         (Outcome::Missed, "NOT as expected"),
-        (Outcome::Unknown, "cannot be told"),
+        (Outcome::Unknown, "cannot decide"),
     ] {
         let text =
             comparison(&Comparison { outcome, ..made(Verdict::Faster, estimate(2.0, 1.9, 2.1)) }, &style());

@@ -113,7 +113,8 @@ mod tests {
         assert_eq!(
             allowance.left_out(),
             [
-                ".debug_info is left out: 3 MB would unfold to 3.0 GB, more than is believed of a file of this size"
+                ".debug_info is ignored: 3 MB would decompress to 3.0 GB, more than a file of this size can \
+                 plausibly hold"
             ]
         );
     }
