@@ -74,7 +74,7 @@ export function TimelineView() {
     const { left, width } = host.current!.getBoundingClientRect();
     if (!lane) return setTip(null);
     const x = event.clientX - left - LABELS;
-    const rows: [string, string][] = [["lived", time(lane.end - lane.start)]];
+    const rows: [string, string][] = [["lifetime", time(lane.end - lane.start)]];
     const process = recording.head.processes[Number(lane.who.slice(1))];
     const where =
       lane.who.startsWith("p") && process ? showAll(process.arguments, " ") : `thread ${lane.detail}`;
