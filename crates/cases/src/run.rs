@@ -201,8 +201,10 @@ fn unlike(why: &Value, slow: &[Value], fixed: &[Value]) -> Option<String> {
     sides.into_iter().find_map(|(side, alone, compared)| {
         let compared = prints(&compared.concat());
         let other = alone.symmetric_difference(&compared).next()?.clone();
-        Some(format!("for the {side} program, compare finds {compared:?} and a single run finds {alone:?}; they \
-                      differ in {other}"))
+        Some(format!(
+            "for the {side} program, compare finds {compared:?} and a single run finds {alone:?}; they \
+                      differ in {other}"
+        ))
     })
 }
 

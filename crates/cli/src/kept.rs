@@ -21,8 +21,9 @@ impl At {
     ///
     /// If there can be none.
     pub fn known(&self) -> Result<PathBuf, (String, u8)> {
-        self.root()
-            .ok_or_else(|| failed("there is no home directory to keep recordings in: name a folder with --dir"))
+        self.root().ok_or_else(|| {
+            failed("there is no home directory to keep recordings in: name a folder with --dir")
+        })
     }
 
     /// The folder that a name of a recording means: see [`folder::find`]. Of those that were made in this directory the newest

@@ -86,7 +86,9 @@ fn told(sources: &Sources) -> Vec<Shown> {
         lines.extend(sources.refused.iter().cloned());
     }
     if reasons.contains_key(&Why::Outside) || reasons.contains_key(&Why::Hidden) {
-        lines.push("--source-root DIR includes files from that folder, --all-sources from everywhere".to_owned());
+        lines.push(
+            "--source-root DIR includes files from that folder, --all-sources from everywhere".to_owned(),
+        );
     }
     lines.into_iter().map(Shown::text).collect()
 }

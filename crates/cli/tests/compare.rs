@@ -169,11 +169,7 @@ fn why_tells_what_is_gone_and_two_recordings_tell_the_same() {
     let output =
         Command::new(SLOWPATH).arg("compare").args(&ids).env("XDG_STATE_HOME", dir.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
-    assert!(
-        everything(&output).contains("Recording slows a program down"),
-        "{}",
-        everything(&output)
-    );
+    assert!(everything(&output).contains("Recording slows a program down"), "{}", everything(&output));
     // Only with rights are system calls traced.
     // SAFETY: geteuid has no preconditions.
     if unsafe { libc::geteuid() } == 0 {

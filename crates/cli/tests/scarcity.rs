@@ -266,7 +266,10 @@ fn attached_with_few_descriptors_it_samples_some_threads_and_says_of_how_many() 
     assert!(output.status.success() && goes_on, "{}", said(&output));
     let report: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
     let degraded = degraded(&report);
-    assert!(degraded.contains("only ") && degraded.contains("of 5 threads, and what they start, were sampled"), "{degraded}");
+    assert!(
+        degraded.contains("only ") && degraded.contains("of 5 threads, and what they start, were sampled"),
+        "{degraded}"
+    );
     assert!(degraded.contains("(ulimit -n)"), "{degraded}");
     assert!(report["recording"]["samples"].as_u64().unwrap() > 0, "{report:#}");
 }

@@ -111,7 +111,9 @@ pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
         ms(taken.cpu_ns)
     );
     if left > 0 {
-        said.push_str(&format!("; {left} processes that outlived the command were killed at the end of the recording"));
+        said.push_str(&format!(
+            "; {left} processes that outlived the command were killed at the end of the recording"
+        ));
     }
     said
 }

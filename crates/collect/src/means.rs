@@ -88,7 +88,11 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
     }
     if means.bpf.is_none() && options.trace {
         if attach {
-            let why = if machine { "because BPF is not available" } else { "because of insufficient privileges: run with sudo" };
+            let why = if machine {
+                "because BPF is not available"
+            } else {
+                "because of insufficient privileges: run with sudo"
+            };
             means.degraded.push(format!("system calls were not traced {why}"));
         } else {
             means.trace(sampled.err().is_some_and(|unsampled| unsampled.forbidden), scope)?;

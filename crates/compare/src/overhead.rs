@@ -171,9 +171,10 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
             x: sizes,
             y: each.to_vec(),
         }],
-        advice: "Share the fixed work between calls: keep the setup, pass several items in one call, or use an \
+        advice:
+            "Share the fixed work between calls: keep the setup, pass several items in one call, or use an \
                  implementation that overlaps the fixed work with the rest"
-            .to_owned(),
+                .to_owned(),
         fingerprint: format!("call-overhead:{module}:{function}"),
         function,
         module,

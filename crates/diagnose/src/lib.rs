@@ -80,9 +80,7 @@ fn unseen_calls(recording: &Recording) -> Vec<String> {
         ));
     }
     if compat > 0 {
-        notes.push(format!(
-            "{compat} 32-bit system calls were counted but not analyzed"
-        ));
+        notes.push(format!("{compat} 32-bit system calls were counted but not analyzed"));
     }
     notes
 }

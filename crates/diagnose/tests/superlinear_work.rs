@@ -154,7 +154,10 @@ fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
     assert_eq!((finding.file.as_deref(), finding.line), (Some("program.c"), Some(12)));
     let said = finding.explanation.join("\n");
     assert!(said.contains("called 200 times from load"), "{said}");
-    assert!(said.contains("the k-th call makes 2.0·k calls to leaf (R² 1.000), so the total cost grows as n²"), "{said}");
+    assert!(
+        said.contains("the k-th call makes 2.0·k calls to leaf (R² 1.000), so the total cost grows as n²"),
+        "{said}"
+    );
     assert!(finding.share > 0.9 && finding.gain_ns < finding.cost_ns, "{finding:#?}");
     let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "load", "grow"]);

@@ -172,7 +172,11 @@ fn unanswered(times: u32, wait: u64, answered: bool, other_ms: u64) -> Recording
 #[test]
 fn waits_in_vain_are_told_with_the_address() {
     let finding = only(&unanswered(2, 5_000 * MS, false, 0), Cause::Waiting);
-    assert!(finding.explanation[0].contains("waited for an answer from 192.0.2.1:53"), "{:?}", finding.explanation);
+    assert!(
+        finding.explanation[0].contains("waited for an answer from 192.0.2.1:53"),
+        "{:?}",
+        finding.explanation
+    );
     assert_eq!((finding.confidence, finding.cost_ns), (Confidence::Certain, 10_000 * MS));
 }
 

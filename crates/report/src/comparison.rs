@@ -56,10 +56,7 @@ fn difference_text(why: &Why, names: [&str; 2], style: &Style) -> String {
     let cpu = why.cpu_ns.map(units::time);
     ink.prose(
         0,
-        &format!(
-            "{} and {}, as recorded: {} and {} of CPU time",
-            names[0], names[1], cpu[0], cpu[1]
-        ),
+        &format!("{} and {}, as recorded: {} and {} of CPU time", names[0], names[1], cpu[0], cpu[1]),
         STRONG,
     );
     ink.prose(

@@ -47,7 +47,8 @@ fn markdown_text(findings: &Findings) -> String {
     }
     if !findings.findings.is_empty() && !recording.command.is_empty() {
         let old = escape::shell_word(&escape::shell_command(&recording.command, true), true);
-        blocks.push(format!("Prove a fix: {}", code(&format!("slowpath compare -- {old} '<fixed command>'"))));
+        blocks
+            .push(format!("Prove a fix: {}", code(&format!("slowpath compare -- {old} '<fixed command>'"))));
     }
     let mut text = blocks.join("\n\n");
     text.push('\n');

@@ -77,7 +77,11 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
         );
     }
     if !scaling.rising.is_empty() {
-        ink.prose(0, &format!("functions that grow faster than the size (inclusive {of} at each size):"), PLAIN);
+        ink.prose(
+            0,
+            &format!("functions that grow faster than the size (inclusive {of} at each size):"),
+            PLAIN,
+        );
     }
     for rising in scaling.rising.iter().take(FUNCTIONS) {
         let place = phrases::place(rising.file.as_deref().map(phrases::base_name), rising.line);
@@ -137,7 +141,11 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
     }
     if !scaling.functions.is_empty() {
         ink.line("");
-        ink.prose(0, "instructions and calls by function at the largest size, and how they grow with the size n:", PLAIN);
+        ink.prose(
+            0,
+            "instructions and calls by function at the largest size, and how they grow with the size n:",
+            PLAIN,
+        );
         let table = functions(&ink, scaling);
         let name = table.len() - 2;
         draw(&mut ink, table, name);

@@ -112,10 +112,8 @@ mod tests {
         assert!(allowance.unfolds(".debug_line", 1_000, 10_000), "the others are still read");
         assert_eq!(
             allowance.left_out(),
-            [
-                ".debug_info is ignored: 3 MB would decompress to 3.0 GB, more than a file of this size can \
-                 plausibly hold"
-            ]
+            [".debug_info is ignored: 3 MB would decompress to 3.0 GB, more than a file of this size can \
+                 plausibly hold"]
         );
     }
 

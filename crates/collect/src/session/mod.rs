@@ -200,7 +200,8 @@ impl Session {
             }
         } else if catch_unwind(AssertUnwindSafe(|| part(self))).is_err() {
             self.broken = true;
-            self.trouble.get_or_insert("it ended early because of a bug in slowpath: please report it".to_owned());
+            self.trouble
+                .get_or_insert("it ended early because of a bug in slowpath: please report it".to_owned());
         }
     }
 

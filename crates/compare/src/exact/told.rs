@@ -91,10 +91,8 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
         });
     }
     if let Some(law) = counts.law {
-        explanation.push(format!(
-            "twice the size takes {:.1} times the instructions",
-            2f64.powf(law.exponent)
-        ));
+        explanation
+            .push(format!("twice the size takes {:.1} times the instructions", 2f64.powf(law.exponent)));
     }
     let name = &counts.function;
     Finding {
@@ -154,7 +152,9 @@ fn victim_sentence(sizes: &[f64], victim: &Of, each: &[f64]) -> String {
         }
         _ => String::new(),
     };
-    format!("a call makes {how} calls to {name} ({ends}), each at the same cost: {name} is a symptom, not the cause")
+    format!(
+        "a call makes {how} calls to {name} ({ends}), each at the same cost: {name} is a symptom, not the cause"
+    )
 }
 
 fn facts(function: &Of, calls: f64, first: Option<(f64, f64)>, end: f64) -> Vec<Fact> {

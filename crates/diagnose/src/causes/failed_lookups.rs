@@ -131,9 +131,10 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
                 fact("processes", runs as f64, "processes", Sure::Exact),
                 fact("time in the kernel", cost, "ns", Sure::Exact),
             ],
-            advice: "Put the right directory first (an absolute path, an rpath, a shorter search path), or cache \
+            advice:
+                "Put the right directory first (an absolute path, an rpath, a shorter search path), or cache \
                      which files do not exist"
-                .to_owned(),
+                    .to_owned(),
         }
         .finish(evidence),
     )

@@ -356,9 +356,10 @@ fn finding(
             files: Vec::new(),
             explanation,
             facts,
-            advice: "Do it in-process with a library, or start the program once and give it all operations (many \
+            advice:
+                "Do it in-process with a library, or start the program once and give it all operations (many \
                      arguments, a list on stdin, a long-running server)"
-                .to_owned(),
+                    .to_owned(),
         }
         .finish(evidence),
     )

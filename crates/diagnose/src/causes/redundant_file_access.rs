@@ -148,9 +148,8 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
                     fact("time with the program's own work", cost, "ns", Sure::Sampled),
                     fact("bytes read", sum.bytes as f64, "bytes", Sure::Exact),
                 ],
-                advice:
-                    "Read it once and cache the contents, or look it up only when the result is used"
-                        .to_owned(),
+                advice: "Read it once and cache the contents, or look it up only when the result is used"
+                    .to_owned(),
             }
             .finish(evidence),
         ));

@@ -38,7 +38,11 @@ pub(super) fn judged(
         "each call takes {} instructions at first and {} at the end{}",
         words::count(first),
         words::count(last),
-        if grower.ramp.falling { ": each one goes through everything that is left" } else { ", growing steadily" }
+        if grower.ramp.falling {
+            ": each one goes through everything that is left"
+        } else {
+            ", growing steadily"
+        }
     ));
     explanation.push(match rest {
         Rest::Flat(caller, ratio) => format!(
