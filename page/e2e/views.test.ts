@@ -89,7 +89,10 @@ test("a search matches the percent that the report prints", async () => {
   await page.fill("#search", "no such function");
   await until("no matches", async () => (await text(page, ".matched")) === "no matches");
   await page.fill("#search", "/(/");
-  await until("no expression", async () => (await text(page, ".matched")) === "not a valid regular expression");
+  await until(
+    "no expression",
+    async () => (await text(page, ".matched")) === "not a valid regular expression",
+  );
   await close();
 });
 

@@ -133,10 +133,7 @@ const KEYS: [string, string][] = [
   ["1 … 9", "the views, from left to right"],
   ["/", "search"],
   ["Escape", "in the flame graph: zoom out one frame; in the search: clear it; on a time strip: select all"],
-  [
-    "arrows",
-    "in the flame graph: move between frames; on a time strip: move the range, with Shift its end",
-  ],
+  ["arrows", "in the flame graph: move between frames; on a time strip: move the range, with Shift its end"],
   ["Enter", "in the flame graph: zoom to the frame"],
   ["Home", "the whole flame graph"],
   ["s · c · f", "in the flame graph: callers and callees · copy the stack · flip it"],

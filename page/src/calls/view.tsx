@@ -61,7 +61,12 @@ export function CallsView() {
       text: (row) => share(row.self / whole),
       bar: (row) => row.self / whole,
     },
-    { name: "time", title: "Inclusive time", value: (row) => row.inclusive, text: (row) => time(row.inclusive) },
+    {
+      name: "time",
+      title: "Inclusive time",
+      value: (row) => row.inclusive,
+      text: (row) => time(row.inclusive),
+    },
     {
       name: "calls",
       title: "Exact count for the whole run; ≥ where calls were counted for part of the run",

@@ -179,7 +179,11 @@ function Programs() {
     { name: "CPU", value: (row) => row.cpu, text: (row) => time(row.cpu), bar: (row) => row.cpu / most },
     { name: "processes", value: (row) => row.times, text: (row) => count(row.times) },
     { name: "CPU each", value: (row) => row.cpu / row.times, text: (row) => time(row.cpu / row.times) },
-    { name: "lifetime each", value: (row) => row.lived / row.times, text: (row) => time(row.lived / row.times) },
+    {
+      name: "lifetime each",
+      value: (row) => row.lived / row.times,
+      text: (row) => time(row.lived / row.times),
+    },
     {
       name: "memory",
       title: "Peak resident memory of the largest process",
