@@ -166,7 +166,7 @@ fn a_walk_that_gets_longer_each_round_is_likely_and_told_at_its_line() {
     let finding = only(Model { inner_ns: rising, ..Model::default() });
     assert_eq!(finding.confidence, Confidence::Likely);
     assert_eq!((finding.function.as_str(), finding.line), ("main", Some(13)));
-    assert_eq!(finding.title, "work grows with every round");
+    assert_eq!(finding.title, "work grows with every iteration");
     assert!(finding.explanation[0].contains("its loop ran 200 iterations"), "{:?}", finding.explanation);
 }
 

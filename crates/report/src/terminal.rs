@@ -134,7 +134,7 @@ fn cause(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &Record
     }
     if !finding.advice.is_empty() {
         let advice = ink.sentence(&finding.advice);
-        ink.labelled(INDENT, "do:", &advice, (LABEL, PLAIN));
+        ink.labelled(INDENT, "fix:", &advice, (LABEL, PLAIN));
     }
 }
 
