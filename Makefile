@@ -11,10 +11,10 @@ PAGE := page/dist/page.js
 PAGE_SOURCES := $(shell find page/src -type f) page/tools/build.mjs page/package.json page/tsconfig.json
 PAGE_MODULES := page/node_modules/.package-lock.json
 
-help: ## what can be made
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
-setup: ## install what is missing (Debian packages, by apt), and say why
+setup: ## install missing Debian packages with apt, and say why
 	@scripts/setup
 
 setup-test:
@@ -33,7 +33,7 @@ $(PAGE_MODULES): page/package-lock.json
 	@$(NPM) ci >/dev/null
 	@touch $@
 
-demo: build ## find out why a real program is slow, and look at it mended
+demo: build ## find out why a real program is slow, then run the fixed version
 	@scripts/demo
 
 test: setup-test lint unit e2e page-e2e ## every test and lint
@@ -76,7 +76,7 @@ suites: build ## the test suites of Debian's sed and zlib, watched and unwatched
 fuzz: page ## a fuzzer thinks of files and recordings, MINUTES=5 each target (nightly Rust, cargo-fuzz)
 	@scripts/fuzz $(or $(MINUTES),5) $(TARGETS)
 
-screenshots: setup-test build ## take the README's screenshots anew
+screenshots: setup-test build ## take the screenshots for the README again
 	@$(NPM) run --silent screenshots
 
 bench: build ## overhead, comparisons and AES-GCM against peers, as tables

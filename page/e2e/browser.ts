@@ -33,7 +33,7 @@ export const reports: Record<string, Findings> = JSON.parse(readFileSync(`${dir}
 
 /** What stands above a finding: how sure it is differs from one recording of a program to the next. */
 export function headline(finding: Finding): string {
-  return { certain: "", likely: "likely: ", hint: "a hint only: " }[finding.confidence] + finding.title;
+  return { certain: "", likely: "likely: ", hint: "hint: " }[finding.confidence] + finding.title;
 }
 
 /** A share of the run's CPU time as the terminal report prints it. */

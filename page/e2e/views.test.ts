@@ -87,9 +87,12 @@ test("a search matches the percent that the report prints", async () => {
     });
   }
   await page.fill("#search", "no such function");
-  await until("nothing matches", async () => (await text(page, ".matched")) === "nothing matches");
+  await until("no matches", async () => (await text(page, ".matched")) === "no matches");
   await page.fill("#search", "/(/");
-  await until("no expression", async () => (await text(page, ".matched")) === "no regular expression");
+  await until(
+    "no expression",
+    async () => (await text(page, ".matched")) === "not a valid regular expression",
+  );
   await close();
 });
 
@@ -243,7 +246,7 @@ test("processes and system calls are all there", async () => {
   await page.waitForSelector(".processes .grid-box td:has-text('gpg')");
   await page.keyboard.press("5");
   const calls = await text(page, ".syscalls .count");
-  for (const by of ["By call", "By file", "Waits", "By place"]) {
+  for (const by of ["By call", "By file", "Waits", "By call site"]) {
     await page.click(`.syscalls button:has-text("${by}")`);
     await page.waitForSelector(".syscalls .grid-box tbody td:not(.spacer)");
   }
@@ -265,7 +268,7 @@ test("the source stands there with its cost only where it was asked for", async 
     location.hash = "view=about";
   });
   const told = await text(page, ".about .sources");
-  assert.match(told, /^in it\d+ files.*loader\.c.*taken from.*\/cases\/gnutls.*left out.*in no folder/s);
+  assert.match(told, /^included\d+ files.*loader\.c.*read from.*\/cases\/gnutls.*excluded.*not in a folder/s);
   await close();
 });
 
@@ -302,7 +305,7 @@ test("two recordings: what is gone, frames on one side only, functions that chan
   assert.match(await text(page, ".details"), /A, before.*B, after.*change/);
   await page.click(".tabs button:has-text('Findings')");
   await page.click(".head .segments button:has-text('B')");
-  await until("the mended side has none", async () => /No known cause/.test(await text(page, ".findings")));
+  await until("the fixed side has none", async () => /No known cause/.test(await text(page, ".findings")));
   assert.deepEqual(troubles, []);
   await close();
 });

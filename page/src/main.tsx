@@ -31,6 +31,6 @@ loadAll(document)
     box.className = "failed";
     box.setAttribute("role", "alert");
     const why = error instanceof Error ? error.message : String(error);
-    box.textContent = `The recording in this page cannot be read: ${show(why)}. Make the page anew with slowpath view.`;
+    box.textContent = `The recording in this page cannot be read: ${show(why)}. Create the page again with slowpath view.`;
     root.replaceChildren(box);
   });

@@ -20,8 +20,8 @@ export function ScopeBar() {
         label="Time"
         value={state.metric}
         options={[
-          ["cpu", "On CPU", "time on the CPU, from samples"],
-          ["off", "Off CPU", "time asleep in system calls"],
+          ["cpu", "On CPU", "on-CPU time, from samples"],
+          ["off", "Off CPU", "off-CPU time in system calls"],
           ["wall", "Wall", "both"],
         ]}
         choose={(value) => go({ metric: value as Metric, zoom: [] })}
@@ -121,7 +121,7 @@ function Search() {
         ref={input}
         type="search"
         placeholder="Search functions   /"
-        title="part of a name; module:… or file:…; between slashes a regular expression"
+        title="part of a name; module:… or file:…; /regular expression/"
         aria-label="Search functions"
         spellcheck={false}
         value={text}
@@ -137,7 +137,7 @@ function Search() {
       <output class="matched" for="search">
         {searchError ? (
           <span class="warning" title={show(searchError)}>
-            no regular expression
+            not a valid regular expression
           </span>
         ) : matched && state.search ? (
           matched.some ? (
@@ -145,10 +145,10 @@ function Search() {
               matched <b>{share(matched.part)}</b>
             </span>
           ) : (
-            "nothing matches"
+            "no matches"
           )
         ) : finding ? (
-          <button type="button" class="chip" title="Put it out" onClick={() => go({ finding: -1 })}>
+          <button type="button" class="chip" title="Remove the highlight" onClick={() => go({ finding: -1 })}>
             <i aria-hidden="true" /> finding {state.finding + 1}
             {matched && matched.ns > 0 ? (
               <>

@@ -96,7 +96,7 @@ pub enum Error {
         source: toml::de::Error,
     },
     /// A case that is not there.
-    #[error("there is no case {name} in {gallery}: `slowpath cases list` names them", gallery = .gallery.display())]
+    #[error("there is no case {name} in {gallery}: `slowpath cases list` lists them", gallery = .gallery.display())]
     Unknown {
         /// As asked for.
         name: String,

@@ -40,7 +40,7 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
         "slow",
         "mended",
         "ratio",
-        "gain: told, had",
+        "gain: predicted, actual",
         "verdict",
     ]);
     let mut whole = true;
@@ -98,11 +98,11 @@ fn verdict(case: &Case, slow: &[Value], fixed: &[Value]) -> (Option<String>, Str
     let wrong = if found.is_none() {
         Some("the cause was not found".to_owned())
     } else if place != case.expect.function {
-        Some(format!("the guilty function is {}", case.expect.function))
+        Some(format!("the wrong function was reported; expected {}", case.expect.function))
     } else if let Some(unsaid) = case.expect.says.iter().find(|word| !explained.contains(word.as_str())) {
-        Some(format!("it does not say {unsaid}"))
+        Some(format!("the explanation does not mention {unsaid}"))
     } else {
-        let said = |finding| format!("the mended program is said to have {}", text(finding, "cause"));
+        let said = |finding| format!("the fixed program has a finding: {}", text(finding, "cause"));
         fixed.first().map(said)
     };
     (wrong, cause, place)
@@ -115,7 +115,7 @@ fn build(case: &Case) -> Result<(), Error> {
     };
     let failed = |why: String| Error::Build { name: case.name.clone(), why, packages: packages.clone() };
     let (program, arguments) =
-        case.build.split_first().ok_or_else(|| failed("case.toml names no build".to_owned()))?;
+        case.build.split_first().ok_or_else(|| failed("case.toml has no build command".to_owned()))?;
     let output =
         Command::new(program).args(arguments).current_dir(&case.folder).stdin(Stdio::null()).output();
     let output = output.map_err(|error| failed(format!("{program}: {error}")))?;
@@ -183,7 +183,7 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
         (Some(why), _) => Some(why.to_owned()),
         (None, Some("faster")) if case.scale.is_none() => unlike(&json["why"], slow, fixed),
         (None, Some("faster")) => None,
-        (None, _) => Some("that it is faster could not be shown".to_owned()),
+        (None, _) => Some("the fixed program was not shown to be faster".to_owned()),
     };
     Ok(Proof { ns: [time(0), time(1)], ratio: ratio.map(|((ratio, low), high)| [ratio, low, high]), wrong })
 }
@@ -196,12 +196,15 @@ fn unlike(why: &Value, slow: &[Value], fixed: &[Value]) -> Option<String> {
     };
     let sides = [
         ("slow", prints(slow), [list("gone"), list("kept")]),
-        ("mended", prints(fixed), [list("new"), list("kept")]),
+        ("fixed", prints(fixed), [list("new"), list("kept")]),
     ];
     sides.into_iter().find_map(|(side, alone, compared)| {
         let compared = prints(&compared.concat());
         let other = alone.symmetric_difference(&compared).next()?.clone();
-        Some(format!("of the {side} program compare finds {compared:?} and a run alone {alone:?}: not both find {other}"))
+        Some(format!(
+            "for the {side} program, compare finds {compared:?} and a single run finds {alone:?}; they \
+                      differ in {other}"
+        ))
     })
 }
 

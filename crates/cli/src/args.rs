@@ -1,4 +1,4 @@
-//! What can be asked of `slowpath`, and the help that says so.
+//! The command line of `slowpath` and its help texts.
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use std::ffi::OsString;
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 #[command(
     name = "slowpath",
     version,
-    about = "Runs a native Linux program, finds WHY it is slow, and shows the evidence.",
+    about = "Runs a native Linux program, finds out WHY it is slow, and shows the evidence",
     after_help = "slowpath -- PROGRAM ARGUMENTS   is short for   slowpath record -- PROGRAM ARGUMENTS\n\n\
-        The report goes to stderr, so that the program's own output stays its own. slowpath exits as the program did;\n\
-        125 if slowpath itself failed, 126 if the program cannot be run, 127 if it is not there.",
+        The report goes to stderr. The program's own output is left alone. slowpath exits with the program's exit code,\n\
+        or with 125 if slowpath itself failed, 126 if the program cannot be executed, 127 if it is not found.",
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     disable_help_subcommand = true
@@ -34,45 +34,45 @@ impl Args {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run a program and tell why it is slow (the default)
+    /// Run a program and report why it is slow (the default)
     Record(Record),
-    /// Look at a program that is running already
+    /// Record a program that is already running
     Attach(Attach),
-    /// Time two commands until it is known which is faster, and say why
+    /// Time two commands until it is clear which is faster, and explain why
     Compare(Box<Compare>),
-    /// Run a command at several sizes of its input: how its time rises, and which function's does
+    /// Run a command with several input sizes: how its time grows, and which functions cause it
     Scale(Scale),
-    /// Count the calls of a few functions over a whole run (what `compare` does for its why)
+    /// Count the calls of a few functions over a whole run (used by `compare`)
     #[command(hide = true)]
     Tally(Tally),
-    /// What this machine can do: AES, memory, system calls, processes, the disk
+    /// Measure what this machine can do: AES, memory, system calls, processes, disk
     Limits(LimitsArgs),
-    /// Look at a recording, or compare two, as a page in the browser or in a file
+    /// Show a recording, or compare two, in the browser or as an HTML file
     View(View),
-    /// Tell again what a recording says
+    /// Show the report of a recording
     Explain(Explain),
     /// List the recordings
     List(List),
     /// Remove recordings
     Rm(Rm),
-    /// The causes that are looked for; with NAME, what one means and how it is told
+    /// List the causes that slowpath looks for; with NAME, what a cause means and how it is detected
     Causes {
-        /// Such as superlinear-work
+        /// For example superlinear-work
         name: Option<String>,
     },
-    /// What this machine allows, and what would allow more
+    /// Show what this machine allows, and how to allow more
     Doctor,
-    /// The gallery of slow programs and their mended twins
+    /// Build and run the gallery of slow programs and their fixed versions
     Cases {
         #[command(subcommand)]
         command: Cases,
     },
 }
 
-/// Where recordings live.
+/// Where recordings are stored.
 #[derive(ClapArgs, Clone)]
 pub struct At {
-    /// Folder that recordings are kept in [default: $XDG_STATE_HOME/slowpath, else ~/.local/state/slowpath]
+    /// Folder for recordings [default: $XDG_STATE_HOME/slowpath, else ~/.local/state/slowpath]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
@@ -86,10 +86,10 @@ pub struct Show {
     /// Print Markdown to stdout
     #[arg(long)]
     pub markdown: bool,
-    /// Write the JSON or Markdown (or plain text) to this file and not to stdout
+    /// Write the JSON or Markdown (or plain text) to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the page to this file too: one HTML file that needs nothing else (see `slowpath view`)
+    /// Also write the report as one self-contained HTML file (see `slowpath view`)
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -97,22 +97,22 @@ pub struct Show {
 /// How to record.
 #[derive(ClapArgs, Clone)]
 pub struct How {
-    /// CPU samples a second
+    /// CPU samples per second
     #[arg(long, value_name = "HZ", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub rate: u32,
-    /// User stack copied with each sample, KiB
+    /// KiB of user stack copied with each sample
     #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub stack: u32,
     /// Do not trace system calls
     #[arg(long)]
     pub no_trace: bool,
-    /// Store no arguments of programs, only their names
+    /// Do not store the arguments of programs, only their names
     #[arg(long)]
     pub redact_args: bool,
     /// Do not count calls
     #[arg(long)]
     pub no_count: bool,
-    /// Let the recordings take so much of the disk (K, M, G): before a new one the oldest are removed. With --dir none are
+    /// Disk space for all recordings (K, M, G). The oldest are removed before a new one is made. With --dir none are removed
     #[arg(long, value_name = "SIZE", env = "SLOWPATH_KEEP", default_value = crate::kept::ROOM, value_parser = crate::kept::size)]
     pub keep: u64,
 }
@@ -122,11 +122,11 @@ pub struct How {
 pub struct Record {
     #[command(flatten)]
     pub how: How,
-    /// Count instructions and calls under valgrind's callgrind, in place of sampling: needs no rights, leaves nothing to chance,
-    /// and takes some 50 times as long. Times are not told
+    /// Count instructions and calls under valgrind's callgrind instead of sampling. Needs no privileges, is deterministic,
+    /// and takes about 50 times as long. Times are not reported
     #[arg(long, conflicts_with_all = ["repeat", "user", "rate", "stack", "no_trace", "no_count"])]
     pub exact: bool,
-    /// Run the program so often and join the evidence, for programs that end too soon to be understood
+    /// Run the program N times and merge the samples, for programs that are too short for one run
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Run the program as this user (when slowpath runs as root)
@@ -158,10 +158,10 @@ pub struct Tally {
 /// `attach`.
 #[derive(ClapArgs)]
 pub struct Attach {
-    /// The process; its threads and descendants are looked at too
+    /// The process; its threads and descendants are recorded too
     #[arg(short, long, value_name = "PID")]
     pub pid: u32,
-    /// Stop after so many seconds (else when the program ends, or at Ctrl-C)
+    /// Stop after this many seconds (default: when the program ends, or at Ctrl-C)
     #[arg(short, long, value_name = "S")]
     pub duration: Option<f64>,
     #[command(flatten)]
@@ -175,23 +175,23 @@ pub struct Attach {
 /// `view`.
 #[derive(ClapArgs)]
 pub struct View {
-    /// A recording's id or folder, the newest if none is named; or two, to compare the second with the first
+    /// A recording's id or folder (default: the newest); or two, to compare the second with the first
     #[arg(num_args = 0..=2)]
     pub recordings: Vec<String>,
-    /// Compare with this one
+    /// Compare with this recording
     #[arg(long, value_name = "RECORDING")]
     pub compare: Option<String>,
-    /// Write the page to this file: one HTML file that needs nothing else. Without, it is served on 127.0.0.1
+    /// Write one self-contained HTML file. Without this option the page is served on 127.0.0.1
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Put the text of the program's source files into the file; whoever gets the file can read them. They are taken from the
-    /// folder in which it was recorded and that of the program. A page that is served has them anyway
+    /// Include the text of the program's source files; whoever gets the file can read them. They are read from the
+    /// working directory of the recording and the program's directory. A served page always includes them
     #[arg(long)]
     pub with_source: bool,
-    /// With source files from this folder, too; can be given several times
+    /// Also include source files from this folder; can be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "all_sources")]
     pub source_root: Vec<PathBuf>,
-    /// With every source file that the recording names and you may read, wherever it is: only for a program that you trust
+    /// Include every source file that the recording names and you can read, wherever it is. Use only for programs you trust
     #[arg(long)]
     pub all_sources: bool,
     /// Do not open a browser
@@ -204,9 +204,9 @@ pub struct View {
 /// `explain`.
 #[derive(ClapArgs)]
 pub struct Explain {
-    /// A recording's id or folder; the newest if none is named
+    /// A recording's id or folder (default: the newest)
     pub recording: Option<String>,
-    /// Print its system calls instead: by name and by the place that makes them, the most time first
+    /// Print its system calls instead: by name and by call site, most time first
     #[arg(long, conflicts_with_all = ["json", "markdown", "output"])]
     pub syscalls: bool,
     #[command(flatten)]
@@ -219,78 +219,79 @@ pub struct Explain {
 #[derive(ClapArgs)]
 #[command(
     override_usage = "slowpath compare [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n       slowpath compare [OPTIONS] RECORDING_A RECORDING_B",
-    after_help = "Both commands run bare, in pairs of random order, until it is known which is faster; then each is recorded once to say why.\n\n\
+    after_help = "Both commands run without recording, in pairs of random order, until it is clear which is faster.\n\
+        Then each is recorded once to explain the difference.\n\n\
         Exit codes: 0 done, and as expected if an expectation was given; 1 slowpath or a command failed; 2 not as expected;\n\
-        3 it cannot be told (only with --strict, else 0); 64 usage."
+        3 no verdict (only with --strict, else 0); 64 usage error."
 )]
 pub struct Compare {
-    /// Two recordings (ids or folders), to tell what changed between them
+    /// Two recordings (ids or folders), to show what changed between them
     #[arg(num_args = 2, value_names = ["RECORDING_A", "RECORDING_B"], conflicts_with = "commands")]
     pub recordings: Vec<String>,
-    /// Two commands, each in one word: a shell is used where one needs it
+    /// Two commands, each quoted as one argument. A shell is used where a command needs it
     #[arg(last = true, num_args = 1..=2, required_unless_present = "recordings", value_names = ["COMMAND A", "COMMAND B"])]
     pub commands: Vec<String>,
-    /// What a side is called; give it twice
+    /// Name of a command in the report; give it twice
     #[arg(long, short = 'n', value_name = "NAME")]
     pub name: Vec<String>,
-    /// Run this once before everything
+    /// Run this once before all runs
     #[arg(long, value_name = "COMMAND")]
     pub setup: Option<String>,
-    /// Run this before each run; given twice, the second is for the second side
+    /// Run this before each run; if given twice, the second is for the second command
     #[arg(long, value_name = "COMMAND")]
     pub prepare: Vec<String>,
-    /// Run this once after everything
+    /// Run this once after all runs
     #[arg(long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
-    /// Runs of each side that do not count
+    /// Warm-up runs of each command, not counted
     #[arg(long, short = 'w', value_name = "N", default_value_t = 1)]
     pub warmup: u32,
-    /// Pairs before the first look
+    /// Minimum number of pairs
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub min_pairs: usize,
-    /// Pairs at most
+    /// Maximum number of pairs
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub max_pairs: usize,
-    /// Seconds after which no pair is begun; no run may take longer
+    /// Start no new pair after this many seconds; no single run may take longer
     #[arg(long, value_name = "SECONDS", default_value_t = 180.0)]
     pub time_limit: f64,
-    /// What both commands read from stdin
+    /// File that both commands read from stdin
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Use this shell for both commands
     #[arg(long, short = 'S', value_name = "SHELL", conflicts_with = "no_shell")]
     pub shell: Option<String>,
-    /// Use no shell, whatever the commands look like
+    /// Never use a shell
     #[arg(long, short = 'N')]
     pub no_shell: bool,
-    /// Both must write the same to stdout
+    /// Fail unless both write the same output to stdout
     #[arg(long)]
     pub same_output: bool,
-    /// A command may fail, if it always fails the same way
+    /// Accept a failing command if it always exits with the same code
     #[arg(long, short = 'i')]
     pub ignore_failure: bool,
     /// Show what the commands write to stderr
     #[arg(long)]
     pub show_stderr: bool,
-    /// CPU time decides, not elapsed time
+    /// Compare CPU time instead of elapsed time
     #[arg(long)]
     pub cpu: bool,
-    /// A difference of this many per cent and less counts as none
+    /// Treat a difference of this many percent or less as no difference
     #[arg(long, value_name = "PCT", default_value_t = 2.0)]
     pub indifferent: f64,
-    /// Exit with 2 if the second command is surely slower than the first by more than this many per cent
+    /// Exit with 2 if the second command is slower than the first by more than this many percent (95 % confidence)
     #[arg(long, value_name = "PCT", conflicts_with = "expect_faster_than")]
     pub fail_if_slower_than: Option<f64>,
-    /// … and by more than this many ms
+    /// … and by more than this many milliseconds
     #[arg(long, value_name = "MS", requires = "fail_if_slower_than")]
     pub and_by_ms: Option<f64>,
-    /// Exit with 2 if the second command is surely not this many times as fast as the first
+    /// Exit with 2 if the second command is not at least this many times as fast as the first (95 % confidence)
     #[arg(long, value_name = "TIMES")]
     pub expect_faster_than: Option<f64>,
-    /// Exit with 3 if it cannot be told
+    /// Exit with 3 if there is no clear result
     #[arg(long)]
     pub strict: bool,
-    /// Do not record the sides to say why
+    /// Do not record the commands to explain the difference
     #[arg(long)]
     pub no_why: bool,
     /// Write the comparison as JSON to this file
@@ -299,10 +300,10 @@ pub struct Compare {
     /// Write the comparison as Markdown to this file
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
-    /// Write both recordings, side by side, and the verdict as a page to this file (see `slowpath view`)
+    /// Write both recordings and the verdict as one HTML file (see `slowpath view`)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_why", "self_check"])]
     pub html: Option<PathBuf>,
-    /// Compare the one command given with itself: tells what difference could be seen here in the time given
+    /// Compare one command with itself: shows what difference can be detected on this machine in the given time
     #[arg(long, conflicts_with_all = ["recordings", "fail_if_slower_than", "expect_faster_than"])]
     pub self_check: bool,
     #[command(flatten)]
@@ -318,7 +319,7 @@ pub struct Scale {
     /// The command, with {NAME} or {file} where the size belongs
     #[arg(last = true, required = true)]
     pub command: Vec<String>,
-    /// What {NAME} stands for, one after the other: numbers
+    /// Values for {NAME}, one after the other: numbers
     #[arg(
         long = "list",
         short = 'L',
@@ -327,35 +328,35 @@ pub struct Scale {
         conflicts_with = "files"
     )]
     pub list: Option<String>,
-    /// What {file} stands for, one after the other: files, whose sizes in bytes count
+    /// Values for {file}, one after the other: files; their size in bytes is the input size
     #[arg(long, value_name = "FILE,…", value_delimiter = ',')]
     pub files: Vec<PathBuf>,
-    /// Each run makes so many calls of the size: tell what a call costs beside its bytes
+    /// Each run makes N calls of the given size: separate the fixed cost of a call from the cost per byte
     #[arg(long, value_name = "N", requires = "used")]
     pub calls: Option<f64>,
-    /// The size, in bytes, that calls have in use
+    /// The typical size of a call in production, in bytes
     #[arg(long, value_name = "BYTES", requires = "calls")]
     pub used: Option<f64>,
-    /// Hold calls against this limit of the machine (see `slowpath limits`): aes, copy or read
+    /// Compare the calls with this limit of the machine (see `slowpath limits`): aes, copy or read
     #[arg(long, value_name = "NAME", requires = "calls")]
     pub limit: Option<String>,
-    /// Count instructions and calls, each size once under valgrind's callgrind: no noise, and the guilty function is told
-    /// from its victims; some 50 times slower, so take small sizes. Times are not told
+    /// Count instructions and calls, each size once under valgrind's callgrind. No noise, and it separates the function
+    /// that is the cause from those it calls. About 50 times slower, so use small sizes. Times are not reported
     #[arg(long, conflicts_with_all = ["calls", "used", "limit", "no_record", "runs"])]
     pub exact: bool,
-    /// Bare runs of each size; up to three times as many where their times differ
+    /// Runs of each size without recording; up to three times as many where their times differ
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub runs: u32,
-    /// Tell what it would take at this size
+    /// Extrapolate to this size
     #[arg(long, value_name = "SIZE")]
     pub at: Option<f64>,
-    /// Seconds that one run may take
+    /// Time limit of one run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
     pub time_limit: f64,
-    /// Write the page of the largest size's recording, with what the sizes show, to this file
+    /// Write the recording of the largest size and the results of all sizes as one HTML file
     #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
     pub html: Option<PathBuf>,
-    /// Time only, record nothing: no functions are told
+    /// Only time the command: no functions are reported
     #[arg(long)]
     pub no_record: bool,
     /// Print JSON
@@ -368,7 +369,7 @@ pub struct Scale {
 /// `limits`.
 #[derive(ClapArgs)]
 pub struct LimitsArgs {
-    /// Measure anew, whatever was kept
+    /// Measure again, ignoring stored results
     #[arg(long)]
     pub again: bool,
     /// Print JSON
@@ -386,16 +387,16 @@ pub struct List {
 /// `rm`.
 #[derive(ClapArgs)]
 pub struct Rm {
-    /// Ids or folders
+    /// Ids or folders of recordings
     #[arg(required_unless_present_any = ["all", "older_than"])]
     pub recordings: Vec<String>,
     /// All recordings of the folder
     #[arg(long)]
     pub all: bool,
-    /// All recordings of the folder that were made so long ago: 7d, 12h, 30m
+    /// All recordings of the folder that are older than this: 7d, 12h, 30m
     #[arg(long, value_name = "AGE", value_parser = crate::kept::age)]
     pub older_than: Option<u64>,
-    /// Remove a recording that lies elsewhere than in the folder of recordings, too
+    /// Also remove a recording outside the folder of recordings
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -405,18 +406,18 @@ pub struct Rm {
 /// `cases`.
 #[derive(Subcommand)]
 pub enum Cases {
-    /// Build and run cases, and show what was found in the slow and in the mended program
+    /// Build and run cases, and show what was found in the slow and in the fixed version
     Run {
         /// Names of cases, or `all`
         #[arg(required = true)]
         names: Vec<String>,
-        /// The gallery
+        /// Folder of the cases
         #[arg(long, value_name = "DIR", default_value = "cases")]
         gallery: PathBuf,
     },
     /// List the cases
     List {
-        /// The gallery
+        /// Folder of the cases
         #[arg(long, value_name = "DIR", default_value = "cases")]
         gallery: PathBuf,
     },

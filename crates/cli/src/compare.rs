@@ -57,7 +57,7 @@ fn compared(compare: &Compare) -> Done {
         bar.finish_and_clear();
     }
     let mut comparison = result.map_err(|error| match stop.is_set() {
-        true => (format!("{error} before the first pair was whole: nothing was measured"), INTERRUPTED),
+        true => (format!("{error} before the first pair was complete: nothing was measured"), INTERRUPTED),
         false => failed(error),
     })?;
     if compare.self_check {
@@ -67,7 +67,7 @@ fn compared(compare: &Compare) -> Done {
     if !compare.no_why && comparison.failure.is_none() {
         match recorded_sides(compare, &options, &enclosure, &comparison) {
             Ok(why) => comparison.why = Some(why),
-            Err((error, _)) => comparison.notes.push(format!("why is not known: {error}")),
+            Err((error, _)) => comparison.notes.push(format!("the reason is unknown: {error}")),
         }
     }
     export(compare, &comparison)?;
@@ -110,20 +110,20 @@ fn options(compare: &Compare) -> Result<Options, (String, u8)> {
         (_, true) => return Err(usage("--self-check takes one command")),
         _ => {
             return Err(usage(
-                "compare takes two commands, each in one word: slowpath compare -- 'old ARGS' 'new ARGS'",
+                "compare takes two commands, each quoted as one argument: slowpath compare -- 'old ARGS' 'new ARGS'",
             ));
         }
     };
     let names = match compare.name.as_slice() {
         [] => names(&commands),
         [a, b] => [a.clone(), b.clone()],
-        _ => return Err(usage("--name is given twice or not at all")),
+        _ => return Err(usage("give --name twice or not at all")),
     };
     let prepare = match compare.prepare.as_slice() {
         [] => [None, None],
         [both] => [Some(both.clone()), Some(both.clone())],
         [a, b] => [Some(a.clone()), Some(b.clone())],
-        _ => return Err(usage("--prepare is given once or twice")),
+        _ => return Err(usage("give --prepare once or twice")),
     };
     let shell = match &compare.shell {
         Some(name) => Shell::Named(name.clone()),
@@ -258,12 +258,13 @@ fn self_check(comparison: &Comparison) -> Done {
     };
     let verdict = match comparison.verdict {
         Verdict::Faster | Verdict::Slower => {
-            "it was called different from itself, which happens in at most one of 20 checks"
+            "a difference was reported, which happens in at most 1 of 20 checks"
         }
-        _ => "it was not called different from itself",
+        _ => "no difference was reported, as it should be",
     };
     say(&shown!(
-        "{} against itself, {} pairs: {}\n  a difference of about {} in elapsed time or {} in CPU time could be seen here in this time\n",
+        "{} against itself, {} pairs: {}\n  on this machine, in this time, a difference of about {} in elapsed time \
+         or {} in CPU time can be detected\n",
         comparison.sides[0].command,
         comparison.pairs.len(),
         verdict,

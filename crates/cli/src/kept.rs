@@ -21,8 +21,9 @@ impl At {
     ///
     /// If there can be none.
     pub fn known(&self) -> Result<PathBuf, (String, u8)> {
-        self.root()
-            .ok_or_else(|| failed("there is no home folder, so no folder of recordings: name one with --dir"))
+        self.root().ok_or_else(|| {
+            failed("there is no home directory to keep recordings in: name a folder with --dir")
+        })
     }
 
     /// The folder that a name of a recording means: see [`folder::find`]. Of those that were made in this directory the newest
@@ -80,14 +81,14 @@ pub fn size(text: &str) -> Result<u64, String> {
                 'M' => 20,
                 'G' => 30,
                 'T' => 40,
-                _ => return Err(format!("{unit} is no unit: K, M, G and T are")),
+                _ => return Err(format!("{unit} is not a unit: use K, M, G or T")),
             };
             (&text[..at], 1u64 << shift)
         }
         _ => (text, 1),
     };
     let number: u64 = number.parse().map_err(|error| format!("{error}"))?;
-    number.checked_mul(factor).ok_or_else(|| "that is too much".to_owned())
+    number.checked_mul(factor).ok_or_else(|| "the size is too large".to_owned())
 }
 
 /// An age such as `7d`, `12h`, `30m` or `45s`, in seconds.
@@ -103,10 +104,10 @@ pub fn age(text: &str) -> Result<u64, String> {
         'h' => 3_600,
         'd' => 86_400,
         'w' => 604_800,
-        _ => return Err("it ends with s, m, h, d or w: 7d are seven days".to_owned()),
+        _ => return Err("an age ends with s, m, h, d or w: 7d is seven days".to_owned()),
     };
     let number: u64 = text[..at].parse().map_err(|error| format!("{error}"))?;
-    number.checked_mul(factor).ok_or_else(|| "that is too long".to_owned())
+    number.checked_mul(factor).ok_or_else(|| "the age is too large".to_owned())
 }
 
 #[cfg(test)]

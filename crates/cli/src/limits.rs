@@ -20,7 +20,7 @@ pub fn limits(args: &LimitsArgs) -> Done {
         say(&shown!("  {:8} {:>10}  {}\n", limit.name, figure(limit), limit.what))?;
     }
     if let Some(place) = place(Caller::detect().home()) {
-        say(&shown!("kept in {} (--again measures anew)\n", place.display()))?;
+        say(&shown!("stored in {} (--again measures again)\n", place.display()))?;
     }
     Ok(0)
 }
@@ -41,7 +41,7 @@ pub fn machine(again: bool) -> Result<Limits, (String, u8)> {
     if let Some(place) = place
         && let Err(error) = limits.keep(&place)
     {
-        complain(&shown!("{}: they are measured again the next time", error));
+        complain(&shown!("{}: they will be measured again next time", error));
     }
     Ok(limits)
 }

@@ -34,7 +34,7 @@ pub fn list(at: &At) -> Done {
         say(&shown!("{}\n", line(one)))?;
     }
     if !here.is_empty() && !elsewhere.is_empty() {
-        say(&shown!("made in other directories:\n"))?;
+        say(&shown!("recorded in other directories:\n"))?;
     }
     for one in &elsewhere {
         say(&shown!("{}  (in {})\n", line(one), one.about.directory))?;
@@ -81,7 +81,7 @@ pub fn causes(name: Option<&str>) -> Done {
     };
     match slowpath_diagnose::causes::page(name) {
         Some(page) => say(&Shown::lines(page)).map(|()| 0),
-        None => Err(failed(format!("no cause is called {name}: `slowpath causes` lists them"))),
+        None => Err(failed(format!("there is no cause named {name}: `slowpath causes` lists them"))),
     }
 }
 

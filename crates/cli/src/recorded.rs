@@ -54,7 +54,7 @@ pub fn recorded(
 /// A temporary folder that is the caller's, who writes reports there.
 pub fn scratch() -> Result<Folder, (String, u8)> {
     let _acting = Caller::detect().act().map_err(failed)?;
-    Folder::new().map_err(|error| failed(format!("no temporary folder: {error}")))
+    Folder::new().map_err(|error| failed(format!("cannot create a temporary folder: {error}")))
 }
 
 /// The recording's id in a report.

@@ -52,7 +52,7 @@ fn make_room(at: &At, most: u64) {
     if let Ok(gone @ 1..) = folder::make_room(&root, &Caller::detect(), most) {
         let s = if gone == 1 { "" } else { "s" };
         complain(&shown!(
-            "removed the {} oldest recording{}, so that all take no more than {} MiB (--keep)",
+            "removed the {} oldest recording{} to keep all recordings below {} MiB (--keep)",
             gone,
             s,
             most >> 20
@@ -72,7 +72,7 @@ pub fn record(record: Record) -> Done {
     })?;
     // The program has run, and its exit code is its own: whether its report can be told changes nothing in that.
     let told = catch_unwind(AssertUnwindSafe(|| tell(&outcome, &record.show)));
-    let bug = || Err(failed("the report ended early by a bug of slowpath: please report it"));
+    let bug = || Err(failed("the report ended early because of a bug in slowpath: please report it"));
     if let Err((message, _)) = told.unwrap_or_else(|_| bug()) {
         complain(&Shown::message(message));
     }
@@ -121,7 +121,7 @@ fn tell(outcome: &Outcome, show: &Show) -> Result<(), (String, u8)> {
         return Ok(());
     };
     if let Some(trouble) = &outcome.trouble {
-        complain(&shown!("the recording is not whole: {}", trouble));
+        complain(&shown!("the recording is incomplete: {}", trouble));
     }
     let mut recording = Recording::of(folder.clone()).map_err(failed)?;
     let held = outcome.held.iter().map(|(module, file)| (*module, fd_path(file))).collect();

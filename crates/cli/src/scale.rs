@@ -163,10 +163,10 @@ fn of_machine(name: &str) -> Result<(String, String, f64), (String, u8)> {
     let limits = machine(false)?;
     let named = limits
         .named(name)
-        .ok_or_else(|| failed(format!("there is no limit {name}: `slowpath limits` names them")))?;
+        .ok_or_else(|| failed(format!("there is no limit {name}: `slowpath limits` lists them")))?;
     let byte_ns = named.ns_for(1.0).ok_or_else(|| match &named.obstacle {
         Some(why) => failed(format!("the limit {name} could not be measured: {why}")),
-        None => failed(format!("the limit {name} is none of bytes")),
+        None => failed(format!("the limit {name} is not measured per byte")),
     })?;
     Ok((named.name.clone(), named.what.clone(), byte_ns))
 }
@@ -188,11 +188,11 @@ fn sizes(scale: &Scale, template: &str) -> Result<Vec<(f64, String)>, (String, u
         Some(list) => {
             let (name, values) = list
                 .split_once('=')
-                .ok_or_else(|| failed("-L is NAME=SIZE,SIZE,…, such as n=100,200,400"))?;
+                .ok_or_else(|| failed("-L needs NAME=SIZE,SIZE,…, such as n=100,200,400"))?;
             let place = format!("{{{name}}}");
             for value in values.split(',') {
                 let size: f64 =
-                    value.trim().parse().map_err(|_| failed(format!("-L: {value} is no number")))?;
+                    value.trim().parse().map_err(|_| failed(format!("-L: {value} is not a number")))?;
                 sizes.push((size, template.replace(&place, value.trim())));
             }
             place
@@ -208,10 +208,10 @@ fn sizes(scale: &Scale, template: &str) -> Result<Vec<(f64, String)>, (String, u
         }
     };
     if !template.contains(&place) {
-        return Err(failed(format!("the command has no {place} in it, where the size belongs")));
+        return Err(failed(format!("the command does not contain {place} where the size belongs")));
     }
     if sizes.iter().any(|(size, _)| !size.is_finite() || *size <= 0.0) {
-        return Err(failed("sizes are above zero"));
+        return Err(failed("sizes must be above zero"));
     }
     sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(sizes)

@@ -25,7 +25,7 @@ pub fn view(view: &View) -> Done {
     }
     asked.extend(view.compare.as_deref().map(Some));
     if asked.len() > 2 {
-        return Err(failed("a page shows one recording or two: leave --compare away where two are named"));
+        return Err(failed("a page shows one recording or two: do not use --compare with two recordings"));
     }
     for name in asked {
         let path = view.at.find(name)?;
@@ -80,13 +80,15 @@ fn told(sources: &Sources) -> Vec<Shown> {
     }];
     let reasons = sources.left_out_by_reason();
     for (why, paths) in &reasons {
-        lines.push(format!("left out, {}: {} ({})", why.words(), paths.len(), some(paths)));
+        lines.push(format!("excluded, {}: {} ({})", why.words(), paths.len(), some(paths)));
     }
     if reasons.contains_key(&Why::Outside) {
         lines.extend(sources.refused.iter().cloned());
     }
     if reasons.contains_key(&Why::Outside) || reasons.contains_key(&Why::Hidden) {
-        lines.push("--source-root DIR takes them from there, --all-sources from everywhere".to_owned());
+        lines.push(
+            "--source-root DIR includes files from that folder, --all-sources from everywhere".to_owned(),
+        );
     }
     lines.into_iter().map(Shown::text).collect()
 }
@@ -122,10 +124,10 @@ fn serve(page: &str, open: bool) -> Done {
     // Before there is anything to be removed.
     let end = End::catch().map_err(|error| failed(format!("cannot wait for Ctrl-C: {error}")))?;
     let door = if open { Door::to(&url) } else { None };
-    say(&shown!("the page is at {}\nCtrl-C ends it\n", url))?;
+    say(&shown!("the page is at {}\nCtrl-C stops the server\n", url))?;
     std::thread::scope(|threads| {
         let serving = std::thread::Builder::new().spawn_scoped(threads, || server.run(page));
-        serving.map_err(|error| failed(format!("cannot serve the page: no thread can be made: {error}")))?;
+        serving.map_err(|error| failed(format!("cannot serve the page: cannot create a thread: {error}")))?;
         if let Some(door) = &door {
             door.open();
         }

@@ -192,7 +192,7 @@ fn where_nothing_may_be_sampled_or_traced_slowpath_says_what_would_allow_it_and_
     let output = refused(dir.path(), None, &["--no-trace"], &["touch", mark.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(125), "{}", said(&output));
     let said = said(&output);
-    assert!(said.starts_with("slowpath: this machine does not let us sample: perf_event_open: "), "{said}");
+    assert!(said.starts_with("slowpath: this machine does not allow sampling: perf_event_open: "), "{said}");
     for way_out in ["sudo", "perf_event_paranoid", "container", "slowpath doctor"] {
         assert!(said.contains(way_out), "{said}");
     }
@@ -227,7 +227,7 @@ fn runs_are_joined_and_a_stopped_program_goes_on_under_ptrace() {
     let script = "(sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; echo went on";
     let traced = refused(dir.path(), None, &[], &["sh", "-c", script]);
     assert_eq!((traced.status.code(), traced.stdout.as_slice()), (Some(0), &b"went on\n"[..]));
-    assert!(said(&traced).contains("debuggers fail"), "{}", said(&traced));
+    assert!(said(&traced).contains("debuggers do not work"), "{}", said(&traced));
 }
 
 /// Stops and continues a child as a shell does, and tells what it and everybody else can see of that.

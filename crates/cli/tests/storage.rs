@@ -249,8 +249,8 @@ fn only_recordings_are_removed_whole_and_never_through_a_link() {
     fs::create_dir(&project).unwrap();
     fs::write(project.join("about.json"), "{\"name\": \"mine\"}").unwrap();
     fs::write(project.join("precious"), "x").unwrap();
-    refused(&["./proj"], "does not lie in the folder of recordings");
-    refused(&["./proj", "--force"], "does not say its format");
+    refused(&["./proj"], "is not in the folder of recordings");
+    refused(&["./proj", "--force"], "does not contain its format");
     // A recording elsewhere, one with something else in it, and links.
     let copy = dir.path().join("copy");
     assert!(Command::new("cp").arg("-a").arg(root.join(&id)).arg(&copy).status().unwrap().success());
@@ -286,7 +286,7 @@ fn one_that_is_being_recorded_is_not_removed() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let output = slowpath(dir.path(), dir.path(), &["rm", "--all"]);
-    assert!(said(&output).contains("it is being recorded"), "{}", said(&output));
+    assert!(said(&output).contains("it is still being recorded"), "{}", said(&output));
     drop(recorded.stdin.take());
     recorded.wait().unwrap();
     assert!(slowpath(dir.path(), dir.path(), &["rm", "--all"]).status.success());
@@ -310,7 +310,7 @@ fn a_pipe_in_a_recording_keeps_no_reader_waiting() {
     pipe(recording.join("about.json"));
     assert!(text(&slowpath(dir.path(), dir.path(), &["list"])).is_empty());
     let output = slowpath(dir.path(), dir.path(), &["explain", recording.to_str().unwrap()]);
-    assert!(said(&output).contains("no regular file"), "{}", said(&output));
+    assert!(said(&output).contains("not a regular file"), "{}", said(&output));
 }
 
 #[test]

@@ -210,10 +210,12 @@ fn a_program_cannot_have_files_put_into_the_page_that_are_none_of_its_source() {
         assert!(!page.contains(&source(text)), "{text}: {told}");
     }
     assert!(told.contains("1 source file is in the page: ") && told.contains("main.c"), "{told}");
-    for line in ["left out, you may not read it: 1", "left out, no regular file: 1", "left out, no text: 1"] {
+    for line in
+        ["excluded, not readable for you: 1", "excluded, not a regular file: 1", "excluded, not text: 1"]
+    {
         assert!(told.contains(line), "{line}: {told}");
     }
-    assert!(told.contains("left out, in no folder that sources are taken from: "), "{told}");
+    assert!(told.contains("excluded, not in a folder that sources are read from: "), "{told}");
 
     let (page, told) = viewed(&["--source-root", keys.to_str().unwrap()]);
     assert!(page.contains(&source("shared source")), "{told}");

@@ -101,16 +101,19 @@ pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
     let Taken { stops, left, .. } = taken;
     let ms = |ns: u64| ns as f64 / 1e6;
     let mut said = format!(
-        "system calls were traced by ptrace, for want of rights: {stops} stops of about {:.0} µs took some {:.0} ms of {:.0} ms \
-         elapsed time and {:.0} ms of CPU time, so that all times are distorted; reads and writes are not seen, set-uid \
-         programs gain no rights and debuggers fail. Run with sudo, or leave it out with --no-trace",
+        "system calls were traced by ptrace because of insufficient privileges: {stops} stops of about {:.0} µs took \
+         about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time, so all times are distorted; reads and \
+         writes are not traced, set-uid programs gain no privileges and debuggers do not work. Run with sudo, or \
+         turn tracing off with --no-trace",
         taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
         ms(taken.wall_ns),
         ms(wall_ns),
         ms(taken.cpu_ns)
     );
     if left > 0 {
-        said.push_str(&format!("; {left} processes that outlived the command were ended with the recording"));
+        said.push_str(&format!(
+            "; {left} processes that outlived the command were killed at the end of the recording"
+        ));
     }
     said
 }

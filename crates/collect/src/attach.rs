@@ -61,7 +61,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
             let sampler = Sampler::open(&plan, &scopes).map_err(cannot)?;
             if sampler.scopes < scopes.len() {
                 about.degraded.push(format!(
-                    "only {} of {} threads were sampled, and what they start: {}",
+                    "only {} of {} threads, and what they start, were sampled: {}",
                     sampler.scopes,
                     scopes.len(),
                     why(&std::io::Error::from_raw_os_error(libc::EMFILE))

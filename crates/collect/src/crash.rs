@@ -57,7 +57,7 @@ pub(crate) fn ended(exit: i32) {
 
 extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     const TOLD: &[u8] =
-        b"slowpath: it crashed, for want of memory (ulimit -v) or by a bug: the recording is not whole\n";
+        b"slowpath: crashed, out of memory (ulimit -v) or because of a bug: the recording is incomplete\n";
     const PAUSE: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
     let (pid, tracer) = (PID.load(Ordering::SeqCst), TRACER.load(Ordering::SeqCst));
     let mut looks = 0;

@@ -23,7 +23,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The machine does not let this user sample.
-    #[error("this machine does not let us sample: {0}")]
+    #[error("this machine does not allow sampling: {0}")]
     NoRights(String),
     /// Valgrind is missing, or could not run the program.
     #[error("{0}")]
@@ -37,7 +37,7 @@ pub enum Error {
         why: String,
     },
     /// Nothing can be written anywhere.
-    #[error("there is no place for the recording: {0}")]
+    #[error("there is no place to store the recording: {0}")]
     NoPlace(String),
     /// `--user`.
     #[error("there is no user {0} on this machine")]

@@ -43,7 +43,7 @@ struct Unsampled {
 
 impl Unsampled {
     fn told(&self) -> String {
-        format!("functions were not sampled, so that where the CPU time goes is not known: {}", self.why)
+        format!("functions were not sampled, so it is unknown where CPU time is spent: {}", self.why)
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             let or = if attach {
                 ""
             } else {
-                "; or count instructions under valgrind, which needs no rights: --exact"
+                "; or count instructions under valgrind, which needs no privileges: --exact"
             };
             return Err(Error::NoRights(format!("{}{or}", unsampled.why)));
         }
@@ -73,22 +73,27 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
         match load() {
             Ok(bpf) => means.bpf = Some(bpf),
             Err(why) => {
-                means.degraded.push(format!("calls were not counted, for BPF could not be loaded: {why}"));
+                means.degraded.push(format!("calls were not counted because BPF could not be loaded: {why}"));
             }
         }
     } else if machine {
         means
             .degraded
-            .push("calls were not counted: which are worth it samples would have to tell".to_owned());
+            .push("calls were not counted: samples are needed to choose which ones to count".to_owned());
     } else {
         means.degraded.push(
-            "calls were not counted, for want of rights, so growth of a function's cost cannot be told: run with sudo".to_owned(),
+            "calls were not counted because of insufficient privileges, so growth of a function's cost cannot be \
+             detected: run with sudo".to_owned(),
         );
     }
     if means.bpf.is_none() && options.trace {
         if attach {
-            let why = if machine { "without BPF" } else { "for want of rights: run with sudo" };
-            means.degraded.push(format!("system calls were not traced, {why}"));
+            let why = if machine {
+                "because BPF is not available"
+            } else {
+                "because of insufficient privileges: run with sudo"
+            };
+            means.degraded.push(format!("system calls were not traced {why}"));
         } else {
             means.trace(sampled.err().is_some_and(|unsampled| unsampled.forbidden), scope)?;
         }
@@ -107,14 +112,15 @@ fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<
                 let level = rights::paranoid().map_or("unknown".to_owned(), |level| level.to_string());
                 why.push_str(&format!(
                     " (kernel.perf_event_paranoid is {level}). Run it with sudo, or allow it with: sudo sysctl \
-                     kernel.perf_event_paranoid=2. In a container, allow the system call perf_event_open. `slowpath doctor` \
-                     tells more"
+                     kernel.perf_event_paranoid=2. In a container, allow the system call perf_event_open. `slowpath \
+                     doctor` shows more"
                 ));
             }
             return Err(Unsampled { why, forbidden });
         }
         degraded.push(
-            "time in the kernel was not sampled, for want of rights: run with sudo, or sudo sysctl kernel.perf_event_paranoid=1"
+            "time in the kernel was not sampled, because of insufficient privileges: run with sudo, or sudo sysctl \
+             kernel.perf_event_paranoid=1"
                 .to_owned(),
         );
     }
@@ -171,7 +177,7 @@ impl Means {
             && let Some(plan) = self.plan.take_if(|plan| plan.kernel)
         {
             self.degraded
-                .push("time in the kernel was not sampled: it would hold what ptrace takes".to_owned());
+                .push("kernel time was not sampled: it would include the overhead of ptrace".to_owned());
             self.machine = None;
             if let Err(unsampled) = self.sample(Plan { kernel: false, ..plan }, scope) {
                 self.degraded.push(unsampled.told());

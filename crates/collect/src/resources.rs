@@ -99,7 +99,8 @@ pub(crate) fn keep<F: AsRawFd>(new: F, more: i32) -> Option<F> {
 pub(crate) fn left_closed() -> Option<String> {
     LEFT_CLOSED.load(Ordering::Relaxed).then(|| {
         format!(
-            "not every file of the program was held open, so that some of its stacks end early and functions have no names: {}",
+            "not every file of the program could be kept open, so some of its stacks end early and some functions \
+             have no names: {}",
             why(&io::Error::from_raw_os_error(libc::EMFILE))
         )
     })
@@ -158,11 +159,12 @@ pub(crate) fn why_not_locked() -> String {
     let each = std::fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb").unwrap_or_default();
     let own = match may_lock() {
         libc::RLIM_INFINITY => String::new(),
-        bytes => format!("{} KiB (ulimit -l) beside ", bytes >> 10),
+        bytes => format!("{} KiB (ulimit -l) plus ", bytes >> 10),
     };
     format!(
-        "locked memory is limited to {own}{} KiB a CPU for all of a user's processes together (kernel.perf_event_mlock_kb). Raise \
-         either, wait until other recordings of this user have ended, or run with sudo",
+        "locked memory is limited to {own}{} KiB per CPU for all of a user's processes together \
+         (kernel.perf_event_mlock_kb). Raise either limit, wait until other recordings of this user have ended, or \
+         run with sudo",
         each.trim()
     )
 }

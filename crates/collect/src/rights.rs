@@ -26,19 +26,19 @@ pub fn abilities() -> Vec<Ability> {
             remedy: "sudo sysctl kernel.perf_event_paranoid=2; in a container, allow perf_event_open",
         },
         Ability {
-            name: "sample the kernel's part too",
+            name: "sample kernel code too",
             obstacle: tried(plan(false, true).probe(own)),
             remedy: "sudo sysctl kernel.perf_event_paranoid=1, or run with sudo",
         },
         Ability {
-            name: "sample every CPU (sees parents that fork all the time)",
+            name: "sample every CPU (needed for programs that fork all the time)",
             obstacle: tried(plan(false, true).probe(Scope::Machine)),
             remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
         },
         Ability {
             name: "hardware cycle counter",
             obstacle: tried(plan(true, false).probe(own)),
-            remedy: "none needed: the CPU clock serves where a virtual machine hides the counters",
+            remedy: "not needed: the CPU clock is used where a virtual machine hides the counters",
         },
         Ability {
             name: "BPF (exact call counts, exact CPU time of every process)",
@@ -46,15 +46,15 @@ pub fn abilities() -> Vec<Ability> {
             remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
         },
         Ability {
-            name: "ptrace (system calls without any of these rights)",
+            name: "ptrace (system calls without any of these privileges)",
             obstacle: crate::tracer::ptrace::measure().err().map(|error| error.to_string()),
             remedy: "sudo sysctl kernel.yama.ptrace_scope=1; in a container, allow ptrace (--cap-add SYS_PTRACE)",
         },
         Ability {
-            name: "valgrind (--exact: instructions and calls, without any of these rights)",
+            name: "valgrind (--exact: instructions and calls, without any of these privileges)",
             obstacle: slowpath_formats::callgrind::tool::words(std::path::Path::new("/"), &[])
                 .err()
-                .map(|_| "it is not here".to_owned()),
+                .map(|_| "it is not installed".to_owned()),
             remedy: "on Debian and Ubuntu: sudo apt-get install valgrind",
         },
         Ability {

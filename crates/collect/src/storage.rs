@@ -26,11 +26,11 @@ pub(crate) fn begin(
             Ok(writer) => return Ok(Storage { writer, temporary: None }),
             Err(error) => error.to_string(),
         },
-        None => "there is no home folder to keep it in".to_owned(),
+        None => "there is no home directory to keep it in".to_owned(),
     };
     let degraded = about.degraded.len();
     about.degraded.push(format!(
-        "the recording is not kept, this report is all there is: {first}. --dir names another folder for recordings"
+        "the recording is not kept, only this report: {first}. Use --dir to choose another folder for recordings"
     ));
     let mut last = None;
     for place in [std::env::temp_dir(), PathBuf::from("/dev/shm")] {

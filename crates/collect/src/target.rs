@@ -72,7 +72,7 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
                 return Err(error);
             }
             Err(error) => {
-                run.about.degraded.push(format!("run {} was not made: {error}", number + 1));
+                run.about.degraded.push(format!("run {} was not started: {error}", number + 1));
                 break;
             }
         }
@@ -85,13 +85,13 @@ pub(crate) fn trace(options: &Options, bpf: &mut Option<Bpf>, about: &mut About)
     let Some(bpf) = bpf.as_mut().filter(|_| options.trace) else { return };
     match bpf.trace() {
         Ok(()) => {
-            let how = "BPF at entry and return of every system call, the processes of the target only";
+            let how = "BPF at entry and return of every system call, in the target's processes only";
             about.collectors.push(Collector { name: "tracer".to_owned(), how: how.to_owned() });
         }
         Err(error) => {
             about
                 .degraded
-                .push(format!("system calls were not traced, for BPF could not be attached: {error}"));
+                .push(format!("system calls were not traced because BPF could not be attached: {error}"));
         }
     }
 }

@@ -111,7 +111,8 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
     let ns = |value: f64| format!("{value:.0} ns");
     let mut explanation = vec![
         format!(
-            "{} of the {} that a call of {:.0} bytes takes are fixed ({:.0} %; {} to {}): they would be there for no byte at all",
+            "{} of the {} that a call of {:.0} bytes takes is a fixed cost ({:.0} %; interval {} to {}), whatever \
+             the size",
             ns(overhead.fixed_ns),
             ns(call_ns),
             overhead.at,
@@ -120,7 +121,7 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
             ns(overhead.fixed_high_ns)
         ),
         format!(
-            "each byte costs {:.3} ns more; half of the speed of large calls is reached at {:.0} bytes",
+            "each byte adds {:.3} ns; half of the speed of large calls is reached at {:.0} bytes",
             overhead.byte_ns, overhead.half_size
         ),
     ];
@@ -131,7 +132,7 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
             .map(|(size, fraction)| format!("{:.0} % at {size:.0}", 100.0 * fraction))
             .collect();
         explanation.push(format!(
-            "of this machine's limit ({}): {:.0} % at {:.0} bytes (measured: {})",
+            "compared to this machine's limit ({}): {:.0} % at {:.0} bytes (measured: {})",
             reached.what,
             100.0 * reached.at,
             overhead.at,
@@ -143,7 +144,7 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
     let cost = overhead.calls * overhead.fixed_ns;
     Finding {
         cause: Cause::CallOverhead,
-        title: "each call costs more than its bytes".to_owned(),
+        title: "high fixed cost per call".to_owned(),
         confidence: Confidence::Likely,
         basis: Basis::Cpu,
         cost_ns: cost as u64,
@@ -170,9 +171,10 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
             x: sizes,
             y: each.to_vec(),
         }],
-        advice: "do for many calls at once what each does for itself: keep what is set up, hand over several items in one call, \
-                 or take an implementation that does the fixed part in the gaps of the rest"
-            .to_owned(),
+        advice:
+            "Share the fixed work between calls: keep the setup, pass several items in one call, or use an \
+                 implementation that overlaps the fixed work with the rest"
+                .to_owned(),
         fingerprint: format!("call-overhead:{module}:{function}"),
         function,
         module,

@@ -86,7 +86,7 @@ pub fn timed(
 ) -> Result<Comparison, Error> {
     if options.min_pairs < 2 || options.max_pairs < options.min_pairs {
         return Err(Error::Options(
-            "there must be at least 2 pairs, and no fewer at most than at least".to_owned(),
+            "--min-pairs must be at least 2, and --max-pairs must not be smaller than --min-pairs".to_owned(),
         ));
     }
     let runner = |side: usize| {
@@ -207,7 +207,7 @@ impl Timing<'_> {
         };
         if run.exit != 0 && !self.options.ignore_failure {
             self.failure = Some(format!(
-                "{name} exited with {}: a failing run is no fast run (--ignore-failure takes it)",
+                "{name} exited with {}: failing runs are not timed (--ignore-failure allows them)",
                 run.exit
             ));
             return Ok(None);
@@ -272,11 +272,11 @@ impl Timing<'_> {
         self.pairs.push(Pair { runs, first, probes: [before, between, after], set_aside: false });
         let [a, b] = &self.options.names;
         if self.options.same_output && runs[0].output != runs[1].output {
-            self.failure = Some(format!("{a} and {b} write different things to stdout"));
+            self.failure = Some(format!("{a} and {b} write different output to stdout"));
             return Ok(false);
         }
         if runs.iter().zip(&self.pairs[0].runs).any(|(run, at_first)| run.exit != at_first.exit) {
-            self.failure = Some("a side exits now with one code and now with another".to_owned());
+            self.failure = Some("a command does not always exit with the same code".to_owned());
             return Ok(false);
         }
         Ok(true)
@@ -336,18 +336,19 @@ impl Timing<'_> {
         let aside = self.pairs.iter().filter(|pair| pair.set_aside).count();
         if aside > 0 {
             notes.push(format!(
-                "{aside} of {} pairs were set aside: the machine was slower beside them than in quiet",
+                "{aside} of {} pairs were excluded: the machine was slower than usual while they ran",
                 self.pairs.len()
             ));
         }
         if disputed && !failed {
             notes.push(
-                "with the pairs that were set aside the verdict is another one: repeat it on a quiet machine"
+                "with the excluded pairs the verdict would be different: repeat on a quiet machine"
                     .to_owned(),
             );
         }
         if decisive.is_some_and(|one| 2.0 * 0.5f64.powi(one.pairs as i32) > look.alpha) && !failed {
-            notes.push("with so few pairs the interval assumes normal errors: more time (--time-limit) gives a firmer one".to_owned());
+            notes.push("with so few pairs the interval assumes normally distributed errors: more time (--time-limit) \
+                        gives a more reliable one".to_owned());
         }
         let side = |at: usize| Side {
             name: options.names[at].clone(),

@@ -276,8 +276,8 @@ impl Draft<'_> {
             fact.sure = Sure::Fitted;
         }
         self.explanation.push(
-            "times are estimated: what stopping the program for each traced call takes was measured and is taken off, and \
-             reads and writes are not in them"
+            "times are estimates: the measured cost of stopping the program at each traced call is subtracted, and \
+             reads and writes are not included"
                 .to_owned(),
         );
     }

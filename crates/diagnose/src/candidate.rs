@@ -117,12 +117,12 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
     (finding.cost_instructions, finding.gain_instructions) = (cost_instructions, gain_instructions);
     finding.share = share;
     if processes > 1 {
-        finding.explanation.push(format!(
-            "that is one of {processes} processes which do the same; cost and gain are for all"
-        ));
+        finding
+            .explanation
+            .push(format!("this is one of {processes} processes that do the same; cost and gain are totals"));
     } else if files > 1 && evidence.recording.about.runs <= 1 {
         finding.explanation.push(format!(
-            "that is the largest of {files} such cases at this place; cost and gain are for all"
+            "this is the largest of {files} such cases at this call site; cost and gain are totals"
         ));
     }
     Some(finding)

@@ -46,8 +46,8 @@ pub fn diagnose(recording: &Recording) -> Findings {
         && counted
     {
         notes.push(format!(
-            "the program used {} ms of CPU time, too little to see whether a function's cost grows: \
-             --repeat 10 runs it ten times and joins the evidence",
+            "the program used {} ms of CPU time, too little to see whether a function's cost grows: --repeat 10 runs \
+             it ten times and merges the samples",
             cpu_ns / 1_000_000
         ));
     }
@@ -76,13 +76,11 @@ fn unseen_calls(recording: &Recording) -> Vec<String> {
     let mut notes = Vec::new();
     if submissions > 0 {
         notes.push(format!(
-            "{submissions} times work was submitted through io_uring: what was done that way is not seen"
+            "work was submitted through io_uring {submissions} times; that work is not traced"
         ));
     }
     if compat > 0 {
-        notes.push(format!(
-            "{compat} system calls of the 32-bit interface were counted, but no cause is looked for in them"
-        ));
+        notes.push(format!("{compat} 32-bit system calls were counted but not analyzed"));
     }
     notes
 }

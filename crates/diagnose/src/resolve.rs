@@ -55,7 +55,8 @@ pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<S
             }
             Err(_) => {
                 notes.push(
-                    "kernel functions are not named, for /proc/kallsyms hides them: sudo sysctl kernel.kptr_restrict=0"
+                    "kernel functions have no names because /proc/kallsyms hides their addresses: sudo sysctl \
+                     kernel.kptr_restrict=0"
                         .to_owned(),
                 );
                 for (location, _) in kernel {

@@ -39,7 +39,7 @@ fn a_hundred_processes_that_each_lose_a_hundredth_are_one_finding() {
     assert!((0.95e9..=1.0e9).contains(&(finding.gain_ns as f64)), "{}", finding.gain_ns);
     assert!((0.45..=0.55).contains(&finding.share));
     let said = finding.explanation.join("\n");
-    assert!(said.contains("one of 100 processes which do the same"), "{said}");
+    assert!(said.contains("one of 100 processes that do the same"), "{said}");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn two_files_written_at_one_place_of_one_process_are_one_finding_and_no_two_proc
     let finding = only(&traced.recording(40 * MS), Cause::SmallIo);
     let said = finding.explanation.join("\n");
     assert!(
-        said.contains("the largest of 2 such cases at this place") && !said.contains("processes"),
+        said.contains("the largest of 2 such cases at this call site") && !said.contains("processes"),
         "{said}"
     );
     assert!((0.45..=0.55).contains(&finding.share), "{}", finding.share);

@@ -147,7 +147,7 @@ fn a_log_that_is_opened_for_each_line_is_told() {
     const APPEND: u64 = 0o2101; // O_WRONLY | O_CREAT | O_APPEND
     for mode in BOTH {
         let finding = only(&reopening(mode, 1_000, APPEND, 400), Cause::RedundantFileAccess);
-        assert_eq!(finding.title, "a file is opened anew for each write");
+        assert_eq!(finding.title, "a file is reopened for each write");
         assert_eq!(finding.cost_ns, 200 * MS);
         only(&reopening(mode, 100, APPEND, 100), Cause::RedundantFileAccess);
         silent(&reopening(mode, 99, APPEND, 100));
@@ -287,7 +287,7 @@ fn searches_in_vain_are_told_with_their_directories() {
         assert_eq!((finding.function.as_str(), finding.cost_ns), ("work", 100 * MS));
         let said = finding.explanation.join("\n");
         assert!(
-            said.contains("2,000 times in all from work (program.c:11); 50 other look-ups succeeded"),
+            said.contains("2,000 times in total from work (program.c:11); 50 other lookups succeeded"),
             "{said}"
         );
         assert!(said.contains("one name in 40 directories"), "{said}");

@@ -36,7 +36,7 @@ fn debug_information_that_was_left_out_is_said_beside_the_name_of_the_symbol() {
     let (notes, name) = named(&path);
     assert_eq!(name, "work");
     assert!(notes.iter().all(|note| note.starts_with(&path.display().to_string())), "{notes:?}");
-    assert!(notes.iter().any(|note| note.contains(".debug_info is left out")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains(".debug_info is ignored")), "{notes:?}");
 }
 
 #[test]

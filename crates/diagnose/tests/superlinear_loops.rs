@@ -166,8 +166,8 @@ fn a_walk_that_gets_longer_each_round_is_likely_and_told_at_its_line() {
     let finding = only(Model { inner_ns: rising, ..Model::default() });
     assert_eq!(finding.confidence, Confidence::Likely);
     assert_eq!((finding.function.as_str(), finding.line), ("main", Some(13)));
-    assert_eq!(finding.title, "work grows with every round");
-    assert!(finding.explanation[0].contains("its loop went 200 rounds"), "{:?}", finding.explanation);
+    assert_eq!(finding.title, "work grows with every iteration");
+    assert!(finding.explanation[0].contains("its loop ran 200 iterations"), "{:?}", finding.explanation);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn copies_into_memory_that_was_never_touched_are_results_unless_memory_is_given_
 #[test]
 fn what_is_left_gets_less_and_is_told_as_such() {
     let finding = only(Model { memmove_ns: |k| 0.1 * MS * (201.0 - k), ..Model::default() });
-    assert_eq!(finding.title, "each round works through all that is left");
+    assert_eq!(finding.title, "each iteration goes through everything that is left");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn the_innermost_whose_calls_cost_ever_more_is_guilty_and_its_callee_a_victim() 
     assert_eq!((finding.cost_ns, finding.gain_ns), (0, 0));
     assert_eq!(finding.fingerprint, "superlinear-work|program|insert");
     let told = finding.explanation.join("\n");
-    assert!(told.contains("call k makes 2.0·k calls to same (R² 1.000)"), "{told}");
+    assert!(told.contains("the k-th call makes 2.0·k calls to same (R² 1.000)"), "{told}");
     let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "item", "insert"]);
     // n · 10 of its own and nothing of its callee remain.
@@ -145,7 +145,7 @@ fn a_cost_that_falls_is_found_too() {
     let left = |k: f64| 10.0 + 4.0 * (ITEMS as f64 - k);
     let found = of(&flat, &[("take", &once, &left)]);
     assert_eq!(found.findings.len(), 1);
-    assert_eq!(found.findings[0].title, "each call works through all that is left");
+    assert_eq!(found.findings[0].title, "each call goes through everything that is left");
 }
 
 #[test]

@@ -154,7 +154,10 @@ fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
     assert_eq!((finding.file.as_deref(), finding.line), (Some("program.c"), Some(12)));
     let said = finding.explanation.join("\n");
     assert!(said.contains("called 200 times from load"), "{said}");
-    assert!(said.contains("call k makes 2.0·k calls to leaf (R² 1.000): n calls cost n²"), "{said}");
+    assert!(
+        said.contains("the k-th call makes 2.0·k calls to leaf (R² 1.000), so the total cost grows as n²"),
+        "{said}"
+    );
     assert!(finding.share > 0.9 && finding.gain_ns < finding.cost_ns, "{finding:#?}");
     let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "load", "grow"]);
@@ -187,7 +190,7 @@ fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
 #[test]
 fn a_cost_that_falls_to_the_end_is_found_as_well() {
     let finding = only(diagnosed(Model { grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k), ..Model::default() }));
-    assert_eq!(finding.title, "each call works through all that is left");
+    assert_eq!(finding.title, "each call goes through everything that is left");
 }
 
 #[test]
@@ -243,7 +246,7 @@ fn growth_that_leaves_a_cache_goes_on_and_a_cache_that_overflows_is_none() {
         0.1 * MS * if left < 0.75 * n { left } else { 13.0 * n - 8.0 * left }
     };
     let finding = only(diagnosed(Model { grow_ns: into_cache, ..Model::default() }));
-    assert_eq!(finding.title, "each call works through all that is left");
+    assert_eq!(finding.title, "each call goes through everything that is left");
     // The curve that is drawn goes through the points that it was fitted to.
     let series = &finding.series[0];
     let half = series.y.len() / 2;

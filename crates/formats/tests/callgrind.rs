@@ -161,17 +161,17 @@ fn broken_files_are_refused_with_the_line() {
         ("events: Ir\nfn=(3)\n", 2, "name (3) was never given"),
         ("events: Ir\n1 2\n", 2, "before the function"),
         ("1 2\n", 1, "before the events"),
-        ("events: Ir\nfn=f\n1 x\n", 3, "`x` is no cost"),
-        ("events: Ir\nfn=f\n-3 1\n", 3, "`-3` is no position"),
+        ("events: Ir\nfn=f\n1 x\n", 3, "`x` is not a cost"),
+        ("events: Ir\nfn=f\n-3 1\n", 3, "`-3` is not a position"),
         ("events: Ir\nfn=f\n1 2 3\n", 3, "2 costs for 1 events"),
         ("events: Ir\nfn=f\ncalls=2 1\n1 2\n", 3, "without a callee"),
-        ("events: Ir\nfn=f\ncfn=g\ncalls=many 1\n1 2\n", 4, "no number of calls"),
+        ("events: Ir\nfn=f\ncfn=g\ncalls=many 1\n1 2\n", 4, "not a number of calls"),
         ("events: Ir\nfn=f\ncfn=g\ncalls=1 1\n", 4, "in the middle of a call"),
-        ("events: Ir\nwhatever\n", 2, "no line of callgrind's format"),
+        ("events: Ir\nwhatever\n", 2, "not a line of callgrind's format"),
         ("version: 2\n", 1, "version 2"),
         ("positions: moon\n", 1, "positions moon"),
-        ("part: x\n", 1, "part x is no number"),
-        ("events: Ir\nfn=f\n99999999999999999999 1\n", 3, "no position"),
+        ("part: x\n", 1, "part x is not a number"),
+        ("events: Ir\nfn=f\n99999999999999999999 1\n", 3, "not a position"),
     ] {
         let error = read(text, "broken").expect_err(text).to_string();
         assert!(error.starts_with(&format!("broken:{line}: ")), "{text:?}: {error}");

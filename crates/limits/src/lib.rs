@@ -83,14 +83,14 @@ pub fn measure(directory: &Path) -> Limits {
         ("read", "reading memory, 64 MiB", memory::LARGE as u64, Box::new(memory::read_ns)),
         ("fault", "first touch of a page of memory", 0, Box::new(memory::fault_ns)),
         ("syscall", "a system call that does nothing", 0, Box::new(kernel::syscall_ns)),
-        ("switch", "from one thread to another and back, by a pipe", 0, Box::new(kernel::switch_ns)),
+        ("switch", "from one thread to another and back, through a pipe", 0, Box::new(kernel::switch_ns)),
         (
             "fsync",
-            "until 4 KiB are on the disk, in this directory",
+            "writing and syncing 4 KiB to disk, in this directory",
             0,
             Box::new(|| kernel::fsync_ns(directory)),
         ),
-        ("process", "starting a program that does nothing, to its end", 0, Box::new(kernel::process_ns)),
+        ("process", "starting a program that does nothing, until it exits", 0, Box::new(kernel::process_ns)),
     ];
     let limits = plans.into_iter().map(|(name, what, bytes, measure)| {
         let measured = measure();
@@ -122,7 +122,7 @@ impl Limits {
             Err(error) => return Err(failed(error.to_string())),
         };
         let limits: Limits = serde_json::from_str(&text)
-            .map_err(|error| failed(format!("{error}; `slowpath limits` measures anew")))?;
+            .map_err(|error| failed(format!("{error}; `slowpath limits` measures again")))?;
         // Measured on another machine, or by another version: of no use here.
         Ok(Some(limits).filter(|limits| limits.schema == SCHEMA && limits.cpu == cpu_name()))
     }

@@ -40,7 +40,7 @@ pub fn html(sides: &[Side<'_>], options: &Options<'_>) -> std::io::Result<String
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{} · slowpath</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <noscript>This page draws a recording with a script of its own, which is switched off here.</noscript>\n\
+         <noscript>This page needs JavaScript to show a recording. JavaScript is switched off.</noscript>\n\
          <div id=\"page\"></div>\n",
         policy(),
         escaped(&title)

@@ -115,7 +115,7 @@ impl Server {
         let request = Request::parse(&head);
         let (status, body) = match &request {
             Ok(request) => self.respond(request, page),
-            Err(status) => (*status, "This is no request that can be answered."),
+            Err(status) => (*status, "This request is not valid."),
         };
         if status == "200 OK" {
             visit.knows();
@@ -144,10 +144,10 @@ impl Server {
         // Only what a page asks for by itself has an origin: ours asks for nothing.
         let own = |origin: &str| origin.strip_prefix("http://").is_some_and(ours);
         if !host || !request.origins.iter().all(|origin| own(origin)) {
-            return ("403 Forbidden", "This page is for browsers of this machine.");
+            return ("403 Forbidden", "This page is only available to browsers on this machine.");
         }
         if request.method != "GET" && request.method != "HEAD" {
-            return ("405 Method Not Allowed", "This page can only be read.");
+            return ("405 Method Not Allowed", "This page is read-only.");
         }
         let wanted = format!("/{}/", self.token);
         // In the same time whatever the path is, so that the token cannot be felt out.

@@ -60,14 +60,14 @@ impl Why {
     /// In words that stand behind "left out:".
     pub fn words(self) -> &'static str {
         match self {
-            Why::Outside => "in no folder that sources are taken from",
+            Why::Outside => "not in a folder that sources are read from",
             Why::Hidden => "hidden, or in a hidden folder",
-            Why::Missing => "not there",
-            Why::Unreadable => "you may not read it",
-            Why::NoFile => "no regular file",
+            Why::Missing => "not found",
+            Why::Unreadable => "not readable for you",
+            Why::NoFile => "not a regular file",
             Why::Large => "larger than 1 MiB",
-            Why::NoText => "no text",
-            Why::Full => "the page holds 16 MiB of source already",
+            Why::NoText => "not text",
+            Why::Full => "the page already contains 16 MiB of source",
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct About {
     pub slowpath: String,
     /// The recording's id, its folder's name.
     pub id: String,
-    /// Ended in order?
+    /// State of the recording, see below.
     pub state: State,
     /// The command and its arguments; of a program that was attached to, its own.
     pub command: Vec<String>,
@@ -80,19 +80,19 @@ pub struct About {
     pub sys_ns: u64,
     /// Exit code, or 128 + signal; none if the end was not seen.
     pub exit: Option<i32>,
-    /// Runs joined in the recording.
+    /// Runs merged in the recording.
     pub runs: u32,
-    /// A running program was attached to.
+    /// slowpath attached to a running program.
     pub attached: bool,
     /// Collectors that ran.
     pub collectors: Vec<Collector>,
-    /// What could not be done here and why: a sentence each, with the way out.
+    /// What could not be recorded and why: a sentence each, with a remedy.
     pub degraded: Vec<String>,
     /// What was lost, counted by kind.
     pub lost: BTreeMap<String, u64>,
-    /// Share (0 to 1) of the CPU time that the samples stand for before weighting.
+    /// Share (0 to 1) of the CPU time that the samples represent before weighting.
     pub sampled_share: f64,
-    /// The part of `user_ns` and `sys_ns` that went into recording itself, in the kernel, ns; its samples are left out.
+    /// The part of `user_ns` and `sys_ns` used by recording itself, in the kernel, ns; its samples are left out.
     #[serde(default)]
     pub tracing_ns: u64,
     /// Elapsed time that a tracer by ptrace kept threads stopped, estimated from what one stop takes, ns; of all threads.

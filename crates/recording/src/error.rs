@@ -34,7 +34,8 @@ pub enum Error {
         known: u32,
     },
     /// The folder of recordings belongs to somebody else.
-    #[error("{path} belongs to the user {owner}, neither to root nor to who called: as root slowpath writes to no such folder. Name another one with --dir", path = .path.display())]
+    #[error("{path} belongs to the user {owner}, who is neither root nor the caller: as root, slowpath does not \
+             write to such a folder. Choose another one with --dir", path = .path.display())]
     NotOurs {
         /// The folder.
         path: PathBuf,
@@ -50,7 +51,7 @@ pub enum Error {
         source: parquet::errors::ParquetError,
     },
     /// No recording of that name.
-    #[error("there is no recording {name} in {root}, nor at that path: `slowpath list` names those that there are", root = .root.display())]
+    #[error("there is no recording {name} in {root} or at that path: `slowpath list` lists the recordings", root = .root.display())]
     NotFound {
         /// What was asked for.
         name: String,

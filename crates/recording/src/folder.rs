@@ -162,14 +162,14 @@ pub fn remove(root: &Path, path: &Path, caller: &Caller, force: bool) -> Result<
     let parent = Folder::open(parent).map_err(failed)?;
     if !force && !Folder::open(root).is_ok_and(|root| root.is_same(&parent)) {
         return refused(&format!(
-            "it does not lie in the folder of recordings, {}: --force removes it all the same",
+            "it is not in the folder of recordings, {}: --force removes it anyway",
             root.display()
         ));
     }
     let recording = match parent.folder(name) {
         Ok(recording) => recording,
         Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR)) => {
-            return refused("it is no folder, or a link to one");
+            return refused("it is not a folder, or it is a link to one");
         }
         Err(error) => return Err(failed(error)),
     };
@@ -185,10 +185,10 @@ pub fn remove(root: &Path, path: &Path, caller: &Caller, force: bool) -> Result<
         return refused(why);
     }
     if let Some(other) = foreign_entry(&recording).map_err(failed)? {
-        return refused(&format!("it also holds {}, which no recording has", other.display()));
+        return refused(&format!("it also contains {}, which is not part of a recording", other.display()));
     }
     if !recording.try_lock().map_err(failed)? {
-        return refused("it is being recorded");
+        return refused("it is still being recorded");
     }
     empty(&recording).and_then(|()| parent.remove_folder(name)).map_err(failed)
 }

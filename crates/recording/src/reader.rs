@@ -48,7 +48,7 @@ pub(crate) fn about(folder: &Folder) -> Result<About, Error> {
         Err(error) => return Err(Error::io("open", &path.join(ABOUT), error)),
     };
     let versioned: Versioned = serde_json::from_slice(&text)
-        .map_err(|error| Error::foreign(path, format!("about.json does not say its format: {error}")))?;
+        .map_err(|error| Error::foreign(path, format!("about.json does not contain its format: {error}")))?;
     if versioned.format.major != MAJOR {
         return Err(Error::Version { path: path.to_owned(), found: versioned.format.major, known: MAJOR });
     }
@@ -62,7 +62,7 @@ impl Recording {
     /// opens and says so.
     pub fn open(path: &Path) -> Result<Recording, Error> {
         let folder = Folder::open(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotADirectory => Error::foreign(path, "it is no folder"),
+            std::io::ErrorKind::NotADirectory => Error::foreign(path, "it is not a folder"),
             _ => Error::io("open", path, error),
         })?;
         Recording::of(Arc::new(folder))

@@ -59,13 +59,13 @@ macro_rules! table {
 
 table! {
     /// A process, from its fork (or its first exec, for the command itself) to its exit. Written when it starts and
-    /// again when more is known: of several rows with one number the last holds.
+    /// again when more is known: of several rows with the same number the last is valid.
     Process = "processes" {
         /// Our number.
         process: u32,
         /// The process that forked it, if that is in the recording.
         parent: Option<u32>,
-        /// Its pid, as the recorder's namespace has it.
+        /// Its pid, in the recorder's PID namespace.
         pid: u32,
         /// Which run of `--repeat` it belongs to, from 0.
         run: u32,
@@ -97,13 +97,13 @@ table! {
 }
 
 table! {
-    /// A thread. Of several rows with one number the last holds.
+    /// A thread. Of several rows with the same number the last is valid.
     Thread = "threads" {
         /// Our number.
         thread: u32,
         /// Its process.
         process: u32,
-        /// Its tid, as the recorder's namespace has it.
+        /// Its tid, in the recorder's PID namespace.
         tid: u32,
         /// Its name (comm).
         name: String,
@@ -117,7 +117,7 @@ table! {
 }
 
 table! {
-    /// A file that code came from.
+    /// A file that contains code.
     Module = "modules" {
         /// Our number.
         module: u32,
@@ -155,13 +155,13 @@ table! {
 }
 
 table! {
-    /// A place in code: an address that stacks and probes point to.
+    /// A place in code: an address that stacks and probes refer to.
     Location = "locations" {
         /// Our number.
         location: u32,
         /// The file it is in; none for code that is in no file.
         module: Option<u32>,
-        /// The address as the module's own program headers count it; the absolute address in the kernel and in code
+        /// The address according to the module's program headers; the absolute address in the kernel and in code
         /// that is in no file. For a caller, the address of the call, not of the return.
         address: u64,
         /// `native`, `kernel` or `jit`.
@@ -170,7 +170,7 @@ table! {
 }
 
 table! {
-    /// A node of the trie that every stack is a path in, from the outermost frame inward.
+    /// A node of the trie of stacks. A stack is a path from the outermost frame to a node.
     Stack = "stacks" {
         /// Our number.
         stack: u32,
@@ -194,13 +194,13 @@ table! {
         file: Option<String>,
         /// First line, where debug information names it.
         line: Option<u32>,
-        /// First address, as the module counts it.
+        /// First address, according to the module's program headers.
         address: u64,
     }
 }
 
 table! {
-    /// What a location stands for: one frame, or several where calls were inlined.
+    /// The frames of a location: one, or several if calls were inlined.
     Frame = "frames" {
         /// The location.
         location: u32,
@@ -218,7 +218,7 @@ table! {
 }
 
 table! {
-    /// A moment at which a thread was seen running.
+    /// A sample of a running thread.
     Sample = "samples" {
         /// When.
         time_ns: u64,
@@ -226,7 +226,7 @@ table! {
         thread: u32,
         /// On the CPU (true) or waiting.
         on_cpu: bool,
-        /// The time that it stands for, ns, before the process's `sample_scale`.
+        /// The time that it represents, ns, before the process's `sample_scale`.
         weight_ns: u64,
         /// The stack; none if nothing of it could be read.
         stack: Option<u32>,
@@ -244,7 +244,7 @@ table! {
         process: u32,
         /// The function's first address, or the place in it.
         location: u32,
-        /// `function` (counts entries), or `loop` (counts the rounds of the innermost loop around the instruction).
+        /// `function` (counts entries), or `loop` (counts the iterations of the innermost loop around the instruction).
         kind: String,
         /// Bytes from `location` to the instruction that was probed.
         offset: u64,
@@ -252,7 +252,7 @@ table! {
 }
 
 table! {
-    /// A loop of a function that was hot, as read off its machine code.
+    /// A loop of a hot function, found in its machine code.
     Loop = "loops" {
         /// Our number.
         loop_number: u32,
@@ -262,14 +262,14 @@ table! {
         parent: Option<u32>,
         /// The code in it, inner loops included: from and to of each piece in turn, bytes from `location`.
         ranges: Vec<u64>,
-        /// `walks` (only reads, compares and steps on), `moves` (also stores what it read elsewhere than on the stack) or
+        /// `walks` (only reads, compares and advances), `moves` (also stores what it read elsewhere than on the stack) or
         /// `calculates`. What it calls is not looked at.
         work: String,
     }
 }
 
 table! {
-    /// A stretch of time in which a probe stood. Outside of its windows a probe counted nothing.
+    /// A time range in which a probe was active. Outside its windows a probe counts nothing.
     Window = "windows" {
         /// The probe.
         probe: u32,
@@ -298,13 +298,13 @@ table! {
         /// For a row written as another probe was hit: that probe, the moment being one of its entries; `count` then
         /// holds this thread's hits under invocations of it. None for a probe's own rows.
         under: Option<u32>,
-        /// CPU time of the thread as the scheduler last booked it, ns; 0 where not known.
+        /// CPU time of the thread as last accounted by the scheduler, ns; 0 where not known.
         cpu_ns: u64,
     }
 }
 
 table! {
-    /// A file, or what else a system call concerned, in one state: another size or modification time is another row. Of
+    /// A file, or another object of a system call, in one state: a different size or modification time is another row. Of
     /// several rows with one number the last holds. Content is never stored.
     File = "files" {
         /// Our number.
@@ -319,7 +319,7 @@ table! {
         size: u64,
         /// Modification time when it was opened, ns since 1970; 0 if not known.
         mtime_ns: u64,
-        /// `file`, `directory`, `pipe`, `socket`, `terminal`, `device`, `pseudo` (made up by the kernel, as in `/proc`), `anonymous`,
+        /// `file`, `directory`, `pipe`, `socket`, `terminal`, `device`, `pseudo` (generated by the kernel, as in `/proc`), `anonymous`,
         /// `address`, or `path` where only the path is known.
         kind: String,
     }
@@ -339,9 +339,9 @@ table! {
         number: u32,
         /// A call of the 32-bit interface.
         compat: bool,
-        /// So many calls.
+        /// Number of calls.
         count: u64,
-        /// From entry to return, all of them together, less what the thread stood in line for a CPU, ns.
+        /// From entry to return, all of them together, minus the time the thread waited for a CPU, ns.
         duration_ns: u64,
         /// The part of it asleep, ns.
         blocked_ns: u64,
@@ -349,13 +349,13 @@ table! {
         result: i64,
         /// Bytes moved, all of them together.
         bytes: u64,
-        /// The argument that says most: the size asked for, the timeout, flags of an open.
+        /// The most informative argument: the size asked for, the timeout, flags of an open.
         argument: u64,
         /// The file concerned.
         file: Option<u32>,
         /// The file was opened with `O_SYNC` or `O_DSYNC`.
         sync: bool,
-        /// The user stack of the place that calls, as it was when it was last copied.
+        /// The user stack of the call site, as last copied.
         stack: Option<u32>,
     }
 }
@@ -373,9 +373,9 @@ table! {
         number: u32,
         /// The file concerned.
         file: Option<u32>,
-        /// The user stack of who waited.
+        /// The user stack of the waiting thread.
         stack: Option<u32>,
-        /// The thread of the tree whose system call ended the wait; none for a timer, a device or a stranger.
+        /// The thread of the tree whose system call ended the wait; none for a timer, a device or another process.
         waker: Option<u32>,
         /// The user stack of that one.
         waker_stack: Option<u32>,
@@ -394,9 +394,9 @@ table! {
         function: u32,
         /// Calls that began in the slice, from outside of the function.
         calls: u64,
-        /// Instructions of its own code.
+        /// Self instructions.
         self_instructions: u64,
-        /// Instructions of it and all that it calls, of calls that began earlier too.
+        /// Inclusive instructions, also of calls that began earlier.
         instructions: u64,
     }
 }

@@ -257,7 +257,7 @@ impl Writer {
             Scribe::Thread(send, thread) => {
                 drop(send);
                 thread.join().unwrap_or_else(|_| {
-                    let bug = std::io::Error::other("the writer ended by a bug of its own");
+                    let bug = std::io::Error::other("the writer ended because of a bug in slowpath");
                     Err(Error::io("write", self.folder.path(), bug))
                 })
             }

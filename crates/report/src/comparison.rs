@@ -56,15 +56,12 @@ fn difference_text(why: &Why, names: [&str; 2], style: &Style) -> String {
     let cpu = why.cpu_ns.map(units::time);
     ink.prose(
         0,
-        &format!(
-            "{} and {}, as they were recorded: {} and {} of CPU time",
-            names[0], names[1], cpu[0], cpu[1]
-        ),
+        &format!("{} and {}, as recorded: {} and {} of CPU time", names[0], names[1], cpu[0], cpu[1]),
         STRONG,
     );
     ink.prose(
         0,
-        "Recorded runs are slower than bare ones: this tells what changed, not how much faster it is.",
+        "Recording slows a program down. This shows what changed, not how much faster it is.",
         FAINT,
     );
     why_lines(&mut ink, why);
@@ -91,7 +88,7 @@ fn comparison_markdown_text(comparison: &Comparison) -> String {
         for (name, estimate) in [("elapsed", &comparison.wall), ("CPU", &comparison.cpu)] {
             if let Some(estimate) = estimate {
                 out += &format!(
-                    "| {name}, first over second | {} | 95 % interval {} |\n",
+                    "| {name} ratio, first / second | {} | 95 % interval {} |\n",
                     ratio(estimate.ratio),
                     interval(estimate.low, estimate.high)
                 );
@@ -164,7 +161,7 @@ fn outcome(outcome: Outcome) -> Option<&'static str> {
         Outcome::None => None,
         Outcome::Met => Some("as expected"),
         Outcome::Missed => Some("NOT as expected"),
-        Outcome::Unknown => Some("whether it is as expected cannot be told"),
+        Outcome::Unknown => Some("cannot decide whether it is as expected"),
     }
 }
 
@@ -177,7 +174,7 @@ fn other_metric(comparison: &Comparison) -> Option<String> {
     };
     let estimate: &Estimate = estimate.as_ref()?;
     Some(format!(
-        "{name}, first over second: {} (95 % interval {})",
+        "{name} ratio, first / second: {} (95 % interval {})",
         ratio(estimate.ratio),
         interval(estimate.low, estimate.high)
     ))
@@ -231,7 +228,7 @@ fn lines(why: &Why) -> Vec<String> {
     lines.extend(why.new.iter().map(|one| known("new", 1, one)));
     for one in &why.kept {
         let [before, after] = one.cost_ns.map(units::rough);
-        lines.push(format!("kept: {}, {} ({before} → {after})", one.title, one.function));
+        lines.push(format!("still there: {}, {} ({before} → {after})", one.title, one.function));
     }
     if lines.is_empty() {
         lines.push("no known cause of slowness in either".to_owned());

@@ -30,7 +30,9 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
         column("total", true, PLAIN, &cost(2)),
         column("function", false, PLAIN, &|hot| hot.function.clone()),
         column("where", false, PLAIN, &place),
-        column("asked by", false, PLAIN, &|hot| hot.asked_by.as_deref().map(shortened).unwrap_or_default()),
+        column("called from", false, PLAIN, &|hot| {
+            hot.asked_by.as_deref().map(shortened).unwrap_or_default()
+        }),
         column("module", false, FAINT, &|hot| phrases::base_name(&hot.module).to_owned()),
     ];
     // From the right, so that places stay.

@@ -28,7 +28,7 @@ fn markdown_text(findings: &Findings) -> String {
     blocks.push(run(recording));
     let unseen = phrases::unseen(recording);
     if !unseen.is_empty() {
-        blocks.push("Could not see:".to_owned());
+        blocks.push("Limitations:".to_owned());
         blocks.push(list(unseen.iter().map(|sentence| prose(sentence))));
     }
     for (i, finding) in findings.findings.iter().enumerate() {
@@ -47,7 +47,8 @@ fn markdown_text(findings: &Findings) -> String {
     }
     if !findings.findings.is_empty() && !recording.command.is_empty() {
         let old = escape::shell_word(&escape::shell_command(&recording.command, true), true);
-        blocks.push(format!("Prove it: {}", code(&format!("slowpath compare -- {old} '<mended>'"))));
+        blocks
+            .push(format!("Prove a fix: {}", code(&format!("slowpath compare -- {old} '<fixed command>'"))));
     }
     let mut text = blocks.join("\n\n");
     text.push('\n');
@@ -65,7 +66,7 @@ fn run(recording: &RecordingSummary) -> String {
         .collect();
     rows.push(vec!["samples".to_owned(), prose(&phrases::coverage(recording))]);
     rows.push(vec!["recording".to_owned(), cell_code(&recording.id)]);
-    table(&["the run", ""], &[], rows)
+    table(&["run", ""], &[], rows)
 }
 
 fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: &RecordingSummary) {
@@ -103,7 +104,7 @@ fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: 
         blocks.push(format!("**Gain:** {}", prose(&gain)));
     }
     if !finding.advice.is_empty() {
-        blocks.push(format!("**Do:** {}", prose(&finding.advice)));
+        blocks.push(format!("**Fix:** {}", prose(&finding.advice)));
     }
 }
 
@@ -131,7 +132,7 @@ fn facts(facts: &[Fact]) -> String {
         let value = units::quantity(fact.value, &fact.unit);
         vec![prose(&fact.name), prose(&value), prose(&fact.source), sure(fact).to_owned()]
     };
-    table(&["evidence", "value", "source", "how sure"], &[1], facts.iter().map(row).collect())
+    table(&["evidence", "value", "source", "certainty"], &[1], facts.iter().map(row).collect())
 }
 
 fn hot(findings: &Findings) -> String {

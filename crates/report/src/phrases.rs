@@ -6,15 +6,16 @@ use crate::{path, units};
 use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Hot, RecordingSummary, Sure};
 
 /// Said first if the recording ends before the program.
-pub(crate) const CUT_SHORT: &str = "The recording is cut short: it ends before the program did, so all that follows is about a part of the run.";
+pub(crate) const CUT_SHORT: &str = "The recording is incomplete: it ends before the program did. This report covers \
+                                    only part of the run.";
 /// Said if there are no findings.
 pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
 
 /// Above the table of hot functions.
 pub(crate) fn hot_head(recording: &RecordingSummary) -> &'static str {
     match hot_basis(recording) {
-        Basis::Instructions => "the instructions go here:",
-        _ => "the CPU time goes here:",
+        Basis::Instructions => "where instructions are executed:",
+        _ => "where CPU time is spent:",
     }
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
     let long = recording.wall_ns.max(recording.cpu_ns) >= 1_000_000_000;
     let time = |ns| if long && ns < 100_000_000_000 { units::seconds(ns) } else { units::time(ns) };
     let exit = match recording.exit {
-        None => "not seen".to_owned(),
+        None => "unknown".to_owned(),
         Some(code @ 129..=192) => format!("{code} (128 + signal {})", code - 128),
         Some(code) => code.to_string(),
     };
@@ -79,7 +80,7 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
         ("exit", exit),
     ];
     if recording.runs > 1 {
-        facts.push(("runs joined", units::count(u64::from(recording.runs))));
+        facts.push(("runs merged", units::count(u64::from(recording.runs))));
     }
     facts
 }
@@ -91,7 +92,7 @@ const TRACING_TOLD: f64 = 0.01;
 pub(crate) fn coverage(recording: &RecordingSummary) -> String {
     if let Some(instructions) = recording.instructions {
         return format!(
-            "{} counted, every one; times are not told",
+            "{} counted exactly; no times are reported",
             units::counted(instructions, "instruction")
         );
     }
@@ -103,7 +104,7 @@ pub(crate) fn coverage(recording: &RecordingSummary) -> String {
     let tracing = if tracing < TRACING_TOLD {
         String::new()
     } else {
-        format!("; recording took {} of user and sys, left out below", units::share(tracing))
+        format!("; recording overhead was {} of user and sys, excluded below", units::share(tracing))
     };
     format!(
         "{}, {} of CPU time sampled, {} of stacks complete{tracing}",
@@ -125,7 +126,7 @@ pub(crate) fn title(finding: &Finding) -> String {
     match finding.confidence {
         Confidence::Certain => finding.title.clone(),
         Confidence::Likely => format!("likely: {}", finding.title),
-        Confidence::Hint => format!("a hint only: {}", finding.title),
+        Confidence::Hint => format!("hint: {}", finding.title),
     }
 }
 
@@ -151,12 +152,12 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
     let amount = |cost| amount(cost, finding.basis);
     let total = total(recording, finding.basis);
     Some(match total.saturating_sub(gain) {
-        _ if total == 0 => format!("about {} {basis} if this goes", amount(gain)),
+        _ if total == 0 => format!("about {} {basis} if this is fixed", amount(gain)),
         _ if gain < total / 10 => {
-            format!("about {} of {} {basis} if this goes", amount(gain), amount(total))
+            format!("about {} of {} {basis} if this is fixed", amount(gain), amount(total))
         }
-        0 => format!("nearly all of {} {basis} if this goes", amount(total)),
-        left => format!("{} {basis} → about {} if this goes", amount(total), amount(left)),
+        0 => format!("nearly all of {} {basis} if this is fixed", amount(total)),
+        left => format!("{} {basis} → about {} if this is fixed", amount(total), amount(left)),
     })
 }
 
@@ -215,7 +216,7 @@ pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
     }
     // At least: threads that ran at the same time used more CPU time than the clock passed.
     Some(format!(
-        "At least {} of the {} wall time was spent off the CPU.",
+        "At least {} of the {} wall-clock time was spent off-CPU.",
         units::rough(recording.wall_ns - cpu),
         units::rough(recording.wall_ns)
     ))

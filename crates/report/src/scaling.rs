@@ -48,12 +48,12 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
     let whole = match &scaling.law {
         Some(law) => {
             let what = match scaling.unit {
-                Unit::Ns => "CPU time rises",
-                Unit::Instructions => "instructions rise",
+                Unit::Ns => "CPU time grows",
+                Unit::Instructions => "instructions grow",
             };
             format!("{what} as {}{}", power(law), parts(scaling))
         }
-        None => "one size tells nothing of how the cost rises: give several".to_owned(),
+        None => "one size does not show how the cost grows: give several".to_owned(),
     };
     let whole = ink.sentence(&whole);
     ink.prose(0, &whole, STRONG);
@@ -66,18 +66,22 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
             Unit::Ns => format!("{} of CPU time", units::rough(cost as u64)),
             Unit::Instructions => format!("{} instructions", units::large(cost as u64)),
         };
-        let text = format!("at {}: about {cost}, if it goes on like this", units::number(size));
+        let text = format!("extrapolated to {}: about {cost}", units::number(size));
         ink.prose(0, &text, PLAIN);
     }
     if scaling.rising.is_empty() && scaling.law.is_some() {
         ink.prose(
             0,
-            &format!("no function with a tenth of the {of} surely rises faster than the size"),
+            &format!("no function with at least 10 % of the {of} clearly grows faster than the size"),
             PLAIN,
         );
     }
     if !scaling.rising.is_empty() {
-        ink.prose(0, &format!("faster than the size ({of} at each size, with what they call):"), PLAIN);
+        ink.prose(
+            0,
+            &format!("functions that grow faster than the size (inclusive {of} at each size):"),
+            PLAIN,
+        );
     }
     for rising in scaling.rising.iter().take(FUNCTIONS) {
         let place = phrases::place(rising.file.as_deref().map(phrases::base_name), rising.line);
@@ -94,7 +98,8 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
     if let Some(overhead) = &scaling.overhead {
         ink.line("");
         let text = format!(
-            "a call: {} and {} a byte: at {} bytes {} of it are fixed, half of the speed is reached at {} bytes",
+            "cost of a call: {} fixed plus {} per byte. At {} bytes, {} of the cost is fixed. Half of the top speed \
+             is reached at {} bytes",
             fine(overhead.fixed_ns),
             fine(overhead.byte_ns),
             units::number(overhead.at),
@@ -109,7 +114,7 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
                     format!("{} at {}", units::share(*fraction), units::number(point.size))
                 })
                 .collect();
-            let text = format!("of this machine's limit, {}: {}", reached.what, told.join(", "));
+            let text = format!("compared to this machine's limit ({}): {}", reached.what, told.join(", "));
             let text = ink.sentence(&text);
             ink.item(2, &text);
         }
@@ -131,12 +136,16 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
             let sentence = ink.sentence(sentence);
             ink.item(2, &sentence);
         }
-        let advice = ink.sentence(&format!("do: {}", finding.advice));
+        let advice = ink.sentence(&format!("fix: {}", finding.advice));
         ink.item(2, &advice);
     }
     if !scaling.functions.is_empty() {
         ink.line("");
-        ink.prose(0, "instructions and calls by function, at the largest size, and as which power of the size they rise:", PLAIN);
+        ink.prose(
+            0,
+            "instructions and calls by function at the largest size, and how they grow with the size n:",
+            PLAIN,
+        );
         let table = functions(&ink, scaling);
         let name = table.len() - 2;
         draw(&mut ink, table, name);
@@ -161,14 +170,14 @@ fn functions(ink: &Ink<'_>, scaling: &Scaling) -> Vec<Column> {
     let rises = |law: &Option<Law>| law.map_or("?".to_owned(), |law| format!("n^{:.2}", law.exponent));
     vec![
         column("instructions", true, &|counts| units::large(last(&counts.instructions))),
-        column("rise", true, &|counts| rises(&counts.law)),
+        column("growth", true, &|counts| rises(&counts.law)),
         column("calls", true, &|counts| units::large(last(&counts.calls))),
-        column("rise", true, &|counts| rises(&counts.calls_law)),
-        column("a call", true, &|counts| rises(&counts.call_law)),
+        column("growth", true, &|counts| rises(&counts.calls_law)),
+        column("per call", true, &|counts| rises(&counts.call_law)),
         column("function", false, &|counts| counts.function.clone()),
         column("", false, &|counts| match counts.role {
-            Some(Role::Guilty) => "guilty".to_owned(),
-            Some(Role::Victim) => "its victim".to_owned(),
+            Some(Role::Guilty) => "cause".to_owned(),
+            Some(Role::Victim) => "symptom".to_owned(),
             None => String::new(),
         }),
     ]

@@ -21,10 +21,10 @@ fn syscalls_text(summary: &Summary, style: &Style) -> String {
         ink.prose(0, "no system calls were recorded", PLAIN);
         return ink.out;
     }
-    ink.prose(0, "system calls by name, from entry to return:", PLAIN);
+    ink.prose(0, "system calls by name (time from entry to return):", PLAIN);
     table(&mut ink, &summary.by_name, false);
     ink.line("");
-    ink.prose(0, "and by the place that makes them:", PLAIN);
+    ink.prose(0, "system calls by call site:", PLAIN);
     table(&mut ink, &summary.by_place, true);
     ink.out
 }

@@ -84,7 +84,7 @@ fn head(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     ink.prose(2, &phrases::coverage(recording), FAINT);
     for (i, unseen) in phrases::unseen(recording).iter().enumerate() {
         let unseen = ink.sentence(unseen);
-        let label = if i == 0 { "could not see:" } else { "              " };
+        let label = if i == 0 { "limitations:" } else { "            " };
         if i == 0 || columns(label) + 2 <= ink.measure() / 3 {
             ink.labelled(2, label, &unseen, (WARNING, PLAIN));
         } else {
@@ -134,7 +134,7 @@ fn cause(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &Record
     }
     if !finding.advice.is_empty() {
         let advice = ink.sentence(&finding.advice);
-        ink.labelled(INDENT, "do:", &advice, (LABEL, PLAIN));
+        ink.labelled(INDENT, "fix:", &advice, (LABEL, PLAIN));
     }
 }
 
@@ -263,12 +263,12 @@ fn proof(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     }
     let old = escape::shell_command(&recording.command, ink.style.unicode);
     let old = if old.len() > LONGEST_PROOF {
-        "'<the command above>'".to_owned()
+        "'<command above>'".to_owned()
     } else {
         one_word(&old, ink.style.unicode)
     };
     let label = "prove a fix:";
-    let command = format!("slowpath compare -- {old} '<the mended command>'");
+    let command = format!("slowpath compare -- {old} '<fixed command>'");
     let fits = columns(label) + 1 + columns(&command) <= ink.measure();
     let (label, command) = (ink.paint(LABEL, label), ink.paint(STRONG, &command));
     ink.line("");

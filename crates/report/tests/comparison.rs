@@ -124,7 +124,7 @@ fn why_names_what_is_gone_new_and_kept() {
     for line in [
         "why: gone: work grows with every call, rebuild (6.1 s)",
         "new: work grows with every call, other (50 ms)",
-        "kept: work grows with every call, third (90 ms → 80 ms)",
+        "still there: work grows with every call, third (90 ms → 80 ms)",
         "_int_malloc: 0.38 s → 2 ms",
         "openat: 0.19 s → 10 µs, 143,048 → 5 calls",
         "get_raw_dn 51,302 → 452",
@@ -140,7 +140,7 @@ fn an_expectation_is_answered() {
     for (outcome, said) in [
         (Outcome::Met, "as expected"),
         (Outcome::Missed, "NOT as expected"),
-        (Outcome::Unknown, "cannot be told"),
+        (Outcome::Unknown, "cannot decide"),
     ] {
         let text =
             comparison(&Comparison { outcome, ..made(Verdict::Faster, estimate(2.0, 1.9, 2.1)) }, &style());

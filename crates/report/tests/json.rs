@@ -70,7 +70,7 @@ fn every_field_has_a_row_in_its_table_and_every_row_a_field() {
     let whole = serialized();
     let finding = &whole["findings"][0];
     let tables = [
-        (&whole, section("## The whole", "\n## ")),
+        (&whole, section("## Top level", "\n## ")),
         (&whole["recording"], section("## `recording`", "\n## ")),
         (finding, section("## A finding", "A frame of")),
         (&finding["path"][0], section("A frame of", "A fact:")),

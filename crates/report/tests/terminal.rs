@@ -80,16 +80,16 @@ fn no_text_and_no_number_makes_it_panic_or_steers_the_terminal() {
 fn a_recording_that_is_cut_short_says_so_first() {
     let mut findings = certificates();
     findings.recording.cut_short = true;
-    assert!(plain(&findings).starts_with("The recording is cut short"));
+    assert!(plain(&findings).starts_with("The recording is incomplete"));
 }
 
 #[test]
 fn what_could_not_be_seen_is_said_at_the_head() {
     let text = plain(&certificates());
-    let unseen = text.find("could not see: system calls were not traced").unwrap();
+    let unseen = text.find("limitations: system calls were not traced").unwrap();
     assert!(text.contains("lost: 12 samples"));
     assert!(unseen < text.find("1  work grows").unwrap());
-    assert!(!plain(&healthy()).contains("could not see"));
+    assert!(!plain(&healthy()).contains("limitations:"));
 }
 
 #[test]
@@ -99,15 +99,15 @@ fn doubt_is_shown_and_certainty_is_not() {
     findings.findings[0].confidence = Confidence::Likely;
     assert!(plain(&findings).contains("1  likely: work grows with every call "));
     findings.findings[0].confidence = Confidence::Hint;
-    assert!(plain(&findings).contains("1  a hint only: work grows with every call "));
+    assert!(plain(&findings).contains("1  hint: work grows with every call "));
 }
 
 #[test]
 fn a_busy_program_without_findings_is_not_said_to_wait() {
     let mut findings = healthy();
-    assert!(plain(&findings).contains("At least 5.9 s of the 6.3 s wall time was spent off the CPU."));
+    assert!(plain(&findings).contains("At least 5.9 s of the 6.3 s wall-clock time was spent off-CPU."));
     findings.recording.cpu_ns = 6_000_000_000;
-    assert!(!plain(&findings).contains("off the CPU"));
+    assert!(!plain(&findings).contains("off-CPU"));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn the_command_to_prove_a_fix_is_quoted_and_shown_once() {
     let mut findings = certificates();
     findings.recording.command = vec!["./load".to_owned(), "my certs".to_owned()];
     let text = plain(&findings);
-    assert_eq!(text.matches("slowpath compare -- \"./load 'my certs'\" '<the mended command>'").count(), 1);
+    assert_eq!(text.matches("slowpath compare -- \"./load 'my certs'\" '<fixed command>'").count(), 1);
     assert_eq!(text.matches("prove a fix:").count(), 1);
     assert!(!plain(&healthy()).contains("prove a fix:"));
 }
@@ -136,5 +136,5 @@ fn a_very_long_command_is_shortened() {
     findings.recording.command = (0..5000).map(|i| format!("file-{i}.o")).collect();
     let text = plain(&findings);
     assert!(text.lines().count() < 60, "{text}");
-    assert!(text.contains("slowpath compare -- '<the command above>' '<the mended command>'"));
+    assert!(text.contains("slowpath compare -- '<command above>' '<fixed command>'"));
 }

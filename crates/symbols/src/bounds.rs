@@ -50,7 +50,7 @@ impl Allowance {
         let most = UNFOLDED_TIMES.saturating_mul(packed).saturating_add(UNFOLDED_ANYWAY).min(UNFOLDED_MOST);
         if unfolded > most {
             self.note(format!(
-                "{section} is left out: {} would unfold to {}, more than is believed of a file of this size",
+                "{section} is ignored: {} would decompress to {}, more than a file of this size can plausibly hold",
                 bytes(compressed),
                 bytes(size)
             ));
@@ -112,9 +112,8 @@ mod tests {
         assert!(allowance.unfolds(".debug_line", 1_000, 10_000), "the others are still read");
         assert_eq!(
             allowance.left_out(),
-            [
-                ".debug_info is left out: 3 MB would unfold to 3.0 GB, more than is believed of a file of this size"
-            ]
+            [".debug_info is ignored: 3 MB would decompress to 3.0 GB, more than a file of this size can \
+                 plausibly hold"]
         );
     }
 

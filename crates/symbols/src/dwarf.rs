@@ -18,8 +18,7 @@ use crate::split_dwarf;
 pub(crate) type Slice = Metered;
 
 /// What is said of a file that `metered` stopped.
-const EXCEEDED: &str =
-    "its debug information is not read any further: it asks for more than is believed of a file of its size";
+const EXCEEDED: &str = "the rest of its debug information is not read: it claims more data than a file of its size can plausibly hold";
 
 /// One frame as DWARF has it.
 pub(crate) struct DwarfFrame {

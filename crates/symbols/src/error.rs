@@ -15,7 +15,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The bytes are not an ELF file that can be understood.
-    #[error("{path} is not a readable ELF file ({reason}); it is damaged, cut short or of another format")]
+    #[error("{path} is not a readable ELF file ({reason}); it is damaged, truncated or in another format")]
     Elf {
         /// The file, or the name given for bytes in memory.
         path: PathBuf,
@@ -24,7 +24,8 @@ pub enum Error {
     },
     /// The file on disk is not the one that ran.
     #[error(
-        "{path} has build-id {} but {} ran; it was replaced since: give slowpath the file that ran, or record again",
+        "{path} has build-id {} but {} ran; the file was replaced since: give slowpath the file that ran, or record \
+         again",
         found.as_deref().map_or_else(|| "none".to_owned(), hex),
         hex(wanted)
     )]
@@ -37,7 +38,7 @@ pub enum Error {
         found: Option<Vec<u8>>,
     },
     /// `/proc/kallsyms` cannot be read.
-    #[error("cannot read {path}: {source}; kernel frames stay without names")]
+    #[error("cannot read {path}: {source}; kernel frames have no names")]
     KernelUnreadable {
         /// The list of kernel symbols.
         path: PathBuf,
@@ -46,8 +47,8 @@ pub enum Error {
     },
     /// `/proc/kallsyms` holds no addresses for this user.
     #[error(
-        "{path} shows no addresses to this user, so kernel frames stay without names; \
-         run as root or set kernel.kptr_restrict=0"
+        "{path} hides addresses from this user, so kernel frames have no names; run as root or set \
+         kernel.kptr_restrict=0"
     )]
     KernelHidden {
         /// The list of kernel symbols.

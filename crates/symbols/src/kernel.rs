@@ -152,7 +152,7 @@ ffffffffc0201000 t helper\t[ext4]
     fn the_running_kernel_is_read_or_says_why_not() {
         match KernelSymbols::load() {
             Ok(kernel) => assert!(kernel.lookup(u64::MAX).is_some()),
-            Err(error) => assert!(error.to_string().contains("kernel frames stay without names")),
+            Err(error) => assert!(error.to_string().contains("kernel frames have no names")),
         }
     }
 }

@@ -124,8 +124,7 @@ impl Slots {
             }
         }
         if !whole {
-            allowance
-                .note("some call stubs stay without a name: their names are longer than the file".to_owned());
+            allowance.note("some call stubs have no name: their names are longer than the file".to_owned());
         }
         slots
     }

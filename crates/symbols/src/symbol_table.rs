@@ -102,7 +102,7 @@ impl SymbolTable {
             };
             let Some(name) = table.keep_name(best.name, room) else {
                 allowance.note(format!(
-                    "functions from {:#x} on stay without a name: the names together are longer than the file",
+                    "functions from {:#x} on have no name: the names together are longer than the file",
                     best.start
                 ));
                 break;

@@ -84,11 +84,11 @@ fn a_section_that_unfolds_to_gigabytes_is_left_out() {
     let bomb = || compressed(".debug_info", &[], &zeros, 3_000, &[]);
     let file = elf(vec![bomb()]);
     assert!(file.len() < 20 * MB, "{}", file.len());
-    look_up(vec![bomb()], 0x1000, 100 * MB, ".debug_info is left out");
+    look_up(vec![bomb()], 0x1000, 100 * MB, ".debug_info is ignored");
     // Several that are believed one by one are not together.
     let part = |name| compressed(name, &[], &zeros, 30, &[]);
     let parts = vec![part(".debug_info"), part(".debug_str"), part(".debug_line"), part(".debug_ranges")];
-    look_up(parts, 0x1000, 100 * MB, "is left out");
+    look_up(parts, 0x1000, 100 * MB, "is ignored");
     // Wherever else a section is read, too.
     for name in [".eh_frame", ".rela.plt", ".debug_frame"] {
         let file = elf(vec![compressed(name, &[], &zeros, 3_000, &[])]);
@@ -110,7 +110,7 @@ fn the_symbols_of_a_file_stay_when_its_debug_information_is_left_out() {
         ],
         0x1010,
         100 * MB,
-        "is left out",
+        "is ignored",
     );
     assert_eq!(symbols.lookup(0x1010).first().map(|symbol| symbol.name.as_str()), Some("work"));
 }
@@ -137,7 +137,7 @@ fn a_line_table_of_millions_of_rows_is_not_read_on() {
     let head = line_program(0x1000, rows + END_SEQUENCE.len());
     let lines = compressed(".debug_line", &head, &vec![NEXT_ROW; 1 << 20], rows >> 20, &END_SEQUENCE);
     let info = plain(".debug_info", unit(&lined(0x1000, 1 << 30)));
-    look_up(vec![abbreviations(), info, lines], 0x1010, 200 * MB, "is not read any further");
+    look_up(vec![abbreviations(), info, lines], 0x1010, 200 * MB, "is not read:");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn units_that_share_one_long_list_of_ranges_are_not_read_on() {
     let info = plain(".debug_info", unit(&entry).repeat(3_000));
     let ranges: Vec<u8> = (0..30_000u64).flat_map(|at| bounds(0x1000 + at * 2, 0x1001 + at * 2)).collect();
     let ranges = plain(".debug_ranges", [ranges, vec![0; 16]].concat());
-    look_up(vec![abbreviations(), info, ranges], 0x1000, 200 * MB, "is not read any further");
+    look_up(vec![abbreviations(), info, ranges], 0x1000, 200 * MB, "is not read:");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn functions_inlined_into_each_other_without_end_do_not_take_the_stack() {
     let info = plain(".debug_info", unit(&entries));
     let lines =
         plain(".debug_line", [line_program(0x1000, 4), vec![NEXT_ROW], END_SEQUENCE.to_vec()].concat());
-    look_up(vec![abbreviations(), info, lines], 0x1010, 200 * MB, "is not read any further");
+    look_up(vec![abbreviations(), info, lines], 0x1010, 200 * MB, "is not read:");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_table_of_files_that_claims_to_be_endless_reserves_little() {
     .concat();
     let lines = compressed(".debug_line", &head, &vec![1; 1 << 20], files >> 20, &[]);
     let info = plain(".debug_info", unit(&lined(0x1000, 0x100)));
-    look_up(vec![abbreviations(), info, lines], 0x1010, 200 * MB, "is not read any further");
+    look_up(vec![abbreviations(), info, lines], 0x1010, 200 * MB, "is not read:");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn symbols_that_share_one_long_name_do_not_each_keep_it() {
     let text = [vec![0], vec![b'x'; MB], vec![0]].concat();
     let many = symbols(2, (0..5_000u32).map(|at| (0x1000 + u64::from(at), 1, 1 + at)));
     let mut symbols =
-        look_up(vec![code(0x1000, 0x2000), names(text), many], 0x1000, 100 * MB, "stay without a name");
+        look_up(vec![code(0x1000, 0x2000), names(text), many], 0x1000, 100 * MB, "have no name");
     let first = symbols.lookup(0x1000);
     let name = first.first().map(|symbol| symbol.name.as_str()).unwrap_or_default();
     assert!(name.starts_with("xxx") && name.ends_with('…') && name.len() < 20_000, "{}", name.len());

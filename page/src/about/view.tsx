@@ -30,13 +30,13 @@ export function AboutView() {
   if (about.tracing_ns > 0) {
     const whole = Math.max(1, about.user_ns + about.sys_ns);
     facts.push([
-      "recording took",
-      `${time(about.tracing_ns)} of CPU time, ${share(about.tracing_ns / whole)}: no other figure counts it`,
+      "recording overhead",
+      `${time(about.tracing_ns)} of CPU time, ${share(about.tracing_ns / whole)}: excluded from all other figures`,
     ]);
   }
   return (
     <section class="about" aria-label="About">
-      <h2>What was recorded</h2>
+      <h2>Recording</h2>
       <dl>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -45,7 +45,7 @@ export function AboutView() {
           </div>
         ))}
       </dl>
-      <h2>How</h2>
+      <h2>Collectors</h2>
       <dl>
         {about.collectors.map((collector) => (
           <div key={collector.name}>
@@ -54,10 +54,10 @@ export function AboutView() {
           </div>
         ))}
       </dl>
-      <h2>What could not be seen</h2>
+      <h2>Limitations</h2>
       {run.cut_short && <p class="warning">{show(run.cut_short)}</p>}
       {run.unseen.length === 0 && !run.cut_short ? (
-        <p>Nothing is known to be missing.</p>
+        <p>No known limitations.</p>
       ) : (
         <ul>
           {run.unseen.map((sentence) => (
@@ -101,7 +101,7 @@ function InPage({ files, origin }: { files: Source[]; origin: SourceOrigin | und
       <h2>Source files in this page</h2>
       <dl class="sources">
         <div>
-          <dt>in it</dt>
+          <dt>included</dt>
           <dd>
             {list(
               files.map((file) => file.path),
@@ -111,13 +111,13 @@ function InPage({ files, origin }: { files: Source[]; origin: SourceOrigin | und
         </div>
         {origin && origin.folders.length > 0 && (
           <div>
-            <dt>taken from</dt>
+            <dt>read from</dt>
             <dd>{showAll(origin.folders, ", ")}</dd>
           </div>
         )}
         {origin?.left_out.map(({ why, count, first }) => (
           <div key={why}>
-            <dt>left out</dt>
+            <dt>excluded</dt>
             <dd>
               {show(why)}
               {list(first, count)}
@@ -132,12 +132,9 @@ function InPage({ files, origin }: { files: Source[]; origin: SourceOrigin | und
 const KEYS: [string, string][] = [
   ["1 … 9", "the views, from left to right"],
   ["/", "search"],
-  ["Escape", "in the flame graph: one frame out; in the search: clear it; on a strip of time: all of it"],
-  [
-    "arrows",
-    "in the flame graph: from frame to frame; on a strip of time: move the range, with Shift its end",
-  ],
+  ["Escape", "in the flame graph: zoom out one frame; in the search: clear it; on a time strip: select all"],
+  ["arrows", "in the flame graph: move between frames; on a time strip: move the range, with Shift its end"],
   ["Enter", "in the flame graph: zoom to the frame"],
   ["Home", "the whole flame graph"],
-  ["s · c · f", "in the flame graph: callers and callees · copy the stack · turn it over"],
+  ["s · c · f", "in the flame graph: callers and callees · copy the stack · flip it"],
 ];

@@ -49,28 +49,33 @@ export function CallsView() {
   const columns: Column<Row>[] = [
     {
       name: "inclusive",
-      title: "In the function and all that it calls",
+      title: "Time in the function and everything it calls",
       value: (row) => row.inclusive,
       text: (row) => share(row.inclusive / whole),
       bar: (row) => row.inclusive / whole,
     },
     {
       name: "self",
-      title: "In the function itself",
+      title: "Time in the function itself",
       value: (row) => row.self,
       text: (row) => share(row.self / whole),
       bar: (row) => row.self / whole,
     },
-    { name: "time", title: "Inclusive", value: (row) => row.inclusive, text: (row) => time(row.inclusive) },
+    {
+      name: "time",
+      title: "Inclusive time",
+      value: (row) => row.inclusive,
+      text: (row) => time(row.inclusive),
+    },
     {
       name: "calls",
-      title: "Counted exactly, for the whole run; ≥ where the counter stood for a part of it",
+      title: "Exact count for the whole run; ≥ where calls were counted for part of the run",
       value: (row) => row.calls,
       text: (row) => (row.calls < 0 ? "" : callsText(row.calls, row.covered).replace(/ calls?$/, "")),
     },
     {
-      name: "a call",
-      title: "Inclusive CPU time of a call, while it was counted",
+      name: "per call",
+      title: "Mean inclusive CPU time per call, while calls were counted",
       value: (row) => row.each,
       text: (row) => (row.each < 0 ? "" : time(row.each)),
     },
@@ -109,7 +114,7 @@ export function CallsView() {
       row.calls < 0 ? "" : row.covered >= 0.99 ? "yes" : "no",
     ]);
     const done = await copy(csv([head, ...lines]));
-    tell(done ? `copied ${counted(lines.length, "line")} of CSV` : "the browser did not let it be copied");
+    tell(done ? `copied ${counted(lines.length, "line")} of CSV` : "the browser did not allow copying");
   };
   const chosen =
     state.fn >= 0 && state.fn < recording.functions && costs.inclusive[state.fn]! > 0 ? state.fn : -1;
@@ -125,7 +130,7 @@ export function CallsView() {
         <button type="button" onClick={save}>
           Copy as CSV
         </button>
-        <span class="hint">a click selects a function: its callers and callees stand beside</span>
+        <span class="hint">click a function to see its callers and callees</span>
       </div>
       <div class="split">
         <Grid

@@ -81,7 +81,7 @@ const WORDS = {
   faster: "B is faster than A",
   slower: "B is slower than A",
   same: "A and B take the same time",
-  unknown: "It cannot be told which is faster",
+  unknown: "It is unclear which is faster",
 };
 
 function Verdict({ comparison }: { comparison: Comparison }) {
@@ -114,8 +114,8 @@ function NoVerdict({ a, b }: { a: Recording; b: Recording }) {
       CPU time <b>{time(cpu[0])}</b> → <b>{time(cpu[1])}</b>
       <span class="faint">
         {" "}
-        in the recorded runs. Recording costs time, so this is no verdict:{" "}
-        <code>slowpath compare -- 'A' 'B'</code> times bare runs.
+        in the recorded runs. Recording adds overhead, so this is not a verdict:{" "}
+        <code>slowpath compare -- 'A' 'B'</code> times runs without recording.
       </span>
     </p>
   );
@@ -125,7 +125,7 @@ function Fates({ a, b }: { a: Recording; b: Recording }) {
   const { go } = useLooking();
   const list = useMemo(() => fates(a, b), [a, b]);
   if (list.length === 0) return <p class="faint">No findings in either recording.</p>;
-  const mark = { gone: "✓ gone", new: "! new", kept: "= kept" };
+  const mark = { gone: "✓ gone", new: "! new", kept: "= still there" };
   return (
     <ul class="fates">
       {list.map(({ fate, finding, cost }) => (
@@ -156,7 +156,7 @@ function Normal() {
       value={state.normal ? "share" : "time"}
       options={[
         ["time", "Absolute", "time per run"],
-        ["share", "Normalised", "as if both had taken the same time: shares are compared"],
+        ["share", "Normalised", "both scaled to the same total: compares shares"],
       ]}
       choose={(value) => go({ normal: value === "share" })}
     />
@@ -170,9 +170,9 @@ function Widths() {
       label="Widths"
       value={state.width}
       options={[
-        ["both", "A + B wide", "frames of either side are seen"],
-        ["a", "A wide", "as before"],
-        ["b", "B wide", "as after"],
+        ["both", "A + B wide", "shows frames of both sides"],
+        ["a", "A wide", "widths from A"],
+        ["b", "B wide", "widths from B"],
       ]}
       choose={(value) => go({ width: value as typeof state.width })}
     />
@@ -209,12 +209,12 @@ function Difference({ selections, of }: { selections: Both; of: ReturnType<typeo
   const zoomed = useMemo(() => nodeAt(tree, state.zoom), [tree, state.zoom]);
   const [chosen, setChosen] = useState(0);
   const figures = (node: number): [string, string][] => [
-    ["A, before", a[node]! > 0 ? `${time(a[node]!)} · ${share(a[node]! / a[0]!)}` : "not there"],
-    ["B, after", b[node]! > 0 ? `${time(b[node]!)} · ${share(b[node]! / b[0]!)}` : "not there"],
+    ["A, before", a[node]! > 0 ? `${time(a[node]!)} · ${share(a[node]! / a[0]!)}` : "not present"],
+    ["B, after", b[node]! > 0 ? `${time(b[node]!)} · ${share(b[node]! / b[0]!)}` : "not present"],
     ["change", b[node]! > a[node]! ? `+${time(b[node]! - a[node]!)}` : time(b[node]! - a[node]!)],
   ];
   const node = chosen < tree.count ? chosen : 0;
-  if (tree.total[0] === 0) return <p class="empty">Nothing was seen on this side.</p>;
+  if (tree.total[0] === 0) return <p class="empty">No samples on this side.</p>;
   return (
     <>
       <div class="bar">

@@ -16,7 +16,7 @@ export async function loadAll(document: Document): Promise<Recording[]> {
 /** A recording from its bytes: the head's length, the head, the columns. */
 export function parse(data: Uint8Array): Recording {
   if (data.length < 4)
-    throw new Error("the page's data is empty: it was cut off when it was written or copied");
+    throw new Error("the page's data is empty: the file was truncated when it was written or copied");
   const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
   return new Recording(head, data.subarray(4 + length));

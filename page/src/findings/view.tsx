@@ -91,7 +91,7 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
             )}
             {finding.advice && (
               <>
-                <dt>Do</dt>
+                <dt>Fix</dt>
                 <dd>{show(finding.advice)}</dd>
               </>
             )}
@@ -108,7 +108,7 @@ function Card({ finding, number }: { finding: Finding; number: number }) {
       <footer>
         {finding.basis !== "instructions" && (
           <>
-            <span class="show-in">Light it up in</span>
+            <span class="show-in">Highlight in</span>
             <button type="button" class="link" onClick={() => light("flame")}>
               flame graph
             </button>
@@ -220,7 +220,7 @@ function Hot() {
   const cost = counted === null ? time : count;
   return (
     <article class="hot">
-      <h2>{counted === null ? "The CPU time goes here" : "The instructions go here"}</h2>
+      <h2>{counted === null ? "Where CPU time is spent" : "Where instructions are executed"}</h2>
       <table class="grid">
         <thead>
           <tr>

@@ -44,9 +44,9 @@ export function When({ finding }: { finding: Finding }) {
   if (!bins?.some((ns) => ns > 0)) return null;
   const span = recording.head.span_ns;
   return (
-    <figure class="plot when" aria-label={`When ${show(finding.function)} was at work in the run`}>
+    <figure class="plot when" aria-label={`When ${show(finding.function)} was active during the run`}>
       <figcaption>
-        when in the run <span class="faint">{wall ? "at work or waiting" : "on the CPU"} there</span>
+        time of activity <span class="faint">{wall ? "running or waiting" : "on-CPU"}</span>
       </figcaption>
       <div>
         <Canvas height={HEIGHT} draw={draw} />

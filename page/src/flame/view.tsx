@@ -56,7 +56,7 @@ export function FlameView() {
     tell(
       done
         ? `copied a stack of ${counted(pathOf(of, node).length, "frame")}`
-        : "the browser did not let it be copied",
+        : "the browser did not allow copying",
     );
   };
   const key = (of: Tree) => (event: KeyboardEvent, node: number) => {
@@ -105,9 +105,9 @@ export function FlameView() {
           label="Order"
           value={mode}
           options={[
-            ["merged", "Merged", "equal call paths together, the most time first"],
-            ["time", "Time order", "one sample after the other"],
-            ["sandwich", "Callers & callees", "one function from both sides"],
+            ["merged", "Merged", "equal call paths merged, most time first"],
+            ["time", "Time order", "samples in the order they were taken"],
+            ["sandwich", "Callers & callees", "callers and callees of one function"],
           ]}
           choose={(value) => go({ mode: value as Mode })}
         />
@@ -129,10 +129,10 @@ export function FlameView() {
         )}
         <span class="hint">
           {mode === "time" && selection.ordered.each > 1
-            ? `${count(selection.ordered.each)} samples are drawn as one: select a shorter stretch of time to see each`
+            ? `${count(selection.ordered.each)} samples are drawn as one: select a shorter time range to see each`
             : mode === "sandwich"
               ? ""
-              : "click zooms · Esc goes out · arrows walk · c copies the stack · s shows callers & callees"}
+              : "click: zoom in · Esc: zoom out · arrows: move · c: copy the stack · s: callers & callees"}
         </span>
       </div>
       {mode === "sandwich" ? (
@@ -165,20 +165,20 @@ export function FlameView() {
           </div>
         ) : (
           <p class="empty">
-            This function was not seen in this selection: choose another in the merged graph or in the table
+            This function has no samples in this selection: choose another in the merged graph or in the table
             of calls.
           </p>
         )
       ) : empty ? (
         <p class="empty">
-          Nothing was seen here: no time {state.metric === "off" ? "off" : "on"} the CPU in this selection.
+          No samples here: no {state.metric === "off" ? "off-CPU" : "on-CPU"} time in this selection.
         </p>
       ) : (
         <Graph
           {...main}
           upward={state.upward}
           zoomed={zoomNode}
-          label="Flame graph. Arrow keys walk along the frames, Enter zooms, Escape goes out."
+          label="Flame graph. Arrow keys move between frames, Enter zooms in, Escape zooms out."
           onSelect={(node) => {
             setChosen(node);
             const of = tree.fn[node]!;
@@ -216,7 +216,7 @@ export function FlameView() {
           )}
         </div>
       )}
-      {lit === null ? null : <span class="offscreen">Frames that are lit have a thick outline.</span>}
+      {lit === null ? null : <span class="offscreen">Highlighted frames have a thick outline.</span>}
     </section>
   );
 }

@@ -72,34 +72,34 @@ export function ProcessesView() {
       name: "process",
       words: true,
       code: true,
-      title: "In order of the tree",
+      title: "In tree order",
       value: (row) => String(row.order).padStart(9, "0"),
       text: (row) => `${"\u00a0\u00a0".repeat(Math.min(12, row.depth))}${said(row)}`,
     },
     { name: "pid", value: (row) => of(row).pid, text: (row) => String(of(row).pid) },
     { name: "start", value: (row) => of(row).start_ns, text: (row) => moment(of(row).start_ns, span_ns) },
-    { name: "lived", value: (row) => lived(row), text: (row) => time(lived(row)) },
+    { name: "lifetime", value: (row) => lived(row), text: (row) => time(lived(row)) },
     {
       name: "CPU",
-      title: "Its own threads, as the kernel counted",
+      title: "CPU time of its threads, from the kernel",
       value: (row) => of(row).cpu_ns ?? -1,
       text: (row) => (of(row).cpu_ns === null ? "?" : time(of(row).cpu_ns!)),
     },
     {
       name: "user",
-      title: "The part of its CPU time in user mode",
+      title: "Share of its CPU time in user mode",
       value: (row) => userShare(row),
       text: (row) => (of(row).cpu_ns ? share(userShare(row)) : ""),
     },
     {
-      name: "seen",
+      name: "sampled",
       title: "CPU time of the samples in the selection",
       value: (row) => row.seen,
       text: (row) => (row.seen > 0 ? time(row.seen) : ""),
     },
     {
       name: "memory",
-      title: "The largest resident size",
+      title: "Peak resident memory",
       value: (row) => of(row).memory ?? -1,
       text: (row) => (of(row).memory === null ? "?" : bytes(of(row).memory!)),
     },
@@ -119,8 +119,8 @@ export function ProcessesView() {
           label="Shown"
           value={by}
           options={[
-            ["tree", "Tree", "who started whom"],
-            ["program", "By program", "added up"],
+            ["tree", "Tree", "parents and children"],
+            ["program", "By program", "totals per program"],
           ]}
           choose={(value) => setBy(value as typeof by)}
         />
@@ -128,7 +128,7 @@ export function ProcessesView() {
           {count(processes.length)} {processes.length === 1 ? "process" : "processes"},{" "}
           {counted(threads.length, "thread")}
         </span>
-        <span class="hint">a click selects a process for every view</span>
+        <span class="hint">click a process to select it in every view</span>
       </div>
       {by === "tree" ? (
         <Grid
@@ -179,16 +179,20 @@ function Programs() {
     { name: "CPU", value: (row) => row.cpu, text: (row) => time(row.cpu), bar: (row) => row.cpu / most },
     { name: "processes", value: (row) => row.times, text: (row) => count(row.times) },
     { name: "CPU each", value: (row) => row.cpu / row.times, text: (row) => time(row.cpu / row.times) },
-    { name: "lived each", value: (row) => row.lived / row.times, text: (row) => time(row.lived / row.times) },
+    {
+      name: "lifetime each",
+      value: (row) => row.lived / row.times,
+      text: (row) => time(row.lived / row.times),
+    },
     {
       name: "memory",
-      title: "The largest of them",
+      title: "Peak resident memory of the largest process",
       value: (row) => row.memory,
       text: (row) => bytes(row.memory),
     },
     {
       name: "failed",
-      title: "Ended with another code than 0",
+      title: "Exit code other than 0",
       value: (row) => row.failed,
       text: (row) => (row.failed ? count(row.failed) : ""),
     },
@@ -198,6 +202,6 @@ function Programs() {
 }
 
 function exitText(exit: number | null): string {
-  if (exit === null) return "not seen";
+  if (exit === null) return "unknown";
   return exit > 128 ? `signal ${exit - 128}` : String(exit);
 }

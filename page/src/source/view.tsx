@@ -57,7 +57,7 @@ export function SourceView() {
         <p class="bar">
           <code>{show(path)}</code>
           {source?.newer && (
-            <span class="warning">changed after the program was built: lines may have moved</span>
+            <span class="warning">changed after the program was built: line numbers may be wrong</span>
           )}
         </p>
         {source ? (
@@ -114,14 +114,14 @@ export function SourceView() {
 /** Lines by number, where their text is not in the page. */
 function NoText({ path, lines, whole }: { path: Outside; lines: [number, number][]; whole: number }) {
   const { recording } = useLooking();
-  if (!path) return <p class="empty">No line of source is known: the program has no debug information.</p>;
+  if (!path) return <p class="empty">No source lines are known: the program has no debug information.</p>;
   const why = recording.head.source?.left_out.find((group) => group.first.includes(path))?.why;
   return (
     <>
       <p class="empty">
         {recording.head.sources
-          ? `The text of this file was left out of the page${why ? `: ${show(why)}` : ""}.`
-          : "The text of source files is not in this page. `slowpath view --with-source` puts it in."}
+          ? `The text of this file is not included in the page${why ? `: ${show(why)}` : ""}.`
+          : "The text of source files is not in this page. `slowpath view --with-source` includes it."}
       </p>
       <table class="grid lines-only">
         <tbody>

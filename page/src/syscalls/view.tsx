@@ -24,7 +24,7 @@ export function SyscallsView() {
   const name = (row: Sum) => show(recording.head.calls[row.call]!);
   const place = (row: Sum) =>
     row.own < 0
-      ? "[place not known]"
+      ? "[unknown call site]"
       : [recording.name(row.own), recording.place(row.own)].filter(Boolean).join(" · ");
   const what: Column<Sum>[] =
     by === "call"
@@ -46,14 +46,14 @@ export function SyscallsView() {
   const columns: Column<Sum>[] = [
     {
       name: "time",
-      title: "From entry to return",
+      title: "Time from entry to return",
       value: (row) => row.duration,
       text: (row) => time(row.duration),
       bar: (row) => row.duration / most,
     },
     {
       name: "asleep",
-      title: "The part of it asleep",
+      title: "Part of the time spent sleeping",
       value: (row) => row.blocked,
       text: (row) => (row.blocked > 0 ? time(row.blocked) : ""),
     },
@@ -71,10 +71,10 @@ export function SyscallsView() {
           label="By"
           value={by}
           options={[
-            ["place", "By place", "by call and the program's own function that makes it"],
+            ["place", "By call site", "by system call and the program's function that makes it"],
             ["call", "By call", ""],
             ["file", "By file", "by file or address"],
-            ["waits", "Waits", "of 1 ms and more"],
+            ["waits", "Waits", "waits of 1 ms and more"],
           ]}
           choose={(value) => setBy(value as Shown)}
         />

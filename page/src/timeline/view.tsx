@@ -74,7 +74,7 @@ export function TimelineView() {
     const { left, width } = host.current!.getBoundingClientRect();
     if (!lane) return setTip(null);
     const x = event.clientX - left - LABELS;
-    const rows: [string, string][] = [["lived", time(lane.end - lane.start)]];
+    const rows: [string, string][] = [["lifetime", time(lane.end - lane.start)]];
     const process = recording.head.processes[Number(lane.who.slice(1))];
     const where =
       lane.who.startsWith("p") && process ? showAll(process.arguments, " ") : `thread ${lane.detail}`;
@@ -84,7 +84,7 @@ export function TimelineView() {
       const did = all.paint.at(lane, at, Math.max(per * 2, 1500));
       rows.push(["at", moment(at * recording.head.unit_ns, recording.head.span_ns)]);
       const own = did.stack >= 0 ? recording.ownFunctions()[did.stack]! : -1;
-      if (own >= 0) rows.push(["on the CPU", recording.name(own)]);
+      if (own >= 0) rows.push(["on-CPU", recording.name(own)]);
       if (did.call >= 0) {
         const file = recording.head.files[recording.syscalls.file[did.call]!];
         rows.push([
@@ -119,7 +119,7 @@ export function TimelineView() {
             </li>
           ))}
         </ul>
-        <span class="hint">drag selects a range for every view · a name selects its process</span>
+        <span class="hint">drag to select a range in every view · click a name to select its process</span>
       </div>
       <Axis from={from} to={to} />
       <Findings from={from} to={to} />

@@ -45,8 +45,9 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
         how: "valgrind --tool=callgrind with --trace-children and --dump-every-bb, instructions".to_owned(),
     });
     about.degraded.push(
-        "all ran under valgrind (--exact): instructions and calls are exact, times are not the program's own and are not told; \
-         system calls, waits and the kernel's work are not seen, threads take turns, set-uid programs gain no rights"
+        "everything ran under valgrind (--exact): instructions and calls are exact; times are not realistic and not \
+         reported; system calls, waits and kernel time are not recorded; threads run one at a time; set-uid programs \
+         gain no privileges"
             .to_owned(),
     );
     let Storage { mut writer, temporary } = storage::begin(&options, &mut about, command_text.first())?;
@@ -118,8 +119,8 @@ fn nothing(program: &str, ended: Option<Ended>, scratch: &Path) -> Error {
         127 => Error::NotFound { program, source: io::Error::from_raw_os_error(libc::ENOENT) },
         126 => Error::NotExecutable { program, source: io::Error::from_raw_os_error(libc::EACCES) },
         _ => Error::Valgrind(format!(
-            "callgrind counted nothing of {program}, which ended with {exit}: {}",
-            tool::complaints(scratch).unwrap_or_else(|| "it left no file behind".to_owned())
+            "callgrind counted no instructions of {program}, which exited with {exit}: {}",
+            tool::complaints(scratch).unwrap_or_else(|| "it wrote no file".to_owned())
         )),
     }
 }

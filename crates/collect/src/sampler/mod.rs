@@ -179,7 +179,7 @@ impl Sampler {
     pub(crate) fn open(plan: &Plan, scopes: &[Scope]) -> Result<Sampler, String> {
         // SAFETY: sysconf has no preconditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let cpus = online_cpus().map_err(|error| format!("cannot tell the CPUs: {}", why(&error)))?;
+        let cpus = online_cpus().map_err(|error| format!("cannot list the CPUs: {}", why(&error)))?;
         let most = (RING_BYTES / page).next_power_of_two();
         let mut pages = most;
         // Without a limit of our own that goes a good way rings come out of what all processes of a user share.
@@ -198,7 +198,7 @@ impl Sampler {
             }
         };
         if first.is_empty() {
-            return Err("none of its threads runs any more".to_owned());
+            return Err("none of its threads is running any more".to_owned());
         }
         let mut rings = Vec::new();
         let mut events = Vec::new();
@@ -242,7 +242,8 @@ impl Sampler {
         let kib = self.ring_bytes >> 10;
         (self.stack_bytes < plan.stack_bytes).then(|| {
             format!(
-                "only {} bytes of each sampled stack were copied at once, and samples may be lost, for its ring is {kib} KiB a CPU: {}",
+                "only {} bytes of each sampled stack were copied, and samples may be lost, because the ring buffer \
+                 is {kib} KiB per CPU: {}",
                 self.stack_bytes,
                 why_not_locked()
             )

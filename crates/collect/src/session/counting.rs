@@ -13,7 +13,7 @@ impl Session {
         match counter {
             Ok(counter) => match std::thread::Builder::new().spawn(move || counter.run(receive)) {
                 Ok(thread) => self.counter = Some(CounterThread { orders, told, thread }),
-                Err(error) => self.refused = Some(format!("no thread for that: {}", why(&error))),
+                Err(error) => self.refused = Some(format!("cannot create a thread: {}", why(&error))),
             },
             Err(error) => self.refused = Some(error.to_string()),
         }
@@ -116,7 +116,7 @@ impl Session {
         let Some(CounterThread { orders, told, thread }) = self.counter.take() else { return };
         drop(orders);
         if thread.join().is_err() {
-            self.refused.get_or_insert("the counter ended by a bug of its own".to_owned());
+            self.refused.get_or_insert("the counter ended because of a bug in slowpath".to_owned());
         }
         self.guarded(|session| told.try_iter().for_each(|told| session.told(told)));
     }

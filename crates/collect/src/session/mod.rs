@@ -200,7 +200,8 @@ impl Session {
             }
         } else if catch_unwind(AssertUnwindSafe(|| part(self))).is_err() {
             self.broken = true;
-            self.trouble.get_or_insert("it ended early by a bug of slowpath: please report it".to_owned());
+            self.trouble
+                .get_or_insert("it ended early because of a bug in slowpath: please report it".to_owned());
         }
     }
 
@@ -437,8 +438,9 @@ impl Session {
         about.lost = lost;
         if self.grain.stride() > 1 {
             about.degraded.push(format!(
-                "the recording grew large, so that at its end one of {} samples was kept, with the weight of all, and single \
-                 system calls and calls of functions were kept for a part of the time: look at a part of the run for more detail",
+                "the recording grew large: at its end only one of {} samples was kept, weighted for all of them, and \
+                 single system calls and function calls were kept for part of the time. Record a shorter part of the \
+                 run for more detail",
                 self.grain.stride()
             ));
         }

@@ -32,7 +32,7 @@ fn a_bug_ends_the_recording_and_nothing_else() {
     about.state = State::Complete;
     about.exit = Some(3);
     let (folder, trouble) = session.finish(about);
-    assert!(trouble.is_some_and(|trouble| trouble.contains("a bug of slowpath")));
+    assert!(trouble.is_some_and(|trouble| trouble.contains("a bug in slowpath")));
     let recording = Recording::of(folder).expect("it opens");
     assert!(recording.cut_short());
     assert_eq!(recording.about.exit, Some(3));

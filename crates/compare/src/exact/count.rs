@@ -26,7 +26,8 @@ pub fn count(
     stop: &Stop,
 ) -> Result<Counted, Error> {
     let failed = |why: String| Error::Command { command: command.to_owned(), why };
-    let folder = Folder::new().map_err(|error| failed(format!("no temporary folder: {error}")))?;
+    let folder =
+        Folder::new().map_err(|error| failed(format!("cannot create a temporary folder: {error}")))?;
     let asked = tool::words(folder.path(), &[]).map_err(|missing| Error::Options(missing.to_string()))?;
     let mut all: Vec<String> = asked.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     all.extend(words(command, shell)?);
@@ -46,7 +47,8 @@ pub fn count(
             )));
         }
     }
-    let files = tool::files(folder.path()).map_err(|error| failed(format!("callgrind's files: {error}")))?;
+    let files = tool::files(folder.path())
+        .map_err(|error| failed(format!("cannot list callgrind's files: {error}")))?;
     let profiles = files.iter().map(|file| tool::profile(file)).collect::<Result<Vec<_>, _>>();
     let profiles: Vec<_> =
         profiles.map_err(|error| failed(error.to_string()))?.into_iter().flatten().collect();
@@ -54,7 +56,7 @@ pub fn count(
     let functions = functions(parts, INSTRUCTIONS).unwrap_or_default();
     let instructions = functions.iter().map(|function| function.own).sum();
     if instructions == 0 {
-        return Err(failed("callgrind counted nothing in it".to_owned()));
+        return Err(failed("callgrind counted no instructions".to_owned()));
     }
     Ok(Counted { instructions, functions })
 }

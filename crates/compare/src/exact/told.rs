@@ -37,7 +37,8 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
     )];
     if let (Some((at, first)), Some(law)) = (first, counts.call_law) {
         explanation.push(format!(
-            "a call costs {} instructions at size {} and {} at size {}: it rises as n^{:.2}, its calls as n^{:.2}, all of it as n^{:.2}",
+            "a call takes {} instructions at size {} and {} at size {}: the cost per call grows as n^{:.2}, the \
+             number of calls as n^{:.2}, the total as n^{:.2}",
             count(first),
             number(at),
             count(end),
@@ -90,10 +91,8 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
         });
     }
     if let Some(law) = counts.law {
-        explanation.push(format!(
-            "at twice the size expect {:.1} times the instructions in it",
-            2f64.powf(law.exponent)
-        ));
+        explanation
+            .push(format!("twice the size takes {:.1} times the instructions", 2f64.powf(law.exponent)));
     }
     let name = &counts.function;
     Finding {
@@ -119,13 +118,13 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
         series,
         advice: if every {
             format!(
-                "let {name} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash \
-                 table or sorted index, in place of going through all earlier items at each call"
+                "Make {name} process only its own item: keep the result of earlier calls and add to it, or use a \
+                 hash table or sorted index, instead of going through all earlier items on each call"
             )
         } else {
             format!(
-                "let {name} go through its input once: look things up in a hash table or sorted index, in place of going through \
-                 all items for each"
+                "Make {name} go through its input once: use a hash table or sorted index, instead of going through \
+                 all items for each item"
             )
         },
         fingerprint: format!("superlinear-work|{}|{name}", counts.module),
@@ -139,7 +138,7 @@ fn victim_sentence(sizes: &[f64], victim: &Of, each: &[f64]) -> String {
     let how = match (line, law(sizes, each)) {
         (Some(line), _) => format!("{}·n", words::rounded(line.per_unit)),
         (None, Some(law)) => format!("n^{:.2} times as many", law.exponent),
-        (None, None) => "ever more".to_owned(),
+        (None, None) => "more and more".to_owned(),
     };
     let ends = match (sizes.first(), each.first()) {
         (Some(size), Some(calls)) => {
@@ -153,7 +152,9 @@ fn victim_sentence(sizes: &[f64], victim: &Of, each: &[f64]) -> String {
         }
         _ => String::new(),
     };
-    format!("a call makes {how} calls to {name} ({ends}), each of the same cost: that is its victim")
+    format!(
+        "a call makes {how} calls to {name} ({ends}), each at the same cost: {name} is a symptom, not the cause"
+    )
 }
 
 fn facts(function: &Of, calls: f64, first: Option<(f64, f64)>, end: f64) -> Vec<Fact> {

@@ -96,7 +96,7 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
     let runs = search.processes.len();
     let by = if runs > 1 { format!("{} runs of {program}", count(runs as f64)) } else { program.to_owned() };
     let mut explanation = vec![format!(
-        "{by} looked for {} files that are not there, {} times in all{}; {} other look-ups succeeded",
+        "{by} looked up {} files that do not exist, {} times in total{}; {} other lookups succeeded",
         count(paths.len() as f64),
         count(sum.count as f64),
         from(evidence, stack, *own),
@@ -108,11 +108,11 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
         count(folders.len() as f64),
         some(&folders, 3)
     ));
-    explanation.push(format!("the misses alone took {} in the kernel", time(cost)));
+    explanation.push(format!("the failed lookups alone took {} in the kernel", time(cost)));
     Some(
         Draft {
             cause: Cause::FailedLookups,
-            title: "look-ups that fail",
+            title: "failed file lookups",
             confidence: Confidence::Likely,
             basis: Basis::Cpu,
             cost_ns: cost,
@@ -131,8 +131,10 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
                 fact("processes", runs as f64, "processes", Sure::Exact),
                 fact("time in the kernel", cost, "ns", Sure::Exact),
             ],
-            advice: "Name the right place first (an absolute path, an rpath, a shorter search path), or remember what is not there"
-                .to_owned(),
+            advice:
+                "Put the right directory first (an absolute path, an rpath, a shorter search path), or cache \
+                     which files do not exist"
+                    .to_owned(),
         }
         .finish(evidence),
     )

@@ -316,7 +316,8 @@ fn finding(
     let parent_name = name(&tables.processes[parent as usize]);
     let mut explanation = vec![
         format!(
-            "{parent_name} started {program} {} times{}, {} each, of which {} ({:.0} %) passed in starting up, before it touched its input",
+            "{parent_name} started {program} {} times{}; each run took {}, of which {} ({:.0} %) was start-up, \
+             before it first accessed its input",
             count(number),
             from(evidence, stack, own),
             time(lives / number),
@@ -324,7 +325,8 @@ fn finding(
             100.0 * start_up / lives
         ),
         format!(
-            "each took {} of CPU time: fork, exec, linking, reading its settings, and then the work",
+            "each run used {} of CPU time for fork, exec, dynamic linking, reading its configuration and the work \
+             itself",
             time(cpu as f64 / number)
         ),
     ];
@@ -354,9 +356,10 @@ fn finding(
             files: Vec::new(),
             explanation,
             facts,
-            advice: "Do it in the process, by a library; or start the program once and give it all operations (many \
-                     arguments, a list on its input, a server that stays)"
-                .to_owned(),
+            advice:
+                "Do it in-process with a library, or start the program once and give it all operations (many \
+                     arguments, a list on stdin, a long-running server)"
+                    .to_owned(),
         }
         .finish(evidence),
     )
@@ -413,13 +416,14 @@ impl Helper<'_> {
         let (each, address) = (time(self.waited / operations), self.address);
         match &self.process {
             Some((process, cpu)) => format!(
-                "each also waited {each} for {} behind {address}, which used {} of CPU time in all: no start-up, and no part of the gain",
+                "each run also waited {each} for {} at {address}, which used {} of CPU time in total; this is not \
+                 start-up and not part of the gain",
                 name(process),
                 time(*cpu)
             ),
             None => format!(
-                "each also waited {each} for a helper behind {address} that is outside of this recording: its CPU time is in no \
-                 figure here"
+                "each run also waited {each} for a server at {address} outside this recording; its CPU time is not \
+                 included"
             ),
         }
     }

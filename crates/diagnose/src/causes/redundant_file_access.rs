@@ -103,7 +103,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
         let stack = sum.stack();
         let at = from(evidence, stack, own);
         let mut explanation = vec![format!(
-            "{} {} opened {} times{at}, the same each time: device, inode, size and modification time did not change",
+            "{} {} opened {} times{at}, unchanged each time (same device, inode, size and modification time)",
             some(&paths, 3),
             if paths.len() == 1 { "was" } else { "were" },
             count(times as f64)
@@ -119,12 +119,12 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
             if evidence.by_ptrace { "opens of it alone" } else { "system calls on it" },
             time(kernel),
             if cost > 1.05 * kernel {
-                format!("; with the program's own work on it {}", time(cost))
+                format!("; {} including the program's own work on it", time(cost))
             } else {
                 String::new()
             }
         ));
-        explanation.push(format!("once would do: {} saved", time(gain)));
+        explanation.push(format!("once is enough: this would save {}", time(gain)));
         let exact = own.is_some();
         findings.push((
             place,
@@ -149,9 +149,8 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
                     fact("time with the program's own work", cost, "ns", Sure::Sampled),
                     fact("bytes read", sum.bytes as f64, "bytes", Sure::Exact),
                 ],
-                advice:
-                    "Read it once and keep what it says; or look it up only when the answer is really used"
-                        .to_owned(),
+                advice: "Read it once and cache the contents, or look it up only when the result is used"
+                    .to_owned(),
             }
             .finish(evidence),
         ));
@@ -279,7 +278,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate
         let stack = open.stack();
         let draft = Draft {
             cause: Cause::RedundantFileAccess,
-            title: "a file is opened anew for each write",
+            title: "a file is reopened for each write",
             confidence: Confidence::Likely,
             basis: Basis::Cpu,
             cost_ns: cost,
@@ -301,7 +300,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate
                 fact("opens", open.count as f64, "calls", Sure::Exact),
                 fact("time in the kernel", cost, "ns", Sure::Exact),
             ],
-            advice: "Keep it open, and open it again only when it was replaced".to_owned(),
+            advice: "Keep it open, and reopen it only when it was replaced".to_owned(),
         };
         findings.push((place, draft.finish(evidence)));
     }
@@ -372,7 +371,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> 
                         from(evidence, stack, own),
                         times(sum.count as f64 / paths.len().max(1) as f64)
                     ),
-                    format!("that took {} in the kernel alone", time(cost)),
+                    format!("this took {} in the kernel alone", time(cost)),
                 ],
                 facts: vec![
                     fact("questions", sum.count as f64, "calls", Sure::Exact),
@@ -380,7 +379,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> 
                     fact("time in the kernel", sum.working_ns(), "ns", Sure::Exact),
                 ],
                 files: paths,
-                advice: "Ask once and keep the answer for as long as it holds".to_owned(),
+                advice: "Look it up once and cache the result while it stays valid".to_owned(),
             }
             .finish(evidence),
         ));

@@ -85,7 +85,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                         if average >= 10.0 { count(average) } else { format!("{average:.1}") }
                     ),
                     format!(
-                        "that took {} in the kernel; {} bytes in blocks of 64 KiB are {} {verb}",
+                        "this took {} in the kernel; in blocks of 64 KiB, the same {} bytes need {} {verb}",
                         time(cost),
                         count(sum.bytes as f64),
                         count(needed)
@@ -100,11 +100,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 ],
                 files: vec![what],
                 advice: if writes {
-                    "Collect the output in a buffer and write it when it is full: no flush after each line (std::endl, fflush, an \
-                     unbuffered stream)"
+                    "Buffer the output and write it when the buffer is full; do not flush after each line \
+                     (std::endl, fflush, an unbuffered stream)"
                         .to_owned()
                 } else {
-                    "Read into a buffer of some KiB and take the pieces from there".to_owned()
+                    "Read through a buffer of several KiB".to_owned()
                 },
             }
             .finish(evidence),

@@ -89,14 +89,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 process,
                 explanation: vec![
                     format!(
-                        "{} times{} the program waited until {} was on the disk, {} each time",
+                        "{} times{}, the program waited for {} to be written to disk, {} each time",
                         count(sum.count as f64),
                         from(evidence, stack, own),
                         if names.is_empty() { "a file".to_owned() } else { crate::calls::some(&names, 3) },
                         time(cost / sum.count as f64)
                     ),
                     format!(
-                        "between two of these waits {} bytes were written on average; nothing else of the program ran meanwhile",
+                        "on average {} bytes were written between two waits; nothing else in the program ran \
+                         meanwhile",
                         count(each)
                     ),
                 ],
@@ -106,8 +107,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                     fact("bytes for each", each, "bytes", Sure::Exact),
                 ],
                 files: names,
-                advice: "Let several records share one sync (group commit): collect what comes within a few ms, sync once, then \
-                         confirm all of them"
+                advice: "Let several records share one sync (group commit): collect records for a few ms, sync once, \
+                         then confirm all of them"
                     .to_owned(),
             }
             .finish(evidence),

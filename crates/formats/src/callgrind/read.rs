@@ -101,7 +101,7 @@ impl Reader {
         match line.find(['=', ':']) {
             Some(at) if line.as_bytes()[at] == b'=' => self.body(&line[..at], line[at + 1..].trim()),
             Some(at) => self.head(&line[..at], line[at + 1..].trim()),
-            None => Err(format!("`{}` is no line of callgrind's format", shown(line))),
+            None => Err(format!("`{}` is not a line of callgrind's format", shown(line))),
         }
     }
 
@@ -113,7 +113,7 @@ impl Reader {
             }
             // Each dump of a process begins with its number, as each process does; a thread's with both.
             "pid" | "part" | "thread" => {
-                let number = value.parse().map_err(|_| format!("{key} {} is no number", shown(value)))?;
+                let number = value.parse().map_err(|_| format!("{key} {} is not a number", shown(value)))?;
                 if self.begun {
                     self.close();
                 }
@@ -192,7 +192,7 @@ impl Reader {
             "calls" => {
                 let mut words = value.split_whitespace();
                 let count = words.next().unwrap_or_default();
-                let count = number(count).ok_or(format!("`{}` is no number of calls", shown(count)))?;
+                let count = number(count).ok_or(format!("`{}` is not a number of calls", shown(count)))?;
                 let target: Vec<&str> = words.collect();
                 let line = self.line_at.and_then(|at| target.get(at).map(|word| (at, *word)));
                 let line = line.map(|(at, word)| self.position(at, word)).transpose()?;
@@ -257,7 +257,7 @@ impl Reader {
     /// A position, which may be told by its distance from the last one.
     fn position(&self, at: usize, word: &str) -> Result<u64, String> {
         let last = self.last[at];
-        let wrong = || format!("`{}` is no position", shown(word));
+        let wrong = || format!("`{}` is not a position", shown(word));
         match word.as_bytes().first() {
             Some(b'*') if word.len() == 1 => Ok(last),
             Some(b'+') => number(&word[1..]).and_then(|by| last.checked_add(by)).ok_or_else(wrong),
@@ -268,7 +268,7 @@ impl Reader {
 
     /// Costs; those that are left out at the end are 0.
     fn numbers<'a>(&self, words: impl Iterator<Item = &'a str>) -> Result<Vec<u64>, String> {
-        let parsed = |word: &str| number(word).ok_or(format!("`{}` is no cost", shown(word)));
+        let parsed = |word: &str| number(word).ok_or(format!("`{}` is not a cost", shown(word)));
         let mut costs = words.map(parsed).collect::<Result<Vec<u64>, String>>()?;
         let events = self.profile.events.len();
         if costs.len() > events {
@@ -303,7 +303,7 @@ impl Reader {
 
     fn finish(mut self) -> Result<Profile, String> {
         if self.profile.events.is_empty() {
-            return Err("it names no events: it is not callgrind's, or was cut off".to_owned());
+            return Err("it names no events: it is not a callgrind file, or it is truncated".to_owned());
         }
         if self.expected != Expected::Own {
             return Err("it ends in the middle of a call".to_owned());

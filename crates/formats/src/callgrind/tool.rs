@@ -19,7 +19,8 @@ const LOG_READ: u64 = 4 << 10;
 /// Valgrind cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "valgrind is not here, and exact counts need it: install it (on Debian and Ubuntu: apt-get install valgrind), or leave --exact out"
+    "valgrind is not installed, and --exact needs it: install it (on Debian and Ubuntu: apt-get install valgrind), \
+     or run without --exact"
 )]
 pub struct Missing;
 

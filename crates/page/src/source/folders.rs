@@ -69,12 +69,12 @@ impl Folders {
             }
             match unfit(&resolved, &homes) {
                 None => all.push((resolved, path)),
-                Some(why) => refused.push(format!("nothing is taken from {}: {why}", resolved.display())),
+                Some(why) => refused.push(format!("no sources are read from {}: {why}", resolved.display())),
             }
         }
         if !about.is_from_here() {
             refused.push(
-                "the recording was not made on this machine, or by an older slowpath: its folders give no leave"
+                "the recording was not made on this machine, or by an older slowpath: its folders are not trusted"
                     .to_owned(),
             );
         }
@@ -133,11 +133,11 @@ fn own(about: &About) -> Vec<PathBuf> {
 pub(super) fn unfit(folder: &Path, homes: &[PathBuf]) -> Option<&'static str> {
     let system = SYSTEM.iter().any(|one| folder.starts_with(one));
     if folder.parent().is_none() || SHARED.iter().any(|one| folder == Path::new(one)) || system {
-        return Some("it is a folder of the system");
+        return Some("it is a system folder");
     }
     let home = |home: &PathBuf| home.starts_with(folder);
     if folder.parent() == Some(Path::new("/home")) || homes.iter().any(home) {
-        return Some("it is a home folder, or one is in it");
+        return Some("it is a home directory, or contains one");
     }
     let hidden = |home: &PathBuf| folder.strip_prefix(home).is_ok_and(is_hidden);
     homes.iter().any(hidden).then_some("it is in a hidden folder")

@@ -75,11 +75,11 @@ fn rebuilding() -> Finding {
         files: Vec::new(),
         explanation: vec![
             "called 142 times from add_ca_file (loader.c:160)".to_owned(),
-            "call k makes 2.0·k calls to get_raw_dn (R² 1.000): n calls cost n²".to_owned(),
-            "what load_dir does besides stays the same (1.1 times as much in the second half of the calls), so it \
-             is not the input that grows"
+            "the k-th call makes 2.0·k calls to get_raw_dn (R² 1.000), so the total cost grows as n²".to_owned(),
+            "the other work in load_dir does not grow (second half of the calls: 1.1× the first half), so the input \
+             is not growing"
                 .to_owned(),
-            "at twice the input expect four times the time".to_owned(),
+            "twice the input takes four times as long".to_owned(),
         ],
         facts: vec![
             fact("calls in all", 142.0, "calls", "probe", Sure::Exact),
@@ -96,9 +96,8 @@ fn rebuilding() -> Finding {
             x: calls,
             y: cost,
         }],
-        advice: "let rebuild_rdn_list do only the work of its own item: keep what earlier calls made and add to it, \
-                 or look it up in a hash table or sorted index, in place of going through all earlier items at each \
-                 call"
+        advice: "Make rebuild_rdn_list process only its own item: keep the result of earlier calls and add to it, or \
+                 use a hash table or sorted index, instead of going through all earlier items on each call"
             .to_owned(),
         fingerprint: "superlinear-work:slow:rebuild_rdn_list".to_owned(),
     }
@@ -124,7 +123,7 @@ fn reading() -> Finding {
         explanation: vec!["opened, read and closed 142 times, unchanged".to_owned()],
         facts: Vec::new(),
         series: Vec::new(),
-        advice: "read it once and keep what it says".to_owned(),
+        advice: "Read it once and cache the contents, or look it up only when the result is used".to_owned(),
         fingerprint: "redundant-file-access:libcerts.so.4:reload".to_owned(),
     }
 }

@@ -111,7 +111,7 @@ impl Ptrace {
                 watch::Watch::new(pid, alone, floor, tell, of_thread).run();
             }
         })?;
-        seized.recv().unwrap_or_else(|_| Err(io::Error::other("the tracer's thread ended")))?;
+        seized.recv().unwrap_or_else(|_| Err(io::Error::other("the tracer thread ended")))?;
         Ok(Ptrace { thread: Some(thread), events, shared, alone })
     }
 
@@ -124,7 +124,7 @@ impl Ptrace {
     pub(crate) fn ended(&self) -> io::Result<Option<Ended>> {
         let over = self.thread.as_ref().is_none_or(|thread| thread.is_finished());
         match self.shared.ended.get() {
-            None if over => Err(io::Error::other("the tracer's thread ended")),
+            None if over => Err(io::Error::other("the tracer thread ended")),
             ended => Ok(ended.copied()),
         }
     }

@@ -78,10 +78,13 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         format!(" from {}{at}", caller.function)
     });
     let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
+    // What facts are called stays as it is documented; sentences say what a reader knows.
     let one = if grower.round.is_some() { "round" } else { "call" };
+    let (step, a_step) =
+        if grower.round.is_some() { ("iteration", "an iteration") } else { ("call", "a call") };
     // The function whose calls were counted may be the runtime's, and not the one that is told.
     let asked = done_by.as_deref().filter(|_| grower.round.is_none()).map(short);
-    let such = if asked.is_some() { "such a" } else { "a" };
+    let such = if asked.is_some() { "each such" } else { "each" };
     // Estimates are told in two digits: more would be a pretence.
     let times = if about.is_empty() { count(calls) } else { count(two_digits(calls)) };
     explanation.push(match (&grower.round, &done_by) {
@@ -94,10 +97,10 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
             let asks = done_by
                 .as_ref()
                 .map_or(String::new(), |done_by| format!("; {} does the work", short(done_by)));
-            format!("{inlined} went {about}{times} rounds{asks}")
+            format!("{inlined} ran {about}{times} iterations{asks}")
         }
         (None, Some(done_by)) => {
-            format!("it calls {}, {about}{times} times, which does the work", short(done_by))
+            format!("it calls {} {about}{times} times, which does the work", short(done_by))
         }
         (None, None) => format!("called {about}{times} times{from}"),
     });
@@ -106,52 +109,55 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     }
     explanation.push(if grower.falling {
         format!(
-            "{such} {one} costs {} at first and {} at the end: each works through all that is left",
+            "{such} {step} takes {} at first and {} at the end: each one goes through everything that is left",
             time(first),
             time(last)
         )
     } else {
         format!(
-            "{such} {one} costs {} at first and {} at the end, and it grows steadily",
+            "{such} {step} takes {} at first and {} at the end, growing steadily",
             time(first),
             time(last)
         )
     });
-    let change = if grower.falling { "shrink" } else { "grow" };
+    let (change, changing) = if grower.falling { ("shrink", "shrinking") } else { ("grow", "growing") };
     match rest {
         Rest::Flat { caller, ratio, .. } => explanation.push(format!(
-            "what {} does besides does not {change} ({:.1} times as much in the second half of the {one}s), so it is not the input that does",
+            "the other work in {} does not {change} (second half of the {step}s: {:.1}× the first half), so the \
+             input is not {changing}",
             short(evidence.name(*caller)),
             ratio
         )),
         Rest::FlatLead { caller, ratio, median_ns, .. } => explanation.push(format!(
-            "what {} does before it does not {change} ({}, {ratio:.1} times as much in the second half of the calls), so it is not the \
-             input that does",
+            "the work of {} before each call does not {change} ({}; second half of the calls: {ratio:.1}× the first \
+             half), so the input is not {changing}",
             short(evidence.name(*caller)),
             time(*median_ns)
         )),
         _ if *confidence > Confidence::Hint => explanation.push(format!(
-            "it {}, and each {one} {} than the one before; that this is what earlier {one}s left, and not the input, is \
-             inferred",
-            if done_by.is_some() { "compares or copies what is there" } else { "only compares, copies or steps on" },
+            "it {}, and each {step} {} than the one before; slowpath infers that this comes from earlier {step}s, \
+             not from the input",
+            if done_by.is_some() { "compares or copies existing data" } else { "only compares, copies or advances" },
             if grower.falling { "goes through less" } else { "goes through more" },
         )),
         Rest::Grows | Rest::Unknown => explanation.push(
-            "whether the input of each call grows as well could not be told: too little else was done between the calls".to_owned(),
+            "unknown whether the input of each call also grows: too little other work happens between the calls".to_owned(),
         ),
     }
     if squared && !grower.falling {
-        explanation.push("at twice the input expect four times the time".to_owned());
+        explanation.push("twice the input takes four times as long".to_owned());
     }
     if grower.before >= 1.0 {
         explanation.push(format!(
-            "about {} {one}s happened before they were counted, or between; these are estimated from their time",
+            "about {} {step}s were not counted (before counting started, or between counting windows); they are \
+             estimated from their time",
             count(two_digits((calls - grower.counted as f64).max(grower.before)))
         ));
     }
     if frame.file.is_none() {
         explanation.push(format!(
-            "{} has no line information: build it with -g to see the line. Functions that were inlined into it count as part of it",
+            "{} has no line information: build it with -g to see the line. Until then, inlined functions count as \
+             part of their caller",
             frame.module
         ));
     }
@@ -210,13 +216,13 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         facts.push(fact("pairs of entries", pairs as f64, "calls", "probe", Sure::Exact));
     }
     let number = match grower.round {
-        Some(_) => format!("number of the round in {}", evidence.name(grower.function)),
+        Some(_) => format!("number of the iteration in {}", evidence.name(grower.function)),
         None => format!("number of the call of {}", asked.as_ref().unwrap_or(&frame.function)),
     };
     let mut series = vec![Series {
-        name: format!("cost of a {one}"),
+        name: format!("cost of {a_step}"),
         x_label: number.clone(),
-        y_label: format!("cost of the {one}"),
+        y_label: format!("cost of the {step}"),
         y_unit: "ns".to_owned(),
         x: grower.points.iter().map(|point| point.k).collect(),
         y: grower.points.iter().map(|point| point.cost).collect(),
@@ -234,29 +240,30 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         });
     }
     let advice = match (&grower.round, grower.falling) {
-        (Some(_), true) => "take from the end, keep a position or use a ring buffer, in place of moving or scanning what is left in \
-             each round"
+        (Some(_), true) => "Take from the end, keep a position or use a ring buffer, instead of moving or scanning \
+                            what is left in each iteration"
             .to_owned(),
-        (Some(_), false) => "remember where it ended (a pointer or a length), add in place, or look it up in a hash table or sorted \
-             index, in place of going through all earlier items in each round"
+        (Some(_), false) => "Remember where the last iteration ended (a pointer or a length), append in place, or \
+                             use a hash table or sorted index, instead of going through all earlier items in each \
+                             iteration"
             .to_owned(),
         (None, true) => format!(
-            "let {} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
-             scanning what is left at each call",
+            "Make {} process only its own item: take from the end, keep a position, or use an index, instead of \
+             moving or scanning what is left on each call",
             frame.function
         ),
         (None, false) => format!(
-            "let {} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
-             sorted index, in place of going through all earlier items at each call",
+            "Make {} process only its own item: keep the result of earlier calls and add to it, or use a hash table \
+             or sorted index, instead of going through all earlier items on each call",
             frame.function
         ),
     };
     Finding {
         cause: Cause::SuperlinearWork,
         title: if grower.falling {
-            format!("each {one} works through all that is left")
+            format!("each {step} goes through everything that is left")
         } else {
-            format!("work grows with every {one}")
+            format!("work grows with every {step}")
         },
         confidence: *confidence,
         basis: Basis::Cpu,
@@ -341,10 +348,10 @@ fn callee_sentence(name: &str, callee: &Callee, squared: bool) -> String {
     let evidence = if fit.r2 >= 0.98 || !steady {
         format!("R² {:.3}", fit.r2)
     } else {
-        format!("in {} of {} steps from one call to the next", callee.same_step, callee.steps)
+        format!("fits {} of {} steps", callee.same_step, callee.steps)
     };
-    let square = if squared { ": n calls cost n²" } else { "" };
-    format!("call k makes {sign}{}·k{plus} calls to {name} ({evidence}){square}", rounded(slope.abs()))
+    let square = if squared { ", so the total cost grows as n²" } else { "" };
+    format!("the k-th call makes {sign}{}·k{plus} calls to {name} ({evidence}){square}", rounded(slope.abs()))
 }
 
 #[cfg(test)]

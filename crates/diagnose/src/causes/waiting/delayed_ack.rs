@@ -86,14 +86,15 @@ fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Opt
         files: Vec::new(),
         explanation: vec![
             format!(
-                "{} times{} the program wrote two or more small messages to a socket and then waited {} for the answer, {} in all",
+                "{} times{}, the program wrote two or more small messages to a socket and then waited {} for the \
+                 answer, {} in total",
                 count(delayed.count as f64),
                 from(evidence, stack, own),
                 time(cost / delayed.count as f64),
                 time(cost)
             ),
-            "40 ms is how long the other side waits before it acknowledges the first message; until then the kernel holds the \
-             second one back"
+            "the other side delays its acknowledgement of the first message by 40 ms; until then the kernel holds \
+             the second message back (Nagle's algorithm)"
                 .to_owned(),
         ],
         facts: vec![

@@ -81,7 +81,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                 own,
                 process,
                 explanation: vec![format!(
-                    "{}{} the program asked {} and waited {} each time until its patience ended: {} in all, without an answer",
+                    "{}{}, the program waited for an answer from {}, {} each time until it timed out: {} in total",
                     times(sum.count as f64),
                     from(evidence, stack, own),
                     some(&names, 3),
@@ -93,8 +93,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                     fact("time waited", sum.blocked_ns, "ns", Sure::Exact),
                 ],
                 files: Vec::new(),
-                advice: "See why nobody answers there: a wrong or unreachable address (of a name server: /etc/resolv.conf), a \
-                         firewall that drops; ask the one that answers first, and keep the answer"
+                advice: "Find out why there is no answer: a wrong or unreachable address (for a name server, see \
+                         /etc/resolv.conf) or a firewall that drops packets; ask the server that answers first, and \
+                         cache the answer"
                     .to_owned(),
             }
             .finish(evidence),

@@ -66,7 +66,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         findings.push(
             Draft {
                 cause: Cause::Waiting,
-                title: "sleeps and looks again",
+                title: "polls in a sleep loop",
                 confidence: Confidence::Likely,
                 basis: Basis::Wall,
                 cost_ns: sum.blocked_ns,
@@ -78,15 +78,15 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                 files: if named { vec![what.clone()] } else { Vec::new() },
                 explanation: vec![
                     format!(
-                        "{} times{} the program slept for {}, {} in all",
+                        "{} times{}, the program slept for {}, {} in total",
                         count(slept),
                         from(evidence, stack, own),
                         time(each),
                         time(sum.blocked_ns)
                     ),
                     format!(
-                        "its looks between the sleeps ({of}) found nothing {} and something {}; what is there meanwhile \
-                         waits for the sleep to end",
+                        "its checks between the sleeps ({of}) found nothing {} and something {}; what arrives during \
+                         a sleep waits until the sleep ends",
                         times(look.nothing as f64),
                         times(look.something as f64)
                     ),
@@ -97,8 +97,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                     fact("looks that found nothing", look.nothing as f64, "calls", Sure::Exact),
                     fact("looks that found something", look.something as f64, "calls", Sure::Exact),
                 ],
-                advice: "Wait to be told: a blocking read, poll or epoll on the socket, pipe or pidfd, inotify for a file, a \
-                         condition variable between threads"
+                advice: "Wait for the event instead: a blocking read, poll or epoll on the socket, pipe or pidfd, \
+                         inotify for a file, a condition variable between threads"
                     .to_owned(),
             }
             .finish(evidence),

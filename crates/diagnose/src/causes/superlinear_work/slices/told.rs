@@ -26,27 +26,31 @@ pub(super) fn judged(
     let mut explanation = vec![format!("called {} times{from}", words::count(grower.calls))];
     if let Some((callee, fit, _)) = &callee {
         let sign = if fit.per_call < 0.0 { "−" } else { "" };
-        let square = if matches!(rest, Rest::Flat(..)) { ": n calls cost n²" } else { "" };
+        let square = if matches!(rest, Rest::Flat(..)) { ", so the total cost grows as n²" } else { "" };
         explanation.push(format!(
-            "call k makes {sign}{}·k calls to {} (R² {:.3}){square}",
+            "the k-th call makes {sign}{}·k calls to {} (R² {:.3}){square}",
             words::rounded(fit.per_call.abs()),
             evidence.name(*callee),
             fit.r2
         ));
     }
     explanation.push(format!(
-        "a call costs {} instructions at first and {} at the end{}",
+        "each call takes {} instructions at first and {} at the end{}",
         words::count(first),
         words::count(last),
-        if grower.ramp.falling { ": each works through all that is left" } else { ", and it grows steadily" }
+        if grower.ramp.falling {
+            ": each one goes through everything that is left"
+        } else {
+            ", growing steadily"
+        }
     ));
     explanation.push(match rest {
         Rest::Flat(caller, ratio) => format!(
-            "what {} does besides stays the same ({ratio:.2} times as many instructions in the second half of the calls), so it is not \
-             the input that changes",
+            "the other work in {} stays the same (instructions in the second half of the calls: {ratio:.2}× the \
+             first half), so the input is not changing",
             evidence.name(caller)
         ),
-        _ => "whether the input of each call grows as well could not be told: nothing else is done between the calls".to_owned(),
+        _ => "unknown whether the input of each call also grows: no other work happens between the calls".to_owned(),
     });
     let fact = Fact::new;
     let mut facts = vec![
@@ -104,19 +108,19 @@ pub(super) fn judged(
     }
     let advice = if grower.ramp.falling {
         format!(
-            "let {name} do only the work of its own item: take from the end, keep a position, or use an index in place of moving or \
-             scanning what is left at each call"
+            "Make {name} process only its own item: take from the end, keep a position, or use an index, instead of \
+             moving or scanning what is left on each call"
         )
     } else {
         format!(
-            "let {name} do only the work of its own item: keep what earlier calls made and add to it, or look it up in a hash table or \
-             sorted index, in place of going through all earlier items at each call"
+            "Make {name} process only its own item: keep the result of earlier calls and add to it, or use a hash \
+             table or sorted index, instead of going through all earlier items on each call"
         )
     };
     Some(Finding {
         cause: Cause::SuperlinearWork,
         title: if grower.ramp.falling {
-            "each call works through all that is left".to_owned()
+            "each call goes through everything that is left".to_owned()
         } else {
             "work grows with every call".to_owned()
         },
