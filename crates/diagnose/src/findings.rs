@@ -223,6 +223,43 @@ pub struct Hot {
     pub asked_by: Option<String>,
 }
 
+/// Where to look when no cause was found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Leads {
+    /// The program's innermost function that most of the CPU time passes through; none if that is only where it begins.
+    pub busiest: Option<Busiest>,
+    /// The longest wait; none if none is a tenth of the elapsed time, or none was recorded.
+    pub wait: Option<Wait>,
+}
+
+/// A function that most of the CPU time passes through.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Busiest {
+    /// The function.
+    pub function: Frame,
+    /// CPU time in it and what it calls, ns.
+    pub total_ns: u64,
+    /// That as a share of the run's CPU time.
+    pub share: f64,
+}
+
+/// What the first thread of the command waited for; where that is a child, what the child's first thread waited for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Wait {
+    /// The program that waited.
+    pub program: String,
+    /// The system call that it waited in.
+    pub call: String,
+    /// What the call concerns, where known.
+    pub file: Option<String>,
+    /// How many of these calls waited.
+    pub calls: u64,
+    /// For how long in all, ns.
+    pub total_ns: u64,
+    /// The program's function that made the calls, at the line of the call.
+    pub function: Option<Frame>,
+}
+
 /// What was recorded, for the head of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordingSummary {
@@ -275,6 +312,8 @@ pub struct Findings {
     pub findings: Vec<Finding>,
     /// Where the time goes, the largest self time first.
     pub hot: Vec<Hot>,
+    /// Where to look when no cause was found.
+    pub leads: Leads,
     /// What a reader should know that is neither a finding nor a loss, such as "too short to see growth".
     pub notes: Vec<String>,
 }

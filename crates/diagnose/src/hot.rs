@@ -107,7 +107,7 @@ fn by_instructions(evidence: &Evidence<'_>) -> Vec<Hot> {
 }
 
 /// Whether a function is the program's own, neither the kernel's nor a runtime's, and has a name.
-fn is_own(evidence: &Evidence<'_>, function: u32) -> bool {
+pub(crate) fn is_own(evidence: &Evidence<'_>, function: u32) -> bool {
     let frame = evidence.frame(function);
     let unnamed = frame.function.strip_prefix(&frame.module).is_some_and(|rest| rest.starts_with("+0x"));
     !frame.module.is_empty() && frame.module != "[kernel]" && !unnamed && !runtime::is_name(&frame)

@@ -15,6 +15,7 @@ pub mod causes;
 mod evidence;
 pub mod findings;
 mod hot;
+mod leads;
 pub mod resolve;
 pub mod syscalls;
 
@@ -61,6 +62,7 @@ pub fn diagnose(recording: &Recording) -> Findings {
         recording: summary(recording, &evidence),
         findings,
         hot: hot::hot(&evidence),
+        leads: leads::leads(&evidence),
         notes,
     }
 }

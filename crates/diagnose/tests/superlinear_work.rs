@@ -34,6 +34,9 @@ struct Model {
     other_ns: f64,
     /// `load` is counted too.
     count_load: bool,
+    /// `leaf` is the kernel's, and has this share of the cost of `grow`.
+    leaf_in_kernel: bool,
+    leaf_share: f64,
     /// Share of the run in which `grow` is counted, from its start on.
     counted: f64,
 }
@@ -47,6 +50,8 @@ impl Default for Model {
             leaf_calls: None,
             other_ns: 0.0,
             count_load: false,
+            leaf_in_kernel: false,
+            leaf_share: 0.8,
             counted: 1.0,
         }
     }
@@ -65,7 +70,8 @@ fn recording(model: &Model) -> Recording {
     });
     for (number, name) in (0..).zip(NAMES) {
         let address = u64::from(number) * 0x100;
-        tables.locations.push(Location { location: number, module: Some(0), address, kind: "native".into() });
+        let kind = if number == LEAF && model.leaf_in_kernel { "kernel" } else { "native" };
+        tables.locations.push(Location { location: number, module: Some(0), address, kind: kind.into() });
         let file = Some("program.c".to_owned());
         let line = Some(number + 10);
         tables.functions.push(Function {
@@ -108,8 +114,8 @@ fn recording(model: &Model) -> Recording {
         }
         leaves += model.leaf_calls.map_or(0, |calls| calls(k));
         let cost = (model.grow_ns)(k, n);
-        run.spend(cost * 0.2, GROW);
-        run.spend(cost * 0.8, LEAF);
+        run.spend(cost * (1.0 - model.leaf_share), GROW);
+        run.spend(cost * model.leaf_share, LEAF);
     }
     run.spend(model.other_ns, OTHER);
     let end_ns = run.now as u64;
@@ -191,6 +197,20 @@ fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
 fn a_cost_that_falls_to_the_end_is_found_as_well() {
     let finding = only(diagnosed(Model { grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k), ..Model::default() }));
     assert_eq!(finding.title, "each call goes through everything that is left");
+}
+
+#[test]
+fn a_cost_that_falls_in_the_kernel_is_a_cold_start() {
+    let falling = |leaf_share| Model {
+        grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k),
+        leaf_in_kernel: true,
+        leaf_share,
+        ..Model::default()
+    };
+    silent(falling(0.6));
+    only(diagnosed(falling(0.4)));
+    // What rises is no cold start.
+    only(diagnosed(Model { grow_ns: |k, _| 0.2 * MS * k, ..falling(0.8) }));
 }
 
 #[test]

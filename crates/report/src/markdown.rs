@@ -36,7 +36,7 @@ fn markdown_text(findings: &Findings) -> String {
     }
     if findings.findings.is_empty() {
         blocks.push(format!("## {}", phrases::NOTHING_FOUND.trim_end_matches('.')));
-        blocks.extend(phrases::off_cpu(findings));
+        blocks.extend(phrases::nothing_found(findings).into_iter().skip(1).map(|said| prose(&said)));
     }
     if !findings.notes.is_empty() {
         blocks.push("Notes:".to_owned());

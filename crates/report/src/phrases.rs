@@ -3,7 +3,7 @@
 //! Plain text with signs such as `→`; each report escapes and lays it out for itself.
 
 use crate::{path, units};
-use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Hot, RecordingSummary, Sure};
+use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Frame, Hot, RecordingSummary, Sure};
 
 /// Said first if the recording ends before the program.
 pub(crate) const CUT_SHORT: &str = "The recording is incomplete: it ends before the program did. This report covers \
@@ -156,7 +156,8 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
         _ if gain < total / 10 => {
             format!("about {} of {} {basis} if this is fixed", amount(gain), amount(total))
         }
-        0 => format!("nearly all of {} {basis} if this is fixed", amount(total)),
+        // What a hundredth is of cannot be known: no gain is that exact.
+        left if left < total / 100 => format!("nearly all of {} {basis} if this is fixed", amount(total)),
         left => format!("{} {basis} → about {} if this is fixed", amount(total), amount(left)),
     })
 }
@@ -204,7 +205,7 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
 }
 
 /// Where a program without findings spent its time if that was not on the CPU.
-pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
+fn off_cpu(findings: &Findings) -> Option<String> {
     let recording = &findings.recording;
     if recording.instructions.is_some() {
         return None; // valgrind's times are not the program's
@@ -220,4 +221,35 @@ pub(crate) fn off_cpu(findings: &Findings) -> Option<String> {
         units::rough(recording.wall_ns - cpu),
         units::rough(recording.wall_ns)
     ))
+}
+
+/// What is said where no cause was found: that, and where to look.
+pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
+    let leads = &findings.leads;
+    let at = |frame: &Frame| {
+        let place = place(frame.file.as_deref().map(base_name), frame.line);
+        place.map_or_else(|| frame.function.clone(), |place| format!("{} ({place})", frame.function))
+    };
+    let busiest = leads.busiest.as_ref().map(|busiest| {
+        format!(
+            "Most CPU time, {} or {}, is spent in {} and the functions it calls: look there first.",
+            units::rough(busiest.total_ns),
+            units::share(busiest.share),
+            at(&busiest.function)
+        )
+    });
+    let wait = leads.wait.as_ref().map(|wait| {
+        let file = wait.file.as_ref().map_or(String::new(), |file| format!(" on {file}"));
+        let from =
+            wait.function.as_ref().map_or(String::new(), |frame| format!(", called from {}", at(frame)));
+        format!(
+            "The longest wait: {} waited {} in {}{file} ({}){from}.",
+            wait.program,
+            units::rough(wait.total_ns),
+            wait.call,
+            units::counted(wait.calls, "call")
+        )
+    });
+    let first = std::iter::once(NOTHING_FOUND.to_owned());
+    first.chain(off_cpu(findings)).chain(wait).chain(busiest).collect()
 }

@@ -51,12 +51,11 @@ pub struct RunSaid {
 /// The sentences about a run.
 pub fn run_said(findings: &Findings) -> RunSaid {
     let recording = &findings.recording;
-    let nothing = std::iter::once(phrases::NOTHING_FOUND.to_owned()).chain(phrases::off_cpu(findings));
     RunSaid {
         facts: phrases::run_facts(recording),
         coverage: phrases::coverage(recording),
         unseen: phrases::unseen(recording),
-        nothing: if findings.findings.is_empty() { nothing.collect() } else { Vec::new() },
+        nothing: if findings.findings.is_empty() { phrases::nothing_found(findings) } else { Vec::new() },
         cut_short: recording.cut_short.then_some(phrases::CUT_SHORT),
     }
 }

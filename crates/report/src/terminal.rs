@@ -39,9 +39,9 @@ fn terminal_text(findings: &Findings, style: &Style) -> String {
     }
     if findings.findings.is_empty() {
         ink.line("");
-        ink.prose(0, phrases::NOTHING_FOUND, STRONG);
-        if let Some(off_cpu) = phrases::off_cpu(findings) {
-            ink.prose(0, &off_cpu, PLAIN);
+        for (number, said) in phrases::nothing_found(findings).iter().enumerate() {
+            let said = ink.sentence(said);
+            ink.prose(0, &said, if number == 0 { STRONG } else { PLAIN });
         }
     }
     notes(&mut ink, findings);

@@ -165,5 +165,5 @@ fn every_number_is_finite() {
 fn nothing_at_all_has_all_fields_of_the_whole() {
     let value: Value = serde_json::from_str(&json(&empty())).unwrap();
     assert_eq!(value["recording"]["exit"], Value::Null);
-    assert_eq!(value.as_object().unwrap().len(), 6);
+    assert_eq!(value.as_object().unwrap().len(), 7);
 }

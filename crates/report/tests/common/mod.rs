@@ -36,6 +36,21 @@ pub fn certificates() -> Findings {
         },
         findings: vec![rebuilding(), reading()],
         hot: hot(),
+        leads: Leads {
+            busiest: Some(Busiest {
+                function: frame("load_folder", Some("/src/loader.c"), Some(40)),
+                total_ns: 6_200_000_000,
+                share: 0.99,
+            }),
+            wait: Some(Wait {
+                program: "load".to_owned(),
+                call: "connect".to_owned(),
+                file: Some("192.0.2.1:53".to_owned()),
+                calls: 3,
+                total_ns: 2_000_000_000,
+                function: Some(frame("ask", Some("/src/names.c"), Some(7))),
+            }),
+        },
         notes: vec!["no symbols for libtasn1.so.6: stripped, and no debug file of its build-id".to_owned()],
     }
 }

@@ -151,6 +151,17 @@ pub(super) fn shares(evidence: &Evidence<'_>, candidate: &Candidate) -> Shares {
     Shares { walks: shares.walks / all, moves: shares.moves / all, calculates: shares.calculates / all }
 }
 
+/// Share of a candidate's cost that is the kernel's own work.
+pub(super) fn kernel_share(evidence: &Evidence<'_>, candidate: &Candidate) -> f64 {
+    let (mut all, mut kernel) = (0.0, 0.0);
+    for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|stack| candidate.on[*stack as usize]) else { continue };
+        all += weight;
+        kernel += if in_kernel(evidence, stack) { *weight } else { 0.0 };
+    }
+    kernel / f64::max(all, 1.0)
+}
+
 /// Whether a stack ends in the kernel.
 fn in_kernel(evidence: &Evidence<'_>, stack: u32) -> bool {
     let tables = &evidence.recording.tables;

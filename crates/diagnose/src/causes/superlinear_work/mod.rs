@@ -39,6 +39,8 @@ const WINDOWS_R2: f64 = 0.9;
 const WINDOWS_RATIO: f64 = 3.5;
 /// Without further evidence the last calls must cost so many times what the first did.
 const HINT_RATIO: f64 = 4.0;
+/// A cost of which more than half is the kernel's is the kernel's.
+const KERNEL: f64 = 0.5;
 /// A grower is guilty of its caller's growth if it has this share of the caller's cost.
 const INNER_SHARE: f64 = 0.6;
 /// Work that for this share walks speaks for itself, if it grows so many times, and as a curve that fits so well.
@@ -140,6 +142,10 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
 
 fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
     let ramp = grower.growth.ramp.as_ref()?;
+    // A cold start: what the kernel does for a call falls as its caches fill, whatever the program goes through.
+    if grower.falling && loops::kernel_share(evidence, grower) > KERNEL {
+        return None;
+    }
     let rest = context::rest_of_the_caller(evidence, grower);
     if let Rest::Grows = rest {
         return None; // what the caller does besides grows as well: so does the input

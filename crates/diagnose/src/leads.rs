@@ -1,0 +1,118 @@
+//! Where to look when no cause was found: the program's innermost function that most of the CPU time passes through, and the longest
+//! wait. Not findings: nothing says that either could be less.
+
+use crate::Evidence;
+use crate::calls::{Calls, Sum, name};
+use crate::causes::words::base_name;
+use crate::findings::{Busiest, Leads, Wait};
+use crate::hot::is_own;
+use slowpath_recording::tables::Syscall;
+use std::collections::{BTreeMap, HashMap};
+
+/// A function with this share of the CPU time has most of it.
+const MOST: f64 = 0.5;
+/// What is less than a tenth of the elapsed time is no lead.
+const LEAST: f64 = 0.1;
+/// wait4 and waitid: who waits for a child waits for what the child does.
+const CHILD_WAITS: [u32; 2] = [61, 247];
+/// A child's wait of this share of its parent's is what the parent waits for.
+const SAME_WAIT: f64 = 0.5;
+/// Children of children are followed so far.
+const GENERATIONS: usize = 16;
+
+/// See the file's head.
+pub(crate) fn leads(evidence: &Evidence<'_>) -> Leads {
+    Leads { busiest: busiest(evidence), wait: longest_wait(evidence) }
+}
+
+fn busiest(evidence: &Evidence<'_>) -> Option<Busiest> {
+    let tables = &evidence.recording.tables;
+    let about = &evidence.recording.about;
+    let mut by_stack: HashMap<u32, f64> = HashMap::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        if let Some(stack) = sample.stack {
+            *by_stack.entry(stack).or_default() += weight;
+        }
+    }
+    // Time in each function with what it calls, and the part of it that another of the program's own functions called it for.
+    let mut times: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (stack, weight) in by_stack {
+        let frames = evidence.locations(stack).flat_map(|location| evidence.recording.frames_of(location));
+        let mut own: Vec<u32> =
+            frames.map(|frame| frame.function).filter(|function| is_own(evidence, *function)).collect();
+        let outermost = own.last().copied();
+        own.sort_unstable();
+        own.dedup();
+        for function in own {
+            let of = times.entry(function).or_default();
+            of.0 += weight;
+            of.1 += if outermost == Some(function) { 0.0 } else { weight };
+        }
+    }
+    let (function, (ns, called)) = times
+        .into_iter()
+        .filter(|(_, (ns, _))| *ns >= MOST * evidence.cpu_ns)
+        .min_by(|a, b| a.1.0.total_cmp(&b.1.0).then(a.0.cmp(&b.0)))?;
+    // That all passes through where the program begins is no news.
+    if called < MOST * ns || ns < LEAST * about.wall_ns as f64 {
+        return None;
+    }
+    let share = (ns / evidence.cpu_ns.max(1.0)).min(1.0);
+    Some(Busiest { function: evidence.frame(function), total_ns: ns as u64, share })
+}
+
+fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
+    let tables = &evidence.recording.tables;
+    let calls = Calls::new(evidence);
+    let mut processes: Vec<u32> =
+        tables.processes.iter().filter(|one| one.parent.is_none()).map(|one| one.process).collect();
+    let mut found: Option<Wait> = None;
+    for _ in 0..GENERATIONS {
+        let Some(wait) = of_main_threads(evidence, &calls, &processes) else { break };
+        if let Some(before) = &found
+            && (wait.0.total_ns as f64) < SAME_WAIT * before.total_ns as f64
+        {
+            break;
+        }
+        let (wait, number) = wait;
+        found = Some(wait);
+        if !CHILD_WAITS.contains(&number) {
+            break;
+        }
+        let is_child = |parent: Option<u32>| parent.is_some_and(|parent| processes.contains(&parent));
+        processes =
+            tables.processes.iter().filter(|one| is_child(one.parent)).map(|one| one.process).collect();
+    }
+    found.filter(|wait| wait.total_ns as f64 >= LEAST * evidence.recording.about.wall_ns as f64)
+}
+
+/// What the first threads of processes waited for longest, in one kind of call on one thing from one place; and the call's number.
+fn of_main_threads(evidence: &Evidence<'_>, calls: &Calls<'_>, processes: &[u32]) -> Option<(Wait, u32)> {
+    let tables = &evidence.recording.tables;
+    let is_first = |row: &Syscall, process: u32| {
+        tables.threads[row.thread as usize].tid == tables.processes[process as usize].pid
+    };
+    // By call, what it concerns, and the place.
+    type Key = (u32, Option<u32>, Option<u32>);
+    let mut waits: BTreeMap<Key, (Sum, u32)> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        if row.blocked_ns > 0 && processes.contains(&process) && is_first(row, process) {
+            let (sum, of) = waits.entry((row.number, row.file, calls.own(row))).or_default();
+            sum.add(row);
+            *of = process;
+        }
+    }
+    let ((number, file, own), (sum, process)) =
+        waits.into_iter().max_by(|a, b| a.1.0.blocked_ns.total_cmp(&b.1.0.blocked_ns))?;
+    let path = sum.stack().zip(own).map(|(stack, own)| evidence.path_at(stack, own));
+    let whole = &tables.processes[process as usize];
+    let wait = Wait {
+        program: base_name(&whole.program).to_owned(),
+        call: name(number),
+        file: file.map(|file| tables.files[file as usize].path.clone()).filter(|path| !path.is_empty()),
+        calls: sum.count,
+        total_ns: sum.blocked_ns as u64,
+        function: path.and_then(|path| path.last().cloned()),
+    };
+    Some((wait, number))
+}
