@@ -20,6 +20,8 @@ const NAME: &CStr = c"sp-guard";
 /// Looks through all processes, and how long between: one that is killed takes a moment.
 const TRIES: u32 = 2_000;
 const BETWEEN_MS: u32 = 5;
+/// Looks in a row at processes without arguments: one that rubbed out its own has none for ever, one that executes for a moment.
+const TRIES_UNSURE: u32 = 200;
 
 /// What a guard ends beside the process groups of commands that [`Guard::watch`] was told of.
 #[derive(Debug, Default, Clone, Copy)]
@@ -161,25 +163,31 @@ fn end_all(mailbox: RawFd, group: Option<&CStr>, argument: Option<&CStr>) {
     }
 }
 
-/// Kills every process with an argument among its first 16 KB of arguments, until there is none.
+/// Kills every process with an argument among its first 16 KB of arguments, until there is none. One that executes a program just
+/// now has no arguments for a moment, so that is looked at again.
 fn end_with_argument(argument: &[u8]) {
+    let mut unsure = 0;
     for _ in 0..TRIES {
-        let mut found = false;
+        let (mut found, mut between) = (false, false);
         let Some(all) = raw::open_folder(raw::ANYWHERE, c"/proc") else { return };
         raw::each_entry(&all, |name, _| {
             let Some(pid) = raw::number(name.to_bytes()) else { return };
             // What is opened before its arguments are read, and there when it is killed, had its number all the time.
             let Some(process) = raw::pidfd(pid) else { return };
             let mut line = [0; 16_384];
-            let arguments = raw::open_folder(all.as_raw_fd(), name)
-                .and_then(|folder| raw::open(folder.as_raw_fd(), c"cmdline", libc::O_RDONLY));
+            let Some(folder) = raw::open_folder(all.as_raw_fd(), name) else { return };
+            let arguments = raw::open(folder.as_raw_fd(), c"cmdline", libc::O_RDONLY);
             let Some(arguments) = arguments else { return };
-            if raw::read(&arguments, &mut line).split(|byte| *byte == 0).any(|one| one == argument) {
+            let words = raw::read(&arguments, &mut line);
+            if words.split(|byte| *byte == 0).any(|one| one == argument) {
                 raw::kill(&process);
                 found = true;
             }
+            // The kernel's own threads, and what has ended, have no arguments either, but no program.
+            between |= words.is_empty() && raw::is_link(folder.as_raw_fd(), c"exe");
         });
-        if !found {
+        unsure = if between { unsure + 1 } else { 0 };
+        if !found && (!between || unsure > TRIES_UNSURE) {
             return;
         }
         raw::pause(BETWEEN_MS);

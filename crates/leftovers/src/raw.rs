@@ -23,6 +23,13 @@ pub(crate) fn open_folder(at: i32, name: &CStr) -> Option<OwnedFd> {
     open(at, name, libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW)
 }
 
+/// Whether a name is a link that leads somewhere.
+pub(crate) fn is_link(at: i32, name: &CStr) -> bool {
+    let mut target = [0u8; 1];
+    // SAFETY: `target` is as long as is said.
+    unsafe { libc::readlinkat(at, name.as_ptr(), target.as_mut_ptr().cast(), target.len()) > 0 }
+}
+
 /// Reads from the beginning what has room.
 pub(crate) fn read<'b>(fd: &OwnedFd, bytes: &'b mut [u8]) -> &'b [u8] {
     let mut all = 0;
