@@ -229,7 +229,7 @@ pub fn without_color(text: &str) -> String {
     out + rest
 }
 
-/// Compares with the file under `tests/golden`; `UPDATE_GOLDEN=1` writes it anew. Escapes show as `\e`.
+/// Compares with the file under `tests/golden`; `UPDATE_GOLDEN=1` rewrites it. Escapes show as `\e`.
 pub fn assert_golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let text = text.replace('\x1b', "\\e");
