@@ -89,7 +89,7 @@ fn rebuilding() -> Finding {
         ],
         series: vec![Series {
             name: "cost of a call".to_owned(),
-            x_label: "number of the call of rebuild_rdn_list".to_owned(),
+            x_label: "call number of rebuild_rdn_list".to_owned(),
             y_label: "cost of the call".to_owned(),
             y_unit: "ns".to_owned(),
             fit: cost.clone(),

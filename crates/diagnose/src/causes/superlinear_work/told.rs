@@ -216,8 +216,8 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         facts.push(fact("pairs of entries", pairs as f64, "calls", "probe", Sure::Exact));
     }
     let number = match grower.round {
-        Some(_) => format!("number of the iteration in {}", evidence.name(grower.function)),
-        None => format!("number of the call of {}", asked.as_ref().unwrap_or(&frame.function)),
+        Some(_) => format!("iteration number in {}", evidence.name(grower.function)),
+        None => format!("call number of {}", asked.as_ref().unwrap_or(&frame.function)),
     };
     let mut series = vec![Series {
         name: format!("cost of {a_step}"),
