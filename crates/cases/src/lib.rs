@@ -1,4 +1,4 @@
-//! The gallery under `cases/`: builds each case, runs slowpath on its slow and its mended program, and says whether the
+//! The gallery under `cases/`: builds each case, runs slowpath on its slow and its fixed program, and says whether the
 //! cause was found in the one and nothing in the other.
 //!
 //! A case is a folder with a `case.toml` ([`Case`]). Its programs are recorded by running slowpath itself, as a user would.
@@ -33,7 +33,7 @@ pub struct Case {
     pub args: Vec<String>,
     /// The slow program, from the case's folder.
     pub slow: PathBuf,
-    /// The mended program, likewise.
+    /// The fixed program, likewise.
     pub fixed: PathBuf,
     /// For a cause that only several sizes show: both programs are scaled and not recorded.
     pub scale: Option<Scale>,

@@ -1,4 +1,4 @@
-//! Builds and runs cases, and the table that tells how they went.
+//! Builds and runs cases, and the table of results.
 
 use crate::{Case, Error, Scale, all};
 use comfy_table::Table;
@@ -14,14 +14,14 @@ const TIME_LIMIT_S: &str = "60";
 struct Proof {
     /// Median time of each, ns.
     ns: [f64; 2],
-    /// Slow over mended, and its interval; none if no pair was whole.
+    /// Slow over fixed, and its interval; none if no pair was complete.
     ratio: Option<[f64; 3]>,
     /// Why it is no proof.
     wrong: Option<String>,
 }
 
 /// Builds and runs the cases named (or `all`), and returns a table of them, and whether each was as expected: the cause
-/// found in the slow program at the right function, nothing in the mended one, which is proven faster with the same output if so stated.
+/// found in the slow program at the right function, nothing in the fixed one, which is shown to be faster, with the same output if so stated.
 pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String, bool), Error> {
     let cases = all(gallery)?;
     let everything = names.iter().any(|name| name == "all");
@@ -160,7 +160,7 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
         .arg("--dir")
         .arg(case.folder.join("build/recordings"));
     if case.scale.is_some() {
-        command.arg("--no-why"); // several sizes tell, and compare runs one
+        command.arg("--no-why"); // it takes several sizes, and compare runs one
     }
     if basis == "cpu" {
         command.arg("--cpu");

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Exit codes: a side or slowpath failed, not as expected, cannot be told, wrong usage (`EX_USAGE` of sysexits.h).
+/// Exit codes: a side or slowpath failed, not as expected, no clear result, wrong usage (`EX_USAGE` of sysexits.h).
 const SIDE_FAILED: u8 = 1;
 const MISSED: u8 = 2;
 const UNKNOWN: u8 = 3;
@@ -212,7 +212,7 @@ fn recorded_sides(
             let words = words(&options.commands[side], &options.shell).map_err(failed)?;
             of_side(&wanted, side, &words, options.input.as_deref(), enclosure, &options.stop)
         };
-        // Where they cannot be counted the rest is still worth telling.
+        // Where they cannot be counted the rest is still worth reporting.
         if let (Ok(a), Ok(b)) = (count(0), count(1)) {
             entries::add(&mut why, &wanted, [&a, &b]);
         }

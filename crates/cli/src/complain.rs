@@ -1,4 +1,4 @@
-//! What slowpath has to say to people beside a report: on stderr, which may be full or closed. Then there is nobody to tell, and
+//! What slowpath has to say to people beside a report: on stderr, which may be full or closed. Then nobody can read it, and
 //! nothing that follows must change for it, least of all the exit code: the macros of the standard library would panic.
 
 use slowpath_report::Shown;

@@ -1,7 +1,7 @@
 //! The command `slowpath`: arguments, progress, exit codes. What it does is in the other crates.
 //!
 //! - `args` — what can be asked.
-//! - `run` — record, attach: run a target and tell what was found.
+//! - `run` — record, attach: run a target and report what was found.
 //! - `compare` — two commands, or two recordings.
 //! - `scale` — one command at several sizes.
 //! - `limits` — what this machine can do.
@@ -34,7 +34,7 @@ use complain::{complain, hint};
 use slowpath_report::Shown;
 use std::process::ExitCode;
 
-/// slowpath's own failures, as timeout(1) has them.
+/// slowpath's own failures, as with timeout(1).
 const FAILED: u8 = 125;
 
 /// What somebody meant who typed a program where slowpath's own words are: it stands behind `--`.
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
             if let Some(meant) = without_dashes(&error) {
                 hint(&Shown::lines(format_args!("{meant}\n")));
             }
-            // If not even the help can be printed there is nobody to tell.
+            // If not even the help can be printed nobody can read it.
             let text = Shown::lines(error.render());
             if help {
                 let _ = run::say(&text);

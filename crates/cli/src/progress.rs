@@ -1,4 +1,4 @@
-//! The line that tells how far a recording or comparison is. Only on a terminal.
+//! The line that shows how far a recording or comparison is. Only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use slowpath_collect::{OnProgress, Progress};

@@ -1,4 +1,4 @@
-//! `record` and `attach`: run a target, tell what was found.
+//! `record` and `attach`: run a target, report what was found.
 
 use crate::args::{At, Attach, How, Record, Show};
 use crate::complain::complain;
@@ -48,7 +48,7 @@ fn options(how: &How, at: &At) -> Options {
 /// Keeps the recordings within what they may take of the disk.
 fn make_room(at: &At, most: u64) {
     let (None, Some(root)) = (&at.dir, at.root()) else { return };
-    // A folder that cannot be read is told by what is to be recorded there.
+    // A folder that cannot be read is reported when something is to be recorded there.
     if let Ok(gone @ 1..) = folder::make_room(&root, &Caller::detect(), most) {
         let s = if gone == 1 { "" } else { "s" };
         complain(&shown!(
@@ -70,7 +70,7 @@ pub fn record(record: Record) -> Done {
         true => slowpath_collect::record_exact(&record.command, options),
         false => slowpath_collect::record(&record.command, options),
     })?;
-    // The program has run, and its exit code is its own: whether its report can be told changes nothing in that.
+    // The program has run, and its exit code is its own: whether its report can be written changes nothing in that.
     let told = catch_unwind(AssertUnwindSafe(|| tell(&outcome, &record.show)));
     let bug = || Err(failed("the report ended early because of a bug in slowpath: please report it"));
     if let Err((message, _)) = told.unwrap_or_else(|_| bug()) {
@@ -194,7 +194,7 @@ pub fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Symbols are kept in the recording, so that it can be read where the files are not. A recording that cannot be written
-/// is told from memory all the same.
+/// is reported from memory all the same.
 fn keep_names(recording: &Recording) {
     let Some(folder) = &recording.folder else { return };
     let Ok(mut writer) = slowpath_recording::Writer::append(folder.clone(), &Caller::detect()) else {

@@ -52,7 +52,7 @@ fn finds(name: &str, guilty: &str) {
     if !may_run(name) {
         return;
     }
-    // Growth is told from samples, which chance and a busy machine can blur: a miss is told, and tried again. What is found
+    // Growth is detected from samples, which chance and a busy machine can blur: a miss is reported, and tried again. What is found
     // must be right each time.
     let mut found = Vec::new();
     for attempt in 1..=ATTEMPTS {

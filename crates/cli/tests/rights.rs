@@ -123,7 +123,7 @@ fn where_perf_and_bpf_are_refused_ptrace_gives_the_findings() {
     for said in ["not sampled", "perf_event_open", "sudo", "ptrace", "distorted", "set-uid"] {
         assert!(degraded.contains(said), "{degraded}");
     }
-    // How much of a process is start-up is told by its pauses: on a machine that is busy itself one run may say nothing.
+    // How much of a process is start-up is detected by its pauses: on a machine that is busy itself one run may say nothing.
     let starts = (0..3).map(|_| found(dir.path(), None, STARTS));
     let (causes, report, exit) =
         starts.into_iter().find(|(causes, ..)| !causes.is_empty()).expect("one of three runs");
@@ -203,7 +203,7 @@ fn where_nothing_may_be_sampled_or_traced_slowpath_says_what_would_allow_it_and_
 fn a_program_traced_by_ptrace_is_as_without_us() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
-    // A debugger cannot trace what is traced: that one mode of `strange` is told of in the report.
+    // A debugger cannot trace what is traced: that one mode of `strange` is mentioned in the report.
     let strange = ["paths", "many-files", "thread-exec", "filtered", "vforked", "daemonized"];
     let mut commands: Vec<[&str; 2]> = strange.iter().map(|mode| ["strange", mode]).collect();
     commands.extend([["fork_many", "3000"], ["threads_many", "500"], ["exit_code", "42"]]);

@@ -156,7 +156,7 @@ fn what_cannot_be_done_is_said() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     for (words, why) in [
-        (&["-L", "n=1,2", "--", "true"][..], "has no {n} in it"),
+        (&["-L", "n=1,2", "--", "true"][..], "does not contain {n} where the size belongs"),
         (&["-L", "n=1,x", "--", "echo {n}"], "x is not a number"),
         (&["-L", "n=0,1", "--", "echo {n}"], "above zero"),
         (&["-L", "n", "--", "echo {n}"], "-L needs NAME=SIZE"),

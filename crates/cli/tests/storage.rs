@@ -141,7 +141,8 @@ fn root_writes_into_no_folder_of_another_user_and_through_none_of_its_links() {
             &["--dir", place.to_str().unwrap(), "--", "sh", "-c", "echo ran; exit 3"],
         );
         assert_eq!((output.status.code(), text(&output).as_str()), (Some(3), "ran\n"), "{}", said(&output));
-        let said = said(&output);
+        // In one line: where it is broken depends on the length of the path.
+        let said = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(why) && said.contains("the recording is not kept"), "{said}");
     }
     unharmed(&secret, &folder);

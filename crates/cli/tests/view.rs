@@ -224,7 +224,7 @@ fn a_program_cannot_have_files_put_into_the_page_that_are_none_of_its_source() {
     assert!(page.contains(&source("shared source")), "{told}");
     assert!(!page.contains(&source("root's own")) && !page.contains(&source("a key")), "{told}");
 
-    // Root itself may read all of it, so what was told apart above is who asks.
+    // Root itself may read all of it, so the difference above is who asks.
     let mut run = Command::new(SLOWPATH);
     run.arg("view").arg("--dir").arg(dir.path().join("recordings")).args(["--all-sources", "--output"]);
     let output = run.arg(dir.path().join("all.html")).env_remove("SUDO_UID").output().unwrap();

@@ -17,7 +17,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
         .lines()
         .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1))
         .unwrap_or("unknown");
-    // That of one which was removed can be told too.
+    // That of a removed directory is found too.
     let directory = std::env::current_dir().or_else(|_| std::fs::read_link("/proc/self/cwd"));
     let mut about = About {
         format: Format { major: MAJOR, minor: MINOR },
@@ -87,7 +87,7 @@ pub(crate) fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collect
     all
 }
 
-/// How a tracer by ptrace is told of.
+/// How a tracer by ptrace is described.
 pub(crate) fn how_traced(cost: &Cost) -> String {
     format!(
         "{} open, stat, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",

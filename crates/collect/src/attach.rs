@@ -11,7 +11,7 @@ use crate::{Error, Options, Outcome, clock, signals};
 use slowpath_recording::about::State;
 use std::time::Duration;
 
-/// How often it is looked what each process has used, where nobody tells that at its end.
+/// How often it is looked what each process has used, where nothing reports that at its end.
 const LOOK_NS: u64 = 100_000_000;
 
 /// Attaches to a running process, its threads and its descendants, until it ends, `duration` is over, or Ctrl-C.
@@ -122,7 +122,7 @@ fn threads(pid: u32) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The state of a process, as `/proc/PID/stat` has it.
+/// The state of a process, as in `/proc/PID/stat`.
 fn state(pid: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()

@@ -67,7 +67,7 @@ pub(crate) fn ticks(stat: &str) -> (u64, u64) {
     (fields.next().unwrap_or(0), fields.next().unwrap_or(0))
 }
 
-/// CPU time of a thread so far, ns; none if it has ended or the kernel does not tell.
+/// CPU time of a thread so far, ns; none if it has ended or the kernel does not report it.
 pub(crate) fn of_thread(pid: u32, tid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok()

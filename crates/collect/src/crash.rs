@@ -1,4 +1,4 @@
-//! The last resort: if we crash, for want of memory or by a bug, the program goes on to its end, and we end as it does.
+//! The last resort: if we crash, out of memory or because of a bug, the program goes on to its end, and we end as it does.
 //!
 //! The language ends a process that cannot allocate, and nothing can be caught of that but the signal.
 
@@ -80,7 +80,7 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
                 libc::_exit(exit);
             }
             let mut status = 0;
-            // From a tracer waiting would take what it must be told.
+            // From a tracer waiting would take away what it must receive.
             match if tracer == 0 { libc::waitpid(pid, &mut status, libc::WNOHANG) } else { 0 } {
                 0 => {}
                 -1 => {

@@ -134,7 +134,7 @@ impl<'c> Held<'c> {
         }
     }
 
-    /// Lets the child exec, and tells whether it did. `filtered`: with the filter; the child must be traced by then.
+    /// Lets the child exec, and returns whether it did. `filtered`: with the filter; the child must be traced by then.
     pub(crate) fn go(mut self, filtered: bool) -> Result<(), Error> {
         crash::runs(self.pid, filtered, self.line.as_ref().map_or(-1, |line| line.as_raw_fd()));
         let done = self.let_go(filtered);
@@ -162,7 +162,7 @@ impl<'c> Held<'c> {
     }
 }
 
-/// What the child is told, a byte.
+/// What is sent to the child, a byte.
 const UNFILTERED: u8 = b'!';
 const FILTERED: u8 = b'f';
 
@@ -239,7 +239,7 @@ pub(crate) fn ended(pid: u32) -> io::Result<Option<Ended>> {
 }
 
 impl Ended {
-    /// From what waiting for it told.
+    /// From what waiting for it returned.
     pub(crate) fn new(status: i32, usage: &libc::rusage) -> Ended {
         let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
         Ended {

@@ -1,6 +1,6 @@
 //! What a recording can be made with here: tried, and said where it is less than it could be.
 //!
-//! For want of rights to all of it nothing is run. Where something is short — descriptors, locked memory, threads — the program
+//! If privileges allow nothing of it, nothing is run. Where something is short — descriptors, locked memory, threads — the program
 //! runs with what there is, even with nothing.
 
 use crate::bpf::Bpf;
@@ -14,7 +14,7 @@ use std::io;
 const FOR_A_RUN: i32 = 8;
 /// Those to be left by BPF, for probes too.
 const FOR_COUNTING: i32 = 24;
-/// So few descriptors that it may be for want of them that BPF cannot be loaded, whatever libbpf says.
+/// So few descriptors that this may be why BPF cannot be loaded, whatever libbpf says.
 const FEW: i32 = 64;
 
 /// Memory to be left for a recording and its report, bytes: with BPF there are more of both.
@@ -37,7 +37,7 @@ pub(crate) struct Means {
 /// Why there are no samples.
 struct Unsampled {
     why: String,
-    /// For want of rights, not because something is short.
+    /// Because of insufficient privileges, not because something is short.
     forbidden: bool,
 }
 

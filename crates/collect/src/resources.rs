@@ -86,7 +86,7 @@ pub(crate) fn have_memory(bytes: usize) -> bool {
 }
 
 /// Keeps what was opened unless it is one of the last `more` descriptors that may be; then it is closed, and
-/// [`left_closed`] tells.
+/// [`left_closed`] says so.
 pub(crate) fn keep<F: AsRawFd>(new: F, more: i32) -> Option<F> {
     if leaves_fewer_than(&new, more) {
         LEFT_CLOSED.store(true, Ordering::Relaxed);
@@ -154,7 +154,7 @@ pub(crate) fn may_lock() -> u64 {
     limit(libc::RLIMIT_MEMLOCK).map_or(u64::MAX, |limit| limit.rlim_cur)
 }
 
-/// Why memory cannot be locked any more, which the kernel tells as a want of rights.
+/// Why memory cannot be locked any more, which the kernel reports as insufficient privileges.
 pub(crate) fn why_not_locked() -> String {
     let each = std::fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb").unwrap_or_default();
     let own = match may_lock() {

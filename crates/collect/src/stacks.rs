@@ -68,7 +68,7 @@ impl Stacks {
         self.functions_of[location as usize]
     }
 
-    /// The address of a location, as its row has it.
+    /// The address of a location, as in its row.
     pub(crate) fn address_of(&self, location: u32) -> u64 {
         self.addresses[location as usize]
     }

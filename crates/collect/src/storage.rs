@@ -1,5 +1,5 @@
 //! Where a recording goes: into the folder of recordings; where that cannot be written, into a temporary one that lasts until the
-//! report is out. A program is never kept from running for want of a place for its recording.
+//! report is out. A program is never kept from running because there is no place for its recording.
 
 use crate::{Error, Options};
 use slowpath_recording::{About, Writer, folder};

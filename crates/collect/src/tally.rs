@@ -1,4 +1,4 @@
-//! Counts every entry of a few functions over a whole run, and records nothing else: what a comparison tells beside its times.
+//! Counts every entry of a few functions over a whole run, and records nothing else: what a comparison reports beside its times.
 
 use crate::bpf::{Bpf, MODE_COUNT, SLOTS, Slot};
 use crate::counter::{Placement, Uprobe, place};

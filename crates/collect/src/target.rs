@@ -27,7 +27,7 @@ pub(crate) const TURN_MS: i32 = 10;
 /// Runs a command and records it.
 ///
 /// The target's own stdin, stdout, stderr, signals and limits are untouched. Fails before the target runs if it may not be
-/// recorded at all; what is short beside that, and trouble afterwards, is told in the outcome.
+/// recorded at all; what is short beside that, and trouble afterwards, is reported in the outcome.
 pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error> {
     signals::prepare();
     resources::raise();
@@ -186,7 +186,7 @@ impl Run<'_> {
             }
             self.taken.add(ptrace.finish());
         }
-        // Its end is told to us a moment before the scheduler books its last time.
+        // Its end is reported a moment before the scheduler books its last time.
         std::thread::sleep(Duration::from_millis(2));
         self.session.drain(sampler);
         let about = &mut self.about;
@@ -251,7 +251,7 @@ impl Run<'_> {
     }
 }
 
-/// Does a round after the other until one tells how the program ended, or nobody can tell, or we were interrupted twice.
+/// Does a round after the other until one reports how the program ended, or nothing can report it, or we were interrupted twice.
 fn follow(pid: u32, mut round: impl FnMut() -> io::Result<Option<Ended>>) -> Option<Ended> {
     let interrupted = signals::interrupts();
     loop {

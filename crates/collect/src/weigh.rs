@@ -29,7 +29,7 @@ pub(crate) struct Weighed {
 const OWN: u64 = 30;
 
 /// Weighs the processes that have ended and those that still run, and adds their rows to `rows`. `waited` is what the command used
-/// with all that it waited for, as far as that was told.
+/// with all that it waited for, as far as that was reported.
 ///
 /// A process with few samples has a share of luck; those of one parent that ran the same program are weighed
 /// together, so that thousands of short children count for what they took. What a tracer by ptrace took,
@@ -79,7 +79,7 @@ pub(crate) fn weigh(
         }
         rows.push(row);
     }
-    // Processes whose time nobody told used at least what their samples stand for.
+    // Processes whose time nobody reported used at least what their samples stand for.
     let untold_ns = unknown_ns.saturating_sub(rest_ns);
     let whole = (cpu.total() + untold_ns).saturating_sub(stopped_ns).max(1);
     let sampled = of_ended.sampled_ns + of_running.sampled_ns;
@@ -164,7 +164,7 @@ mod tests {
         let unknown = || vec![process(0, None, 90)];
         assert!((weighed(unknown(), vec![], 100).sampled_share - 0.9).abs() < 1e-9);
         assert_eq!(weighed(unknown(), vec![], 100).cpu, user(100));
-        // Not waited for, so that nothing tells of its time.
+        // Not waited for, so that nothing reports its time.
         assert_eq!(weighed(unknown(), vec![process(1, Some(10), 10)], 4).sampled_share, 1.0);
     }
 

@@ -55,7 +55,7 @@ pub(crate) struct World {
     pub run: u32,
     /// Arguments of programs are not stored.
     pub redact: bool,
-    /// Nobody tells what a process has used when it ends: it is looked at as long as it is there.
+    /// Nothing reports what a process has used when it ends: it is looked at as long as it is there.
     pub looks: bool,
     /// Files whose mapping could not be read, so that stacks end in them.
     pub unreadable: u64,
@@ -79,7 +79,7 @@ impl World {
         self.live.iter().map(|(pid, live)| (*pid, live))
     }
 
-    /// The number of a live thread; a thread of a known process that was not told of is taken up.
+    /// The number of a live thread; a thread of a known process that was not reported is added.
     pub(crate) fn thread(&mut self, pid: u32, tid: u32, time: u64, tables: &mut Tables) -> Option<u32> {
         if let Some(thread) = self.live_threads.get(&tid) {
             return Some(thread.thread);
@@ -248,7 +248,7 @@ impl World {
         }
     }
 
-    /// What a process executes now, as ptrace saw it; `anew` where nobody else tells that it does.
+    /// What a process executes now, as ptrace saw it; `anew` where nothing else reports it.
     pub(crate) fn program(
         &mut self,
         pid: u32,
@@ -394,14 +394,14 @@ impl Live {
         }
     }
 
-    /// Where no event told what it used the last look counts.
+    /// Where no event reported what it used the last look counts.
     fn settle(&mut self) {
         if let (None, Some(Cpu { user_ns, sys_ns })) = (self.row.cpu_ns, self.so_far) {
             (self.row.cpu_ns, self.row.user_ns) = (Some(user_ns + sys_ns), Some(user_ns));
         }
     }
 
-    /// Its row as long as it runs: events tell only of its threads that have ended.
+    /// Its row as long as it runs: events report only its threads that have ended.
     fn so_far(mut self) -> (Process, Seen) {
         (self.row.cpu_ns, self.row.user_ns) = (None, None);
         self.settle();

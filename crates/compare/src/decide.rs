@@ -39,7 +39,7 @@ pub enum Outcome {
     Met,
     /// Not met.
     Missed,
-    /// It cannot be told.
+    /// It is unknown.
     Unknown,
 }
 

@@ -128,7 +128,7 @@ impl Running<'_> {
         unsafe { libc::poll(&mut poll, 1, limit.as_millis().max(1) as libc::c_int) > 0 }
     }
 
-    /// Ends all that is left in its process group, waits for it, and tells what it and the descendants used that it waited for.
+    /// Ends all that is left in its process group, waits for it, and returns what it and the descendants used that it waited for.
     pub(crate) fn finish(&mut self) -> io::Result<(ExitStatus, libc::rusage)> {
         self.signal(-1, libc::SIGKILL);
         self.guard.over();
@@ -171,10 +171,10 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Has the command tell when it begins.
+/// Makes the command report when it begins.
 fn tell_when_it_begins(command: &mut Command) -> io::Result<UnixStream> {
     let (told, tell) = UnixStream::pair()?;
-    told.set_nonblocking(true)?; // it has told, or was killed, when it was started
+    told.set_nonblocking(true)?; // it has written, or was killed, when it was started
     let begin = move || {
         let now = now_ns().to_ne_bytes();
         // SAFETY: write takes a descriptor that is ours, and eight bytes; it is async-signal-safe.

@@ -1,4 +1,4 @@
-//! Which functions' calls are worth counting on both sides of a difference, and what the counts add to what is told of it.
+//! Which functions' calls are worth counting on both sides of a difference, and what the counts add to what is reported about it.
 //! Counting itself is left to whoever runs the commands.
 
 use crate::values::{Calls, Why};
@@ -52,7 +52,7 @@ pub fn wanted(recordings: [&Recording; 2], findings: [&Findings; 2], why: &Why) 
     wanted
 }
 
-/// Whether a function is told as one whose time changed.
+/// Whether a function is reported as one whose time changed.
 fn changed(recording: &Recording, function: &Function, why: &Why) -> bool {
     let module = file(recording, function).and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let same = |told: &str| told.is_empty() || unversioned(&module) == told;

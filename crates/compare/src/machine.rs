@@ -1,4 +1,4 @@
-//! What the machine is like at a moment, as far as the kernel tells it.
+//! The state of the machine at a moment, as far as the kernel reports it.
 
 use crate::values::Machine;
 use std::fs::read_to_string;

@@ -9,7 +9,7 @@ use slowpath_diagnose::findings::{Basis, Cause, Confidence, Fact, Finding, Serie
 use slowpath_recording::Recording;
 use slowpath_stats::affine;
 
-/// The fixed part of a call is told if it has this share of the call's time at the size in use, and surely this.
+/// The fixed part of a call is reported if it has this share of the call's time at the size in use, and surely this.
 const SHARE: f64 = 0.30;
 const SURELY: f64 = 0.15;
 /// A call that reaches this fraction of a limit of the machine is near enough: the quicker its bytes are, the larger is the share of

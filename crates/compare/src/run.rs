@@ -169,7 +169,7 @@ fn beyond_ours(peak_kib: libc::c_long) -> u64 {
     if peak_kib > own { peak_kib as u64 * 1024 } else { 0 }
 }
 
-/// Waits for the command's end, and tells how long it ran. None if the limit passed first or it was stopped.
+/// Waits for the command's end, and returns how long it ran. None if the limit passed first or it was stopped.
 fn wait(running: &Running<'_>, limit: Duration, stop: &Stop) -> Option<Duration> {
     loop {
         let left = limit.saturating_sub(since(running.begun_ns));

@@ -1,6 +1,6 @@
 //! One command at several sizes of its input: how its time rises, and which function's does most.
 //!
-//! The same answer with instructions in place of times is made by [`crate::exact`].
+//! The same answer with instructions instead of times is made by [`crate::exact`].
 
 use crate::Error;
 use crate::enclosure::Enclosure;
@@ -15,7 +15,7 @@ use slowpath_stats::{PowerLaw, median, power_law, quadratic};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-/// A function is told if it has this share of the CPU time at the largest size, and this exponent at least, surely.
+/// A function is reported if it has this share of the CPU time at the largest size, and this exponent at least, surely.
 pub(crate) const SHARE: f64 = 0.10;
 const RISES: f64 = 1.0;
 /// A function with this share of another's time stands for it; one whose exponent is so much below the steepest only calls it.
@@ -126,7 +126,7 @@ pub struct Scaling {
     pub functions: Vec<Counts>,
     /// The cost at `at`, by the parts or else the law.
     pub extrapolated: Option<(f64, f64)>,
-    /// What each call costs beside its bytes; none if it was not asked for, or could not be told.
+    /// The fixed cost of a call; none if it was not asked for, or could not be determined.
     pub overhead: Option<Overhead>,
     /// Causes that the sizes show: `call-overhead`, and, where instructions were counted, `superlinear-work`.
     pub findings: Vec<Finding>,

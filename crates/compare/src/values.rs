@@ -78,7 +78,7 @@ pub enum Verdict {
     Slower,
     /// There is no difference larger than `indifferent`.
     Same,
-    /// It cannot be told.
+    /// It is unknown.
     Unknown,
 }
 
@@ -106,11 +106,11 @@ pub struct Machine {
     pub load: [f64; 2],
     /// Share (0 to 1) of the CPU time that the hypervisor took meanwhile.
     pub steal: f64,
-    /// Frequency of the first CPU before and after, MHz; 0 where it is not told.
+    /// Frequency of the first CPU before and after, MHz; 0 where it is not reported.
     pub mhz: [f64; 2],
 }
 
-/// One finding, as far as a comparison tells of it.
+/// One finding, as far as a comparison reports it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Known {
     /// The cause's name.
@@ -180,7 +180,7 @@ pub struct Why {
     pub syscalls: Vec<Change>,
     /// CPU time of each recording, ns. Recorded runs are slower than bare ones: no verdict follows from these.
     pub cpu_ns: [u64; 2],
-    /// Share (0 to 1) of the difference in CPU time that the functions told here make up.
+    /// Share (0 to 1) of the difference in CPU time that these functions explain.
     pub explained: f64,
 }
 

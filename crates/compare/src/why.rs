@@ -7,9 +7,9 @@ use slowpath_diagnose::findings::{Finding, Findings};
 use slowpath_recording::Recording;
 use std::collections::{BTreeMap, HashSet};
 
-/// Changes told of each kind.
+/// Changes reported of each kind.
 const MOST: usize = 5;
-/// A change is told from this share of the larger CPU time on.
+/// A change is reported from this share of the larger CPU time on.
 const LEAST: f64 = 0.01;
 /// … or, for system calls, if there are so many calls more or less.
 const CALLS: u64 = 100;

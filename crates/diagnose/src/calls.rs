@@ -177,7 +177,7 @@ impl<'a> Calls<'a> {
 const SLEEPS: [u32; 2] = [35, 230];
 /// select, pselect6.
 const SELECTS: [u32; 2] = [23, 270];
-/// What the tracer tells as the argument of a select that looks at nothing.
+/// What the tracer reports as the argument of a select that looks at nothing.
 const LOOKS_AT_NOTHING: u64 = 2;
 
 /// A thread asked to be let asleep for a time.
@@ -212,10 +212,10 @@ pub(crate) struct Draft<'s> {
     pub gain_ns: f64,
     /// What it must save to be reported.
     pub gate: Gate,
-    /// A stack that shows where from, and the function on it that is told.
+    /// A stack that shows where from, and the function on it that is reported.
     pub stack: Option<u32>,
     pub own: Option<u32>,
-    /// The process, told where there is no stack.
+    /// The process, reported where there is no stack.
     pub process: u32,
     pub files: Vec<String>,
     pub explanation: Vec<String>,
@@ -308,7 +308,7 @@ pub(crate) fn from(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>
     format!(" from {}{at}", frame.function)
 }
 
-/// Several names, the first few told: "a, b and 3 more".
+/// Several names, the first few shown: "a, b and 3 more".
 pub(crate) fn some(names: &[String], most: usize) -> String {
     match names {
         [] => String::new(),

@@ -67,7 +67,7 @@ pub(crate) fn merged(evidence: &Evidence<'_>, candidates: Vec<Candidate>) -> Vec
     let tables = &evidence.recording.tables;
     let programs: HashSet<&str> =
         tables.processes.iter().map(|process| base_name(&process.program)).collect();
-    // What stays the same when the program is renamed, moved or built anew.
+    // What stays the same when the program is renamed, moved or rebuilt.
     let fingerprint = |finding: &Finding| {
         let own = programs.contains(finding.module.as_str());
         let module = if own { "program" } else { &finding.module };

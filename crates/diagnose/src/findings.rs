@@ -24,7 +24,7 @@ pub enum Cause {
     FailedLookups,
     /// Every operation waits for the disk.
     SyncPerOperation,
-    /// The program waits in place of working.
+    /// The program waits instead of working.
     Waiting,
     /// Allocation costs more than the work.
     AllocationChurn,
@@ -187,7 +187,7 @@ pub struct Finding {
     pub path: Vec<Frame>,
     /// Files concerned, for causes that concern files.
     pub files: Vec<String>,
-    /// The evidence in sentences, the most telling first.
+    /// The evidence in sentences, most important first.
     pub explanation: Vec<String>,
     /// The evidence in numbers.
     pub facts: Vec<Fact>,
@@ -210,7 +210,7 @@ pub struct Hot {
     pub file: Option<String>,
     /// Source line, where known.
     pub line: Option<u32>,
-    /// CPU time in the function itself, ns; 0 where instructions were counted in place of it.
+    /// CPU time in the function itself, ns; 0 where instructions were counted instead of it.
     pub self_ns: u64,
     /// CPU time in it and everything it calls, ns.
     pub total_ns: u64,

@@ -5,7 +5,7 @@ use crate::causes::runtime;
 use crate::findings::Hot;
 use std::collections::HashMap;
 
-/// So many functions are told.
+/// Number of functions that are reported.
 const FUNCTIONS: usize = 30;
 
 /// The functions with the most self time. Inlined functions count as functions.

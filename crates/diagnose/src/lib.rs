@@ -27,7 +27,7 @@ use findings::{Finding, Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
 
-/// A program that used less CPU time than this is too short to tell growth from chance, ns.
+/// A program that used less CPU time than this is too short to distinguish growth from chance, ns.
 const SHORT_NS: u64 = 300_000_000;
 
 /// Everything that a recording says.

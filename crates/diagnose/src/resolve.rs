@@ -8,7 +8,7 @@ use slowpath_symbols::kernel::KernelSymbols;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Fills the tables `functions` and `frames` if they are empty. `held` names files to read in place of a module's path,
+/// Fills the tables `functions` and `frames` if they are empty. `held` names files to read instead of a module's path,
 /// such as a descriptor of one that was deleted. Returns what could not be named, a sentence each.
 pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<String> {
     let tables = &mut recording.tables;
@@ -131,7 +131,7 @@ impl Names {
         for (location, svma) in places {
             let found = symbols.as_mut().map(|symbols| symbols.lookup(*svma)).unwrap_or_default();
             if found.is_empty() {
-                // Stripped: unwind tables still tell where the function begins.
+                // Stripped: unwind tables still show where the function begins.
                 let range = symbols.as_ref().and_then(|symbols| symbols.ranges().containing(*svma));
                 let start = range.map_or(*svma, |range| range.start);
                 self.one(*location, &format!("{short}+{start:#x}"), Some(module.module), start, "native");

@@ -1,4 +1,4 @@
-//! The causes in calls that concern files, on synthetic recordings, at their thresholds, with calls told one by one and added up.
+//! The causes in calls that concern files, on synthetic recordings, at their thresholds, with calls recorded one by one and added up.
 
 mod common;
 #[path = "common/traced.rs"]
@@ -152,7 +152,7 @@ fn a_log_that_is_opened_for_each_line_is_told() {
         only(&reopening(mode, 100, APPEND, 100), Cause::RedundantFileAccess);
         silent(&reopening(mode, 99, APPEND, 100));
         silent(&reopening(mode, 1_000, APPEND, 4_100));
-        silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made anew
+        silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made again
     }
 }
 

@@ -1,4 +1,4 @@
-//! The causes in calls that wait and in processes, on synthetic recordings, at their thresholds, with calls told one by one and added up.
+//! The causes in calls that wait and in processes, on synthetic recordings, at their thresholds, with calls recorded one by one and added up.
 
 mod common;
 #[path = "common/traced.rs"]

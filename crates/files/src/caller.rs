@@ -105,7 +105,7 @@ impl Drop for Acting {
     }
 }
 
-/// Sets the thread's file system user id, or only asks; returns what it was before. No error is ever told.
+/// Sets the thread's file system user id, or only asks; returns what it was before. It never reports an error.
 fn file_uid(id: Option<u32>) -> u32 {
     // SAFETY: takes a number. -1 is no user, so that nothing changes.
     unsafe { libc::syscall(libc::SYS_setfsuid, id.unwrap_or(u32::MAX)) as u32 }

@@ -183,7 +183,7 @@ fn unnamed() -> Base {
     sampled_to_the_end(run, &[])
 }
 
-/// One file read again and again, and another opened anew for each write.
+/// One file read again and again, and another opened again for each write.
 fn reading(mode: Mode) -> Recording {
     let mut traced = Traced::new(mode);
     let (settings, log) =

@@ -45,7 +45,7 @@ impl<'a> Input<'a> {
         self.byte() % of == of - 1
     }
 
-    /// A number in place of a usual one: near it, far from it, or none that can be.
+    /// A number instead of a usual one: near it, far from it, or none that can be.
     pub(crate) fn number(&mut self, usual: u64) -> u64 {
         match self.byte() % 12 {
             0 => 0,
@@ -79,7 +79,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A text in place of a usual one.
+    /// A text instead of a usual one.
     pub(crate) fn text(&mut self, usual: &str) -> String {
         const KNOWN: [&str; 32] = [
             "file",

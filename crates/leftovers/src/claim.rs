@@ -1,5 +1,5 @@
 //! Whose a folder is: its owner holds a lock on it (`flock`), which the kernel takes away however the owner ends. So nothing
-//! depends on numbers of processes, which are given anew, and it holds between containers and after a reboot too.
+//! depends on numbers of processes, which are reused, and it holds between containers and after a reboot too.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

@@ -85,7 +85,7 @@ fn end_each(group: &OwnedFd) {
     };
     numbers(raw::read(&members, &mut before), &mut |pid| {
         let Some(pidfd) = raw::pidfd(pid) else { return };
-        // Only if it is still listed is what we opened a member: the number may have been given anew before.
+        // Only if it is still listed is what we opened a member: the number may have been reused before.
         let mut listed = false;
         if let Some(members) = raw::open(group.as_raw_fd(), c"cgroup.procs", libc::O_RDONLY) {
             numbers(raw::read(&members, &mut now), &mut |member| listed |= member == pid);

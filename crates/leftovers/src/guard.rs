@@ -1,9 +1,9 @@
 //! A small process that outlives slowpath, and ends what slowpath ran if slowpath dies, however that happens.
 //!
-//! It sleeps until a pipe ends that only slowpath holds, so that it takes no time from what is measured: nothing is told to it
+//! It sleeps until a pipe ends that only slowpath holds, so that it takes no time from what is measured: nothing is sent to it
 //! while it sleeps. Each command puts a descriptor of itself (a pidfd) into a mailbox before it begins, and slowpath takes it
 //! out before it asks for the command's exit status; what the guard finds there is what ran. The pidfd stands for that process
-//! even if its number was given anew. Children of slowpath hold the pipe until their exec, so that none can be missed.
+//! even if its number was reused. Children of slowpath hold the pipe until their exec, so that none can be missed.
 
 use crate::{group, raw};
 use std::ffi::{CStr, CString, OsStr};
@@ -23,7 +23,7 @@ const BETWEEN_MS: u32 = 5;
 /// Looks in a row at processes without arguments: one that rubbed out its own has none for ever, one that executes for a moment.
 const TRIES_UNSURE: u32 = 200;
 
-/// What a guard ends beside the process groups of commands that [`Guard::watch`] was told of.
+/// What a guard ends beside the process groups of commands that [`Guard::watch`] knows.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Wards<'w> {
     /// A control group, which need not be there yet, with all in it; it is removed as well.
@@ -72,7 +72,7 @@ impl Guard {
             pid
         };
         drop(stands);
-        let _ = standing.read(&mut [0]); // it ends, and tells nothing
+        let _ = standing.read(&mut [0]); // it ends, and sends nothing
         Ok(Guard { pid, alive: Some(alive), mailbox: (Arc::new(put), take) })
     }
 
@@ -90,8 +90,8 @@ impl Guard {
         unsafe { command.pre_exec(tell) };
     }
 
-    /// The command that was watched has ended, and nothing of its process group is left. To be told before its exit status is
-    /// asked for: then its number can be given anew.
+    /// The command that was watched has ended, and nothing of its process group is left. To be called before its exit status is
+    /// asked for: then its number can be reused.
     pub fn over(&self) {
         raw::discard(self.mailbox.1.as_raw_fd());
     }
@@ -102,7 +102,7 @@ impl Drop for Guard {
         if let Some(mut alive) = self.alive.take()
             && !std::thread::panicking()
         {
-            let _ = alive.write_all(b"."); // a guard that was killed needs no telling
+            let _ = alive.write_all(b"."); // a guard that was killed needs no message
         }
         // SAFETY: our own child, which nobody else waits for.
         while unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) } < 0 && raw::errno() == libc::EINTR {

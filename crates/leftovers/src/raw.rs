@@ -123,13 +123,13 @@ fn signal(pidfd: &OwnedFd, signal: i32, flags: u32) -> Result<(), i32> {
 
 /// Kills the process group that a process leads or led, and no other group that bears the same number by now.
 pub(crate) fn kill_group(leader: &OwnedFd, pgid: i32) {
-    // Other errors than this tell that there is no such group any more, or nobody in it whom we may kill.
+    // Other errors than this mean that there is no such group any more, or nobody in it whom we may kill.
     if signal(leader, libc::SIGKILL, WHOLE_GROUP) == Err(libc::EINVAL) {
         kill_group_by_number(leader, pgid);
     }
 }
 
-/// The same for kernels before 6.9. A number is not given anew as long as a process or a group bears it: so the group is
+/// The same for kernels before 6.9. A number is not reused as long as a process or a group bears it: so the group is
 /// ours if its leader is there, be it as a zombie, and else if no process bears its number.
 pub(crate) fn kill_group_by_number(leader: &OwnedFd, pgid: i32) {
     // SAFETY: numbers only. Signal 0 only asks.

@@ -144,7 +144,7 @@ impl Limits {
     }
 }
 
-/// Where limits are kept: `slowpath/limits.json` in the folder for what can be made anew, of the user with that home.
+/// Where limits are kept: `slowpath/limits.json` in the folder for what can be recreated, of the user with that home.
 pub fn place(home: Option<&Path>) -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let caches = set("XDG_CACHE_HOME").or_else(|| Some(home?.join(".cache")))?;

@@ -1,6 +1,6 @@
 //! The data of one recording as the page wants it: a head in JSON, then columns; both deflated.
 //!
-//! Bytes: the head's length (4, little-endian), the head, the columns that the head tells the places of. Numbers are not the
+//! Bytes: the head's length (4, little-endian), the head, the columns, whose places are in the head. Numbers are not the
 //! recording's: only what some row needs is in it, renumbered in the same order. `page/src/data/` reads it.
 
 use crate::columns::Columns;

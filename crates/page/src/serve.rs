@@ -1,4 +1,4 @@
-//! Serves one page to browsers of this machine: on 127.0.0.1, at a path that only who was told it knows.
+//! Serves one page to browsers of this machine: on 127.0.0.1, at a path that only its receiver knows.
 //!
 //! Answers GET and HEAD of that one path and nothing else. A request whose `Host` is another name than this address, or whose
 //! `Origin` is another page, is refused, so that no other site can have a browser read the page. Everybody on the machine can
@@ -19,7 +19,7 @@ use timed::Timed;
 const HEAD: u64 = 16 * 1024;
 /// A thread's stack, bytes: a request is not deep.
 const STACK: usize = 256 * 1024;
-/// How long to wait where no connection can be taken, such as for want of descriptors.
+/// How long to wait where no connection can be taken, such as when descriptors run out.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What a connection may take.

@@ -1,6 +1,6 @@
 //! The text of source files. Which file a frame comes from is the recorded program's word, and often that of who sent the
 //! recording: `#line 1 "/etc/shadow"` is C. So a file is taken only from folders that the program's user works in or names
-//! (`folders`), only with the caller's rights, and only if it is text (`file`). What is left out is told, with why.
+//! (`folders`), only with the caller's rights, and only if it is text (`file`). What is excluded is reported, with the reason.
 
 mod file;
 mod folders;
@@ -27,7 +27,7 @@ pub enum Reach {
 /// A source file.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Source {
-    /// Its path as debug information has it.
+    /// Its path in the debug information.
     pub path: String,
     /// Its text.
     pub text: String,

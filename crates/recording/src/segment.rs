@@ -50,7 +50,7 @@ pub(crate) fn write<R: Row>(folder: &Folder, number: u32, rows: &[R]) -> Result<
         folder.rename(&temporary, &done).map_err(io("rename"))
     });
     if written.is_err() {
-        // The error is told; a remainder that cannot be removed either changes nothing, readers ignore it.
+        // The error is reported; a remainder that cannot be removed either changes nothing, readers ignore it.
         let _ = folder.remove_file(&temporary);
     }
     written

@@ -326,7 +326,7 @@ table! {
 }
 
 table! {
-    /// Finished system calls: one, or, where a thread made more of them than could be told one by one, all of one place, file
+    /// Finished system calls: one, or, where a thread made more of them than could be recorded one by one, all of one place, file
     /// and error in about a second, added up.
     Syscall = "syscalls" {
         /// Entry of the (first) call.

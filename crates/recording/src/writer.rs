@@ -44,7 +44,7 @@ enum Scribe {
     Thread(SyncSender<Tables>, JoinHandle<Result<(), Error>>),
     /// We ourselves, where no thread could be had.
     Here(Segments),
-    /// It has ended, by an error that was told.
+    /// It has ended, by an error that was reported.
     Gone,
 }
 
@@ -269,7 +269,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// The first error that no call has told yet.
+    /// The first error that no call has reported yet.
     pub fn finish(mut self, mut about: About) -> Result<(), Error> {
         let failed = matches!(self.scribe, Scribe::Gone);
         self.begin();

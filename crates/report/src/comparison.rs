@@ -8,7 +8,7 @@ use crate::{Style, escape, units};
 use slowpath_compare::Outcome;
 use slowpath_compare::values::{Change, Comparison, Counted, Estimate, Known, Verdict, Why};
 
-/// Functions whose calls are told.
+/// Functions whose calls are shown.
 const MOST_COUNTED: usize = 5;
 
 /// The verdict, the medians and why, for a terminal of `style`. Ends with a line end.
@@ -249,7 +249,7 @@ fn lines(why: &Why) -> Vec<String> {
         };
         lines.push(format!("CPU time of functions: {}{explained}", told.join("; ")));
     }
-    // Where the time of a function is told its calls are too.
+    // Where a function's time is shown its calls are too.
     let told = |one: &&Counted| {
         why.functions.iter().any(|change| change.name == one.function && change.calls[0].is_some())
     };

@@ -5,7 +5,7 @@ use crate::phrases;
 use crate::table::{Column, draw};
 use slowpath_diagnose::findings::{Findings, Hot};
 
-/// A function's name is told in whole where it is hot itself; who asks for it is told in so many characters.
+/// A hot function's name is shown in full; its caller's name is cut to this many characters.
 const ASKER: usize = 24;
 
 /// Which column holds the names.

@@ -66,7 +66,7 @@ pub(crate) fn elide_middle(text: &str, room: usize, mark: &str) -> String {
     let Some(left) = room.checked_sub(columns(mark)) else {
         return mark.chars().take(room).collect();
     };
-    // The end is the more telling one.
+    // The end says more.
     let tail_room = left.div_ceil(2);
     let tail_start = fitting(text.char_indices().rev(), tail_room).unwrap_or(text.len());
     let head_room = left - columns(&text[tail_start..]).min(left);

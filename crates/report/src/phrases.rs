@@ -19,7 +19,7 @@ pub(crate) fn hot_head(recording: &RecordingSummary) -> &'static str {
     }
 }
 
-/// What hot functions are told in.
+/// The unit of hot functions.
 pub(crate) fn hot_basis(recording: &RecordingSummary) -> Basis {
     if recording.instructions.is_some() { Basis::Instructions } else { Basis::Cpu }
 }
@@ -85,7 +85,7 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
     facts
 }
 
-/// A share of the CPU time from which on it is told what recording took.
+/// A share of the CPU time from which on the recording overhead is shown.
 const TRACING_TOLD: f64 = 0.01;
 
 /// What the samples cover.

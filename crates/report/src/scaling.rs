@@ -10,9 +10,9 @@ use slowpath_compare::scale::{Law, Scaling, Unit};
 
 /// Columns of the longest bar.
 const BAR: usize = 40;
-/// Functions that are told.
+/// Functions that are shown.
 const FUNCTIONS: usize = 5;
-/// Functions whose counts are told, besides those that are guilty or victims.
+/// Functions whose counts are shown, besides causes and symptoms.
 const COUNTED: usize = 12;
 
 /// The sizes with their times, the laws, and the functions that rise, for a terminal of `style`. Ends with a line end.

@@ -47,7 +47,7 @@ fn resample(x: &[f64], y: &[f64], columns: usize) -> Vec<f64> {
     if columns < 2 {
         return Vec::new();
     }
-    // Equal counts of points in place of equal steps where x has no extent.
+    // Equal counts of points instead of equal steps where x has no extent.
     let by_index = !(right - left).is_finite() || right <= left;
     let mut steps = vec![(0.0, 0u32); columns];
     let count = points.len();

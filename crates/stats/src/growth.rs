@@ -43,7 +43,7 @@ pub struct Point {
 pub enum Shape {
     /// One level, or nothing that noise could not have done.
     Flat,
-    /// `base` + `scale` · k^`exponent`; where `falling`, in (K + 1 - k) in place of k, with K the last call
+    /// `base` + `scale` · k^`exponent`; where `falling`, in (K + 1 - k) instead of k, with K the last call
     /// (the largest k and half a bucket).
     Power {
         /// Cost that does not depend on k, at least 0, in the unit of the costs.
@@ -89,7 +89,7 @@ pub struct Growth {
     /// whole truth. Where no variance is known, against the noise seen between neighbours.
     pub reduced_chi2: f64,
     /// The best power, whether it was chosen or not: growth that is real but comes in many small jumps, as where items
-    /// differ, is told better by steps and still is growth. None for too few points.
+    /// differ, is described better by steps and still is growth. None for too few points.
     pub ramp: Option<Ramp>,
 }
 
@@ -102,7 +102,7 @@ pub struct Ramp {
     pub scale: f64,
     /// Of k.
     pub exponent: f64,
-    /// In what is left, in place of k.
+    /// In what is left, instead of k.
     pub falling: bool,
     /// Share of the deviance from one level that it explains, 0 to 1.
     pub r2: f64,

@@ -28,7 +28,7 @@ pub(crate) const LONGEST_PATH: usize = 4 << 10;
 /// All names of a file's symbols together may take so many times its size: many symbols may share one long name.
 pub(crate) const NAMES_TIMES: usize = 2;
 
-/// The deepest inlining of one address that is told, frames. Compilers reach about 50.
+/// The deepest inlining of one address that is reported, frames. Compilers reach about 50.
 pub(crate) const MOST_INLINED: usize = 256;
 
 /// To check a `.gnu_debuglink` without a build-id, the whole file is read.

@@ -20,7 +20,7 @@ pub(crate) type Slice = Metered;
 /// What is said of a file that `metered` stopped.
 const EXCEEDED: &str = "the rest of its debug information is not read: it claims more data than a file of its size can plausibly hold";
 
-/// One frame as DWARF has it.
+/// One frame of DWARF's debug information.
 pub(crate) struct DwarfFrame {
     /// Linkage name, or the plain name in languages without one.
     pub(crate) name: Option<String>,

@@ -1,4 +1,4 @@
-//! Opens files whose paths were told by others: by a recording, by a program, by another file.
+//! Opens files whose paths come from a recording, a program or another file.
 
 use std::fs::File;
 use std::io;

@@ -60,7 +60,7 @@ impl DwoFiles {
             return None;
         }
         let mut dwarf = load_sections(storage, &image, |id| id.dwo_name()).ok()?;
-        // A file that was compiled anew since does not fit the program.
+        // A file that was recompiled since does not fit the program.
         let header = dwarf.units().next().ok()??;
         if dwarf.unit(header).ok()?.dwo_id != Some(load.dwo_id) {
             return None;

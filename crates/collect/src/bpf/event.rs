@@ -31,7 +31,7 @@ pub(crate) enum Event {
         directory: Option<String>,
         arguments: Vec<String>,
     },
-    /// What is mapped into a process, as `/proc/PID/maps` has it. Told by ptrace.
+    /// What is mapped into a process, as in `/proc/PID/maps`. Reported by ptrace.
     Maps { pid: u32, time: u64, text: String },
     /// The stack of a place from which system calls are made.
     Stack(StackCopy),

@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicU64;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slowpath.bpf.o"));
 
-/// Calls of one thread in 10 ms that are told one by one, at first: beyond them telling would cost more than many calls take.
+/// Calls of one thread in 10 ms that are recorded one by one, at first: beyond them recording would cost more than many calls take.
 const SLICE_EVENTS: u64 = 100;
 /// Slots for probes in the object's tables.
 pub(crate) const SLOTS: usize = 64;
@@ -111,7 +111,7 @@ impl Bpf {
         Ok(())
     }
 
-    /// Has calls told one by one only so often (halved with each level), and waits only from such a length on (doubled): `struct
+    /// Records single calls only so often (halved with each level), and waits only from such a length on (doubled): `struct
     /// grain` of the BPF object.
     pub(crate) fn coarser(&self, level: u32) -> Result<(), libbpf_rs::Error> {
         let values = [SLICE_EVENTS >> level, LONG_WAIT_NS << level];
@@ -134,7 +134,7 @@ impl Bpf {
         let mut all: Vec<(TallyKey, Tally)> = batches
             .filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?)))
             .collect();
-        // While the kernel adds keys a batch can tell one of them twice.
+        // While the kernel adds keys a batch can report one of them twice.
         all.sort_by_key(|(key, tally)| {
             (key.pid, key.number, key.site, key.inode, key.path_hash, tally.count)
         });
@@ -161,7 +161,7 @@ impl Bpf {
     }
 
     /// Where the object's own compiled code lies in the kernel, in order: samples there are of watching, not of the target.
-    /// Empty if the kernel does not tell.
+    /// Empty if the kernel does not report it.
     pub(crate) fn code(&self) -> Vec<Range<u64>> {
         let of_map = |map: libbpf_rs::Map<'_>| Some(map.info().ok()?.info.id);
         let maps: Vec<u32> = self.object.maps().filter_map(of_map).collect();

@@ -9,7 +9,7 @@
 //!
 //! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
 //! within milliseconds. A probe starts on trial. One that is hit too often is closed, and stands again in short windows
-//! over the whole run; one that is hit seldom tells of every entry; one between is only counted, and its count read every
+//! over the whole run; one that is hit seldom reports every entry; one between is only counted, and its count read every
 //! few milliseconds. All probes together may take [`BUDGET`] of the time.
 
 pub(crate) mod choose;
@@ -37,7 +37,7 @@ pub(crate) use uprobe::Uprobe;
 const BUDGET: f64 = 0.015;
 /// Hits a second from which a probe may not stay.
 const HOT_PER_S: f64 = 20_000.0;
-/// Hits a second up to which every entry is told.
+/// Hits a second up to which every entry is reported.
 const RECORD_PER_S: f64 = 2_000.0;
 /// How long a probe is on trial, ns.
 const TRIAL_NS: u64 = 5_000_000;
@@ -53,7 +53,7 @@ const LONG_WINDOW_NS: u64 = 200_000_000;
 /// … nor than this many hits; where no caller is counted, than these.
 const WINDOW_HITS: u64 = 8_000;
 const WINDOW_HITS_ALONE: u64 = 200;
-/// Without a caller that is counted a hot probe tells only its rate: that is worth while for the largest few, and ever more
+/// Without a caller that is counted a hot probe shows only its rate: that is worth while for the largest few, and ever more
 /// seldom the longer the program runs.
 const ALONE: usize = 6;
 const ALONE_PAUSE: u64 = 10;
@@ -64,7 +64,7 @@ const CHEAP: f64 = 0.002;
 const TRIAL_HITS: u64 = 100;
 /// Hits that a standing probe may have until it is looked at again.
 const BURST_HITS: u64 = 600;
-/// Entries a second up to which a function tells too little by its calls, so that the rounds of its loops are counted.
+/// Entries a second up to which a function shows too little by its calls, so that the iterations of its loops are counted.
 const SELDOM_PER_S: f64 = 20.0;
 /// Kinds of probes.
 const FUNCTION: &str = "function";
@@ -92,7 +92,7 @@ pub(crate) struct Candidate {
     pub places: Vec<(u64, f64)>,
 }
 
-/// What the session tells the counter.
+/// Messages from the session to the counter.
 pub(crate) enum Order {
     /// These are worth counting in the process, the most worthwhile first.
     Choose(Vec<Candidate>),
@@ -100,7 +100,7 @@ pub(crate) enum Order {
     Gone(u32),
 }
 
-/// What the counter tells the session.
+/// Messages from the counter to the session.
 pub(crate) enum Told {
     /// A probe was made: its number, the candidate's process and function, the offset of the instruction, and what it
     /// counts: `function` or `loop`.
@@ -277,7 +277,7 @@ impl Counter {
         }
     }
 
-    /// The loops of a function that does much work of its own: told once; and where the function is entered too seldom to
+    /// The loops of a function that does much work of its own: reported once; and where the function is entered too seldom to
     /// measure work by its calls, their rounds are counted.
     fn look_at_loops(&mut self, candidate: &Candidate) {
         if candidate.places.is_empty() {
@@ -344,17 +344,17 @@ impl Counter {
         true
     }
 
-    /// The probe of the function that calls this one, if it stands and tells of every entry.
+    /// The probe of the function that calls this one, if it stands and reports every entry.
     fn caller_of(&self, index: usize) -> Option<usize> {
         let candidate = &self.probes[index].candidate;
         let caller = *self.by_function.get(&(candidate.process, candidate.caller?))?;
         let probe = &self.probes[caller];
-        // Goroutines change threads and their stacks move, so that "under" cannot be told there.
+        // Goroutines change threads and their stacks move, so that "under" cannot be determined there.
         let tellable = probe.standing.is_some() && probe.mode == MODE_RECORD && !candidate.image.go;
         (tellable && caller != index).then_some(caller)
     }
 
-    /// Writes the slots of standing probes anew: who counts under whom.
+    /// Rewrites the slots of active probes: who counts under whom.
     fn relate(&mut self) {
         let callers: Vec<Option<usize>> = (0..self.probes.len()).map(|index| self.caller_of(index)).collect();
         for (index, probe) in self.probes.iter().enumerate() {

@@ -22,7 +22,7 @@ pub(crate) const HIT_COST_NS: u64 = 700;
 
 /// Chooses the place in a function whose bytes are `code`, loaded at `address`. `None` if there is none.
 ///
-/// A function of Go starts anew after its stack was grown: there a jump to the very start is none of a loop.
+/// A function of Go restarts after its stack was grown: there a jump to the very start is none of a loop.
 pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
     let targets: HashSet<u64> = Decoder::with_ip(64, code, address, DecoderOptions::NONE)
         .into_iter()

@@ -1,4 +1,4 @@
-//! When each probe stands: opened in its turn, looked at, let stay or closed, and what its window tells.
+//! When each probe stands: opened in its turn, looked at, let stay or closed, and what its window shows.
 
 use super::*;
 
@@ -9,7 +9,7 @@ impl Counter {
     }
 
     /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up; and a hot one
-    /// without a caller that is counted only by itself, since all that it tells is how quickly its hits follow each other.
+    /// without a caller that is counted only by itself, since all that it shows is how quickly its hits follow each other.
     pub(super) fn open_next(&mut self) {
         let now = clock::now_ns();
         let busy: Vec<usize> = (0..self.probes.len())

@@ -1,7 +1,7 @@
 //! One probe in one process, with a BPF program on it.
 //!
 //! Bound to the process, so that strangers who share the library are never trapped, and owned by descriptors, so that
-//! the kernel removes it when we end, however we end. Two ways: a uprobe_multi link, where the kernel has it (6.6); else a
+//! the kernel removes it when we end, however we end. Two ways: a uprobe_multi link, where the kernel supports it (6.6); else a
 //! perf event of the uprobe PMU.
 
 use crate::bpf::ProbeTables;

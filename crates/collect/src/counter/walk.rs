@@ -16,7 +16,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// As the recording has it.
+    /// As in the recording.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Work::Walks => "walks",
@@ -26,7 +26,7 @@ impl Work {
     }
 }
 
-/// Where a function's arguments are, as System V has it.
+/// Where a function's arguments are in the System V ABI.
 const ARGUMENTS: [Register; 6] =
     [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 
@@ -122,7 +122,7 @@ fn kind(instruction: &Instruction) -> Kind {
     use Mnemonic as M;
     match instruction.mnemonic() {
         M::Add | M::Sub | M::Inc | M::Dec if instruction.op0_kind() == OpKind::Register => Kind::Steps,
-        // What is made anew from others in each round adds nothing up.
+        // What is recomputed from others in each iteration adds nothing up.
         M::Lea => match instruction.op0_register().full_register() {
             to if to == instruction.memory_base() || to == instruction.memory_index() => Kind::Steps,
             _ => Kind::Plain,

@@ -1,4 +1,4 @@
-//! What the session has to do with the counter: what it is told to count, and what it tells.
+//! The session's side of the counter: what to count, and what was counted.
 
 use super::*;
 use crate::resources::why;
@@ -65,7 +65,7 @@ impl Session {
         }
     }
 
-    /// Takes in what the counter tells.
+    /// Takes in what the counter reports.
     pub(super) fn hear(&mut self) {
         let Some(counter) = &self.counter else { return };
         let told: Vec<Told> = counter.told.try_iter().collect();

@@ -1,4 +1,4 @@
-//! One recording from its first event to its last: everything that collectors tell is put in order of time, joined, and
+//! One recording from its first event to its last: everything that collectors report is put in order of time, joined, and
 //! written down about once a second.
 
 mod counting;
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// How often the counter is told what is worth counting, and how much the past fades each time (half in 2 s).
+/// How often the counter learns what is worth counting, and how much the past fades each time (half in 2 s).
 const CHOOSE_NS: u64 = 25_000_000;
 const FADE: f64 = 0.9914;
 const FLUSH_NS: u64 = 1_000_000_000;
@@ -78,7 +78,7 @@ pub(crate) struct Session {
     tracer: Tracer,
     probes: u32,
     loops: u32,
-    /// Functions whose loops were told: module and first address.
+    /// Functions whose loops were reported: module and first address.
     looked_at: HashSet<(u32, u64)>,
     calls_by_probe: u64,
     pending: Vec<Item>,
@@ -159,7 +159,7 @@ impl Session {
         self.bpf.as_mut()
     }
 
-    /// Goes on without it: then whoever tells the rest is heard of exits too.
+    /// Goes on without it: then the source of the rest also reports exits.
     pub(crate) fn without_bpf(&mut self) {
         self.bpf = None;
     }
@@ -190,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Does a part of the recording. A bug of ours ends that, not what is recorded: the program goes on, and whatever is told of it
+    /// Does a part of the recording. A bug of ours ends that, not what is recorded: the program goes on, and whatever reports it
     /// from then on is thrown away.
     fn guarded(&mut self, part: impl FnOnce(&mut Session)) {
         if self.broken {
@@ -288,7 +288,7 @@ impl Session {
                 self.gone.remove(&tid);
                 self.world.fork(pid, parent_pid, tid, time, tables);
             }
-            // BPF and ptrace tell of the same exit with what the thread used, sooner or later by kernel.
+            // BPF and ptrace report the same exit with what the thread used, sooner or later by kernel.
             Record::Exit { pid, tid, time } if self.bpf.is_none() && self.ptrace.is_none() => {
                 self.exit(pid, tid, time, None)
             }
@@ -313,7 +313,7 @@ impl Session {
         }
     }
 
-    /// Nobody but ptrace tells of processes.
+    /// Nobody but ptrace reports processes.
     fn alone(&self) -> bool {
         self.ptrace.as_ref().is_some_and(|ptrace| ptrace.alone)
     }
@@ -326,7 +326,7 @@ impl Session {
                 }
                 self.world.executed(pid, time, arguments, &mut self.writer.tables);
             }
-            // Where perf tells of forks, programs and mappings, its word comes first.
+            // Where perf reports forks, programs and mappings, its word comes first.
             Event::Fork { pid, parent, tid, time } if self.alone() => {
                 self.gone.remove(&tid);
                 self.world.fork(pid, parent, tid, time, &mut self.writer.tables);

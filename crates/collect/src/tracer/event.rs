@@ -18,7 +18,7 @@ pub(crate) struct FileId {
     pub inode: u64,
     pub size: u64,
     pub mtime: u64,
-    /// As the kernel has it: 12 bits of major, 20 of minor.
+    /// As in the kernel: 12 bits of major, 20 of minor.
     pub device: u32,
     pub mode: u32,
     pub flags: u32,
@@ -160,7 +160,7 @@ impl TallyKey {
         })
     }
 
-    /// The key as the kernel has it.
+    /// The key as in the kernel.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(40);
         bytes.extend(self.pid.to_ne_bytes());

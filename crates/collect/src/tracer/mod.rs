@@ -17,7 +17,7 @@ pub(crate) const LONG_WAIT_NS: u64 = 1_000_000;
 const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 327, 328];
 const OPENS: [u32; 4] = [2, 85, 257, 437];
 const CONNECT: u32 = 42;
-/// Readings after which calls without a stack are told without.
+/// Readings after which calls without a stack are reported without.
 const PATIENCE: u32 = 3;
 
 /// File systems whose files the kernel makes up as they are read: their size and time say nothing of their content.
@@ -137,7 +137,7 @@ impl Tracer {
         let mut over = Vec::new();
         for (key, tally) in tallies {
             let Some(known) = self.tallied.get_mut(key) else {
-                // The event that told of their first call was lost, and with it whose they are.
+                // The event that reported their first call was lost, and with it whose they are.
                 if last {
                     self.lost += tally.count;
                     over.push(*key);

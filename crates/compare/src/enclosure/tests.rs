@@ -13,7 +13,7 @@ use std::sync::mpsc;
 const NEVER: Duration = Duration::from_secs(100);
 const WAY: &str = "SLOWPATH_TEST_ENCLOSURE";
 
-/// What is killed: it runs a command again and again, which tells when it has started all that it starts.
+/// What is killed: it runs a command again and again, which reports when it has started all that it starts.
 #[test]
 #[ignore = "run by the other tests, which kill it"]
 fn owner() {

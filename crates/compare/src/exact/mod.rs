@@ -1,10 +1,10 @@
 //! One command at several sizes, each run once under callgrind: exact counts of instructions and calls, without noise, and
-//! dear (some 50 times the time). Times are never told from such runs.
+//! dear (some 50 times the time). Times are never reported from such runs.
 //!
 //! - `count` — a run, and what it counted.
 //! - `across` — the functions of all runs, each with its laws: instructions, calls, and instructions a call.
 //! - `rule` — who is guilty, and who only its victim.
-//! - `told` — what is said of it.
+//! - `told` — the finding's texts.
 //! - this file — all of it, as a [`Scaling`].
 
 mod across;
@@ -21,7 +21,7 @@ pub use count::{Counted, count};
 use crate::scale::{Point, Rising, Scaling, fitted, innermost};
 use across::Across;
 
-/// A function is told if it has this share of the instructions at the largest size.
+/// A function is reported if it has this share of the instructions at the largest size.
 const TOLD: f64 = 0.01;
 /// … and so many at most.
 const MOST: usize = 40;
@@ -50,7 +50,7 @@ pub fn scaling(command: &str, counted: &[(f64, Counted)], at: Option<f64>) -> Sc
     scaling
 }
 
-/// Functions of the program itself that rise faster than the size: neither victims nor those that only call the steepest.
+/// Functions of the program itself that rise faster than the size: neither symptoms nor those that only call the steepest.
 fn rising(across: &Across) -> Vec<Rising> {
     // Whoever is called has less than who calls it: the innermost come first.
     let inward = across.functions.iter().rev();

@@ -1,7 +1,7 @@
 //! Who is guilty: a function whose calls rise at most as the input does, while each costs more, and by its own doing.
 //!
 //! Its VICTIMS are called ever more often and each call costs the same; its callers grow because it does. Counts have no noise,
-//! so the slope between the two largest sizes tells what the exponent tends to, where fixed parts hide it at small ones.
+//! so the slope between the two largest sizes shows what the exponent tends to, where fixed parts hide it at small ones.
 
 use super::across::{Across, Of, Role, each, last, law};
 
@@ -24,7 +24,7 @@ pub(super) struct Guilty {
     pub victims: Vec<usize>,
 }
 
-/// Finds the guilty and their victims, and marks them.
+/// Finds the guilty and their symptoms, and marks them.
 pub(super) fn judge(across: &mut Across) -> Vec<Guilty> {
     let mut guilty: Vec<usize> = Vec::new();
     let mut callers: Vec<Vec<bool>> = Vec::new();

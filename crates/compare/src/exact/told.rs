@@ -7,11 +7,11 @@ use slowpath_diagnose::findings::{Basis, Cause, Confidence, Fact, Finding, Frame
 use slowpath_diagnose::words;
 use slowpath_stats::affine;
 
-/// Victims that are told.
+/// Symptoms that are reported.
 const VICTIMS: usize = 3;
 /// A function whose calls rise with at least this exponent is called for every item of the input.
 const EVERY: f64 = 0.5;
-/// A line through the calls that each call makes explains so much before it is told.
+/// A line through the calls that each call makes explains so much before it is reported.
 const LINE: f64 = 0.95;
 /// Frames of a call path.
 const FRAMES: usize = 32;

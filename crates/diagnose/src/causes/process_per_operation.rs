@@ -1,4 +1,4 @@
-//! A program is started anew for every operation, and starting it is most of what that takes.
+//! A program is started for every operation, and start-up is most of its time.
 //!
 //! The operations are children that one place of one process forks and that execute the same program, each with its own
 //! descendants. A child starts up until it first touches what only it (or its parent) has: the input that it was

@@ -1,5 +1,5 @@
 //! One unchanged file is opened, read and closed again and again from one place, or asked for its state; or one is opened
-//! anew for each write.
+//! again for each write.
 //!
 //! A file is the same if device, inode, size and modification time are. What the kernel makes up as it is read (`/proc`)
 //! is no such file. Each process counts for itself: that every program reads its
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Opens of one file, or questions about one path, from one place before they count.
 const OPENED: u64 = 20;
 const ASKED: u64 = 100;
-/// Share of a file that is as good as all of it; and of the opens told one by one that must be such readings for their time
+/// Share of a file that is as good as all of it; and of the opens recorded one by one that must be such readings for their time
 /// to count.
 const WHOLE: f64 = 0.8;
 const MATCHED: f64 = 0.5;
@@ -32,7 +32,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = opened(evidence, &calls);
     for (place, mut question) in asked(evidence, &calls) {
-        // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is told.
+        // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is reported.
         match findings.iter_mut().find(|(of, _)| *of == place) {
             Some((_, candidate)) => {
                 if question.finding.gain_ns > candidate.finding.gain_ns {
@@ -251,7 +251,7 @@ fn sampled_span(evidence: &Evidence<'_>, spans: &[(u32, u64, u64)]) -> Option<f6
     (seen >= SEEN).then(|| user / spans.len() as f64)
 }
 
-/// One file opened anew for each of many writes: the opening and closing is what is done again.
+/// One file opened again for each of many writes: the opening and closing is what is done again.
 fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
     // By place and path, for what is written changes the file's state.
     let mut opens: BTreeMap<(Place, &str), Sum> = BTreeMap::new();

@@ -27,7 +27,7 @@ struct Waits {
     sum: Sum,
     intervals: Vec<(u32, u64, u64)>,
     files: BTreeMap<String, u64>,
-    /// What the process wrote between one and the next, to whatever, where writes are not told one by one.
+    /// What the process wrote between two syncs, to any file, where single writes are not recorded.
     bytes: u64,
 }
 

@@ -39,7 +39,7 @@ pub struct Profile {
     pub events: Vec<String>,
     /// Every function that a part mentions; costs refer to their place here.
     pub places: Vec<Place>,
-    /// Lines of functions, by their place in `places`: of the entry where a call tells it, else the least with a cost.
+    /// Lines of functions, by their place in `places`: of the entry where a call gives it, else the least with a cost.
     pub lines: HashMap<usize, u32>,
     /// Dumps and threads, in the order of the file.
     pub parts: Vec<Part>,
@@ -68,15 +68,15 @@ pub struct Place {
 /// One dump of one thread (or of all, without `--separate-threads`).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
-    /// The process, where it is told.
+    /// The process, where it is given.
     pub pid: Option<u32>,
-    /// The number of the dump, where it is told.
+    /// The number of the dump, where it is given.
     pub number: Option<u32>,
     /// The thread, where threads are separate.
     pub thread: Option<u32>,
-    /// Why it was dumped, such as `Program termination`; empty where not told.
+    /// Why it was dumped, such as `Program termination`; empty where not given.
     pub trigger: String,
-    /// The file's own sum of costs; empty where not told.
+    /// The file's own sum of costs; empty where not given.
     pub summary: Vec<u64>,
     /// What each function cost by itself.
     pub own: HashMap<usize, Vec<u64>>,

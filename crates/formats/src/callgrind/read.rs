@@ -46,7 +46,7 @@ struct Reader {
     objects: Names,
     files: Names,
     functions: Names,
-    /// Place of the line number among the positions; none where only instructions are told.
+    /// Place of the line number among the positions; none where only instructions are given.
     line_at: Option<usize>,
     positions: usize,
     last: [u64; POSITIONS],
@@ -61,7 +61,7 @@ struct Reader {
     expected: Expected,
     part: Part,
     begun: bool,
-    /// Functions whose line a call has told.
+    /// Functions whose line is given by a call.
     told: HashMap<usize, u32>,
     /// Bytes that names of places may still take.
     room: usize,
@@ -177,7 +177,7 @@ impl Reader {
             "fi" | "fe" => self.file = self.files.name(value)?,
             "fn" => {
                 let name = self.functions.name(value)?;
-                // `fl` may have been told for an earlier function, and inlined files lie in between.
+                // `fl` may have been given for an earlier function, and inlined files lie in between.
                 self.file.clone_from(&self.own_file);
                 self.function = Some(self.place(&name, self.object.clone(), self.own_file.clone())?);
             }
@@ -254,7 +254,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A position, which may be told by its distance from the last one.
+    /// A position, which may be given by its distance from the last one.
     fn position(&self, at: usize, word: &str) -> Result<u64, String> {
         let last = self.last[at];
         let wrong = || format!("`{}` is not a position", shown(word));

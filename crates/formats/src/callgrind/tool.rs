@@ -63,7 +63,7 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The process and the number of the dump that a file's name tells; no number for the last one.
+/// The process and the number of the dump in a file's name; no number for the last one.
 pub fn numbers(file: &Path) -> Option<(u32, Option<u32>)> {
     let name = file.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     match name.split_once('.') {
@@ -72,7 +72,7 @@ pub fn numbers(file: &Path) -> Option<(u32, Option<u32>)> {
     }
 }
 
-/// Reads one file. None if it is empty: the process executed another program, or was killed, before it had anything to tell.
+/// Reads one file. None if it is empty: the process executed another program, or was killed, before it had anything to dump.
 pub fn profile(file: &Path) -> Result<Option<Profile>, Error> {
     let name = file.display().to_string();
     let failed = |why| Error { file: name.clone(), line: 0, why };

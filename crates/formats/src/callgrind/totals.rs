@@ -108,7 +108,7 @@ impl<'a> Sums<'a> {
             } else {
                 let function = &mut self.functions[to];
                 function.recursive_calls = function.recursive_calls.saturating_add(calls.count);
-                // The levels of one function are told apart, so what level 1 calls of itself is under it, once.
+                // The levels of one function are distinguished, so what level 1 calls of itself is under it, once.
                 if caller.level == 1 && from == to && callee.level > 1 {
                     function.inclusive = function.inclusive.saturating_add(inclusive);
                 }

@@ -1,5 +1,5 @@
 //! One source file, from its path to its text. What is read is what was looked at: a descriptor is opened that can do nothing
-//! but tell what it is (`O_PATH`), and only that is opened for reading, if it may be.
+//! but check what it is (`O_PATH`), and only that is opened for reading, if it may be.
 
 use super::Why;
 use super::folders::Folders;

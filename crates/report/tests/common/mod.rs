@@ -104,7 +104,7 @@ fn rebuilding() -> Finding {
         ],
         series: vec![Series {
             name: "cost of a call".to_owned(),
-            x_label: "number of the call of rebuild_rdn_list".to_owned(),
+            x_label: "call number of rebuild_rdn_list".to_owned(),
             y_label: "cost of the call".to_owned(),
             y_unit: "ns".to_owned(),
             fit: cost.clone(),
@@ -244,7 +244,7 @@ pub fn without_color(text: &str) -> String {
     out + rest
 }
 
-/// Compares with the file under `tests/golden`; `UPDATE_GOLDEN=1` writes it anew. Escapes show as `\e`.
+/// Compares with the file under `tests/golden`; `UPDATE_GOLDEN=1` rewrites it. Escapes show as `\e`.
 pub fn assert_golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let text = text.replace('\x1b', "\\e");

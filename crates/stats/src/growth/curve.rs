@@ -5,7 +5,7 @@ use super::noise::Noise;
 
 /// The steepest power that is looked for; beyond it the last bucket alone decides.
 const STEEPEST: f64 = 3.0;
-/// The shallowest: flatter powers cannot be told from a logarithm.
+/// The shallowest: flatter powers cannot be distinguished from a logarithm.
 const SHALLOWEST: f64 = 0.2;
 
 /// A fitted curve, in the units of the costs and the x that it was given.

@@ -64,7 +64,7 @@ pub(super) fn open_flags(entry: &Entry) -> u64 {
     }
 }
 
-/// The argument that says most, as `bpf/tracer.h` has it.
+/// The argument that says most, as in `bpf/tracer.h`.
 fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {

@@ -1,4 +1,4 @@
-//! What `/proc` tells of a stopped thread: the CPU time so far, the file behind a descriptor, the program it runs.
+//! What `/proc` reports about a stopped thread: the CPU time so far, the file behind a descriptor, the program it runs.
 
 use crate::tracer::event::FileId;
 use crate::{cpu, resources};
@@ -46,7 +46,7 @@ fn status_line(pid: u32, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The most memory that a process had, pages; 0 if it is not told.
+/// The most memory that a process had, pages; 0 if it is not reported.
 pub(super) fn peak_pages(pid: u32) -> u64 {
     status_line(pid, "VmHWM").unwrap_or(0) / 4
 }
@@ -77,7 +77,7 @@ pub(super) fn program(pid: u32) -> (Option<String>, Option<String>, Vec<String>)
 pub(super) struct Devices(HashMap<u64, u32>);
 
 impl Devices {
-    /// The file behind a descriptor; none if it cannot be told.
+    /// The file behind a descriptor; none if it cannot be determined.
     pub(super) fn file(&mut self, tid: u32, descriptor: u64) -> Option<FileId> {
         let path = format!("/proc/{tid}/fd/{descriptor}");
         let metadata = std::fs::metadata(&path).ok()?;

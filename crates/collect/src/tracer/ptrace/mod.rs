@@ -3,11 +3,11 @@
 //! - `filter` — which calls stop.
 //! - `watch` — the loop over the stops.
 //! - `call` — one call: its place, its path, the event it becomes.
-//! - `facts` — what `/proc` tells of a stopped thread.
+//! - `facts` — what `/proc` reports about a stopped thread.
 //! - `reference` — a child that shows what tracing takes.
 //! - `sys` — the kernel's interface.
 //!
-//! The tracer is a thread of its own, since only the thread that seized a process hears of its stops. It tells the same
+//! The tracer is a thread of its own, since only the thread that seized a process hears of its stops. It reports the same
 //! events as the BPF object. What a stop costs is measured on a small child before the target runs ([`measure`])
 //! and on the target's own threads while it does, and is taken off each call's time.
 
@@ -65,7 +65,7 @@ impl Taken {
     }
 }
 
-/// What the tracer's thread and the others tell each other.
+/// Messages between the tracer's thread and the others.
 #[derive(Default)]
 struct Shared {
     stops: AtomicU64,
@@ -92,7 +92,7 @@ pub(crate) struct Ptrace {
     thread: Option<std::thread::JoinHandle<()>>,
     events: Receiver<Event>,
     shared: Arc<Shared>,
-    /// Nobody else tells of forks, programs and mappings.
+    /// Nobody else reports forks, programs and mappings.
     pub alone: bool,
 }
 

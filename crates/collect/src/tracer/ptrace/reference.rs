@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, RawFd};
 /// Calls in a batch, of which the median counts.
 pub(super) const BATCH: usize = 30;
 
-/// The child, which makes a batch of calls whenever it is told to and ends when this is dropped.
+/// The child, which makes a batch of calls on request and ends when this is dropped.
 pub(super) struct Reference {
     pub pid: u32,
     go: File,
@@ -23,7 +23,7 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// Forks the child. It must be traced before it is told to begin.
+    /// Forks the child. It must be traced before it begins.
     pub(super) fn fork(filter: &Filter) -> Result<Reference, Error> {
         let (wait, go) = launch::pipe().map_err(Error::system("make a pipe"))?;
         let (results, tell) = launch::pipe().map_err(Error::system("make a pipe"))?;

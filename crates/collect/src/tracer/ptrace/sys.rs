@@ -40,7 +40,7 @@ pub(super) fn interrupt(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0)
 }
 
-/// Lets a stopped thread go on. One that was killed meanwhile is told of by [`wait`].
+/// Lets a stopped thread go on. One that was killed meanwhile is reported by [`wait`].
 pub(super) fn go(tid: u32, how: Go, signal: i32) {
     let how = match how {
         Go::On => libc::PTRACE_CONT,
@@ -58,7 +58,7 @@ pub(super) fn registers(tid: u32) -> io::Result<libc::user_regs_struct> {
     Ok(registers)
 }
 
-/// What the event that a thread stopped for tells: a new thread, a former number, a wait status.
+/// The content of the event that a thread stopped for: a new thread, a former number, a wait status.
 pub(super) fn message(tid: u32) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     request(libc::PTRACE_GETEVENTMSG, tid, 0, (&raw mut message) as usize)?;

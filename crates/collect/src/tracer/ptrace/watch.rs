@@ -23,24 +23,24 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 const STACK_BYTES: usize = 8192;
-/// The stack of one place is copied anew each so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
+/// The stack of one place is copied again every so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
 const COPY_AGAIN: u32 = 1024;
 const SLICE_NS: u64 = 10_390_000;
 const SLICE_STACKS: u32 = 40;
 /// A child's own stacks are not worth their copies until it has lived so long.
 const YOUNG_NS: u64 = 20_000_000;
-/// What the tracer's own delay can be: a shorter sleep in a call is not told from it.
+/// What the tracer's own delay can be: a shorter sleep in a call cannot be distinguished from it.
 const NO_SLEEP_NS: u64 = 50_000;
 /// What the command leaves behind is let end so long before it is ended.
 const GRACE_NS: u64 = 2_000_000_000;
-/// Results of calls that the kernel begins anew after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
+/// Results of calls that the kernel restarts after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
 const BEGUN_ANEW: [i64; 3] = [-512, -513, -514];
 
 struct Tracee {
     pid: u32,
     entry: Option<Entry>,
     account: Option<File>,
-    /// Its exit was told.
+    /// Its exit was reported.
     exited: bool,
     /// When it was first seen.
     since: u64,
@@ -79,9 +79,9 @@ pub(super) struct Watch {
     /// What a call takes besides its own work now.
     floor: Floor,
     reference: Option<Reference>,
-    /// What the reference told last.
+    /// What the reference reported last.
     told: Option<Floor>,
-    /// Nobody else tells of mappings.
+    /// Nobody else reports mappings.
     alone: bool,
     threads: HashMap<u32, Tracee>,
     processes: HashMap<u32, Memory>,
@@ -182,7 +182,7 @@ impl Watch {
         sys::go(tid, if within { Go::ToReturn } else { Go::On }, pass_on);
     }
 
-    /// A new thread that stopped before its parent's fork was told of.
+    /// A new thread that stopped before its parent's fork was reported.
     fn adopt(&mut self, tid: u32) {
         let Some((pid, parent)) = facts::process_of(tid) else { return };
         self.born(tid, pid, if pid == tid { parent } else { pid }, now_ns());
@@ -383,7 +383,7 @@ impl Watch {
         self.probe(tid);
     }
 
-    /// Sends the stack of a place that has not been told of lately, and before it what is mapped, if it is needed.
+    /// Sends the stack of a place that has not been reported lately, and before it what is mapped, if it is needed.
     fn copy_stack(
         &mut self,
         tid: u32,

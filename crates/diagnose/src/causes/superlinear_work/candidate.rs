@@ -30,7 +30,7 @@ const CACHE_RATIO: f64 = 5.0;
 /// A function that was counted in one process (or in the same process of every run), and the cost of its calls.
 pub(super) struct Candidate {
     pub function: u32,
-    /// For work inside a function that is entered only once or so: the rounds of its loop are counted in place of its calls.
+    /// For work inside a function that is entered only once or so: the rounds of its loop are counted instead of its calls.
     pub round: Option<Round>,
     /// The process; of several runs, that of the first.
     pub process: u32,

@@ -44,7 +44,7 @@ pub(super) enum Rest {
     FlatLead { caller: u32, ratio: f64, pairs: usize, median_ns: f64 },
     /// More: the input grows.
     Grows,
-    /// Too little to tell.
+    /// Too little data.
     Unknown,
 }
 
@@ -240,7 +240,7 @@ fn steps(k: &[f64], calls: &[f64]) -> (f64, usize, usize) {
     (step, same, increases.len())
 }
 
-/// Moments at which a probe's count was told, with that count: of one thread, in order of time.
+/// Moments at which a probe's count was reported, with that count: of one thread, in order of time.
 type Counts = Vec<(u64, u64)>;
 
 /// The callee whose exact counts a line in k explains best.

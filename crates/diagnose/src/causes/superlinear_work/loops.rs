@@ -1,9 +1,9 @@
 //! Work in the loops of a function, by what the loops do: walking, moving, calculating. Where a function is entered only
-//! once or so, the rounds of its loops are counted in place of its calls.
+//! once or so, the rounds of its loops are counted instead of its calls.
 //!
 //! In such a loop the work that may grow is what walks through data or moves it: inner loops that do no more than that, and
 //! what the runtime does on request (copying, comparing, searching bytes). All else in the loop is the rest that the growth
-//! is held against. What the program's own functions do in it is told by their own calls.
+//! is held against. What the program's own functions do in it is shown by their own calls.
 
 use super::candidate::{self, CALLS, Candidate, Round, costed};
 use crate::Evidence;

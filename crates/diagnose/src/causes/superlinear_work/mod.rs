@@ -7,7 +7,7 @@
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
 //! - `slices` — the same from a run under callgrind, where all calls and their instructions were counted.
-//! - `told` — what is said of it.
+//! - `told` — the finding's texts.
 //! - this file — who is guilty.
 //!
 //! The GUILTY function has linear calls and a growing cost a call. Its VICTIMS, which it calls, have many calls of flat
@@ -71,7 +71,7 @@ fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
         .collect();
     let told: Vec<(&Candidate, Finding)> =
         guilty.into_iter().filter_map(|grower| Some((grower, judged(evidence, grower)?))).collect();
-    // A function and the library function that does its work, or two ways to count one loop: one cause, told once, by the surer.
+    // A function and the library function that does its work, or two ways to count one loop: one cause, reported once, by the surer one.
     let by_caller = |one: &(&Candidate, Finding)| {
         runtime::is_name(&evidence.frame(one.0.function))
             && told.iter().any(|(outer, finding)| {

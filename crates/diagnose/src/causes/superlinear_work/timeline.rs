@@ -1,6 +1,6 @@
 //! When each call of a function happened, from the windows in which it was counted.
 //!
-//! A probe does not stand all the time. A short window tells one rate; between two windows the cost of a
+//! A probe does not stand all the time. A short window shows one rate; between two windows the cost of a
 //! call goes from the one's to the other's. In a long window every call, or the count every few milliseconds, is known.
 //! All is reckoned in the CPU time of the threads that make the calls.
 
@@ -8,18 +8,18 @@ use super::clock::Clock;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Window;
 
-/// A window of at least this length has a rate that changes, which its own counts tell …
+/// A window of at least this length has a rate that changes, which its own counts show …
 const LONG_NS: u64 = 40_000_000;
 /// … if its count is known at so many moments.
 const MARKS: usize = 4;
 /// A window's rate is far from another if it is so many times that.
 const OUTLIER: f64 = 1.5;
-/// Hits that tell no rate.
+/// Too few hits for a rate.
 const FEW: u64 = 20;
 /// Straight pieces that a curve between windows, or before the first, is drawn with.
 const GAP_STEPS: usize = 4;
 const BEFORE_STEPS: usize = 16;
-/// Windows behind the first that tell how the cost rose before it; and a first window's cost is too high from so many times that of
+/// Windows behind the first that show how the cost rose before it; and a first window's cost is too high from so many times that of
 /// their curve.
 const NEXT: usize = 4;
 const HELD_UP: f64 = 1.2;
@@ -69,7 +69,7 @@ impl Timeline {
         let mut windows: Vec<&Window> =
             recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
         windows.sort_by_key(|window| window.start_ns);
-        // A short one that the program's end cut off tells no rate.
+        // A short one that the program's end cut off shows no rate.
         let cut = |window: &Window| {
             window.reason == "end"
                 && window.hits < FEW
@@ -188,7 +188,7 @@ impl Timeline {
     }
 }
 
-/// A short window in which the program was held up, or ran ahead, tells a rate far from that of both its neighbours: it
+/// A short window in which the program was held up, or ran ahead, shows a rate far from that of both its neighbours: it
 /// takes the nearer one's.
 fn without_outliers(pieces: &mut [Piece]) {
     let rates: Vec<f64> = pieces.iter().map(|piece| piece.rate_open).collect();
@@ -206,7 +206,7 @@ fn without_outliers(pieces: &mut [Piece]) {
 
 /// Calls before the first window where the cost of calls rises: by the curve that the next windows lie on. With a cost that rises
 /// with the number of calls, c = a·k, its square rises with time: dk = dt / c. While probes are first put into the program it
-/// is held up, so that the first window can tell too high a cost: then it takes that of the curve. None if there is no curve.
+/// is held up, so that the first window can show too high a cost: then it takes that of the curve. None if there is no curve.
 fn risen_before(pieces: &mut [Piece], start: f64) -> Option<f64> {
     let (first, next) = pieces.split_first_mut()?;
     let squares: Vec<(f64, f64)> = next
@@ -270,7 +270,7 @@ fn slope(points: &[(f64, f64)], x: f64, y: f64) -> f64 {
     over / points.iter().map(|(at, _)| (at - x).powi(2)).sum::<f64>().max(1.0)
 }
 
-/// What one window tells. Times are CPU time, ns.
+/// What one window shows. Times are CPU time, ns.
 struct Piece {
     open: f64,
     close: f64,
@@ -313,7 +313,7 @@ impl Piece {
     }
 }
 
-/// Calls per ns at one end of a long window: from the marks nearest to it, so many at least, and as far apart as tells a rate by
+/// Calls per ns at one end of a long window: from the marks nearest to it, so many at least, and as far apart as gives a rate by
 /// a clock that goes on from sample to sample.
 fn end_rate(marks: &[(f64, f64)], edge: f64, first: bool) -> f64 {
     const NEAR: usize = 8;

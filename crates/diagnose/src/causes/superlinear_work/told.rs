@@ -1,4 +1,4 @@
-//! What is said of work that grows: where it is, the evidence in sentences and numbers, and what to do.
+//! The finding of work that grows: where it is, the evidence in sentences and numbers, and what to do.
 
 use super::super::runtime;
 use super::super::words::{count, rounded, time};
@@ -82,10 +82,10 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     let one = if grower.round.is_some() { "round" } else { "call" };
     let (step, a_step) =
         if grower.round.is_some() { ("iteration", "an iteration") } else { ("call", "a call") };
-    // The function whose calls were counted may be the runtime's, and not the one that is told.
+    // The function whose calls were counted may be the runtime's, and not the one that is reported.
     let asked = done_by.as_deref().filter(|_| grower.round.is_none()).map(short);
     let such = if asked.is_some() { "each such" } else { "each" };
-    // Estimates are told in two digits: more would be a pretence.
+    // Estimates are shown with two digits: more would be false precision.
     let times = if about.is_empty() { count(calls) } else { count(two_digits(calls)) };
     explanation.push(match (&grower.round, &done_by) {
         (Some(_), done_by) => {
@@ -216,8 +216,8 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         facts.push(fact("pairs of entries", pairs as f64, "calls", "probe", Sure::Exact));
     }
     let number = match grower.round {
-        Some(_) => format!("number of the iteration in {}", evidence.name(grower.function)),
-        None => format!("number of the call of {}", asked.as_ref().unwrap_or(&frame.function)),
+        Some(_) => format!("iteration number in {}", evidence.name(grower.function)),
+        None => format!("call number of {}", asked.as_ref().unwrap_or(&frame.function)),
     };
     let mut series = vec![Series {
         name: format!("cost of {a_step}"),
@@ -334,7 +334,7 @@ fn without_trait(name: &str) -> String {
 fn callee_sentence(name: &str, callee: &Callee, squared: bool) -> String {
     let fit = &callee.fit;
     let steady = callee.steps > 0 && callee.same_step * 4 >= callee.steps * 3;
-    // Where the step from call to call is nearly always the same it tells the slope better than a line that a few
+    // Where the step from call to call is nearly always the same it gives the slope better than a line that a few
     // large items bend.
     let slope = if steady { callee.step } else { fit.per_call };
     let rest: Vec<f64> = callee.k.iter().zip(&callee.calls).map(|(k, calls)| calls - slope * k).collect();

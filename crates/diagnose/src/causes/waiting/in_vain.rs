@@ -7,7 +7,7 @@ use crate::candidate::{Candidate, Gate, Whole};
 use crate::findings::{Basis, Cause, Confidence, Sure};
 use std::collections::{BTreeMap, HashMap};
 
-/// A wait for an answer in vain, ns.
+/// A wait without an answer, ns.
 const IN_VAIN_NS: u64 = 500_000_000;
 /// One alone can be an accident.
 const GATE: Gate = Gate { share: 0.20, least_ns: 2.0 * IN_VAIN_NS as f64, of: Whole::Elapsed };

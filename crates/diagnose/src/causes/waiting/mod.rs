@@ -1,6 +1,6 @@
-//! The program waits in place of working, and need not.
+//! The program waits instead of working, and need not.
 //!
-//! - `sleeping` — it sleeps and looks again where it could wait to be told.
+//! - `sleeping` — it polls in a sleep loop where it could wait for the event.
 //! - `in_vain` — it waits for an answer that does not come.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
 //!

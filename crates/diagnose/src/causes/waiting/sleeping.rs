@@ -1,4 +1,4 @@
-//! Sleep, look, sleep again: the program could wait to be told.
+//! Polling in a sleep loop: the program could wait for the event.
 
 use super::super::words::{count, time, times};
 use crate::Evidence;
@@ -22,7 +22,7 @@ const WAITS: [u32; 2] = [61, 247];
 const NOTHING: [i64; 10] = [-2, -3, -10, -11, -16, -17, -6, -111, -114, -115];
 /// Thread, from and to of each sleep, ns.
 type Intervals = Vec<(u32, u64, u64)>;
-/// Looks by the call that made them, and by what they were at: the path or, for want of one, the file.
+/// Looks by the call that made them, and by what they were at: the path or, if there is none, the file.
 type ByCall = BTreeMap<u32, BTreeMap<String, Looks>>;
 
 /// Looks by what they brought.
@@ -30,7 +30,7 @@ type ByCall = BTreeMap<u32, BTreeMap<String, Looks>>;
 struct Looks {
     nothing: u64,
     something: u64,
-    /// Sleeps right after such a look, as far as calls are told one by one.
+    /// Sleeps right after such a look, as far as calls are recorded one by one.
     before: u64,
 }
 

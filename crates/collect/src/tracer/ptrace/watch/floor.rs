@@ -72,7 +72,7 @@ impl Watch {
 
     pub(super) fn probed(&mut self, tid: u32, before: (u64, Ran)) {
         let wall = now_ns().saturating_sub(before.0);
-        // The kernel waits for the thread to be off its CPU before it tells of its registers.
+        // The kernel waits for the thread to be off its CPU before it reports its registers.
         if sys::registers(tid).is_err() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Growth from exact counts: a run under callgrind, in slices. The calls of a function and their instructions are known in
 //! each slice, so nothing is estimated; what was not counted is time.
 //!
-//! As with samples the guilty function is the innermost whose calls cost ever more, and what its caller does besides tells
+//! As with samples the guilty function is the innermost whose calls cost ever more, and its caller's other work shows
 //! whether the input grows.
 
 mod told;
@@ -320,7 +320,7 @@ enum Rest {
     Flat(u32, f64),
     /// More: the input grows.
     Grows,
-    /// Too little to tell.
+    /// Too little data.
     Unknown,
 }
 

@@ -83,7 +83,7 @@ pub(super) fn judged(
             Sure::Exact,
         ));
     }
-    let number = format!("number of the call of {name}");
+    let number = format!("call number of {name}");
     let k: Vec<f64> = grower.points.iter().map(|point| point.k).collect();
     let mut series = vec![Series {
         name: "cost of a call".to_owned(),
