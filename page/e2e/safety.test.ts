@@ -176,9 +176,13 @@ test("a page whose data was cut off says so", async () => {
 });
 
 test("view serves the page to who knows its address, and to nobody else", async () => {
-  const server = spawn(process.env.SLOWPATH!, ["view", reports.gnutls!.recording.id, "--no-open"], {
-    cwd: dir,
-  });
+  const server = spawn(
+    process.env.SLOWPATH!,
+    ["view", "--dir", "recordings", reports.gnutls!.recording.id, "--no-open"],
+    {
+      cwd: dir,
+    },
+  );
   try {
     let said = "";
     server.stdout.on("data", (data) => {
