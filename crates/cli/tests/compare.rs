@@ -24,11 +24,11 @@ fn twice_as_long_is_slower_and_the_other_way_faster() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let output =
-        compare(dir.path(), &["--no-why", "-n", "short", "-n", "long"], &["sleep 0.08", "sleep 0.16"]);
+        compare(dir.path(), &["--no-why", "-n", "short", "-n", "long"], &["sleep 0.25", "sleep 0.5"]);
     assert_eq!(output.status.code(), Some(0), "{}", everything(&output));
     assert!(everything(&output).starts_with("long is 1.9"), "{}", everything(&output));
     assert!(everything(&output).contains("slower than short"));
-    let output = compare(dir.path(), &["--no-why"], &["sleep 0.16", "sleep 0.08"]);
+    let output = compare(dir.path(), &["--no-why"], &["sleep 0.5", "sleep 0.25"]);
     assert!(everything(&output).contains("faster than A"), "{}", everything(&output));
 }
 
@@ -143,7 +143,7 @@ fn on_github_the_summary_and_a_warning_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let summary = dir.path().join("summary.md");
     let mut run = Command::new(SLOWPATH);
-    run.args(["compare", "--no-why", "--fail-if-slower-than", "10", "--", "sleep 0.08", "sleep 0.16"]);
+    run.args(["compare", "--no-why", "--fail-if-slower-than", "10", "--", "sleep 0.25", "sleep 0.5"]);
     let output = run.env("GITHUB_STEP_SUMMARY", &summary).current_dir(dir.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(everything(&output).contains("::warning title=slowpath::B is 1.9"), "{}", everything(&output));
