@@ -11,12 +11,8 @@ const ASKER: usize = 24;
 /// Which column holds the names.
 const NAME: usize = 3;
 
-/// Appends the table of the first `rows` hot functions.
-pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, rows: usize) {
-    let hot: Vec<&Hot> = findings.hot.iter().take(rows).collect();
-    if hot.is_empty() {
-        return;
-    }
+/// Appends the table of hot functions.
+pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, hot: &[&Hot]) {
     let cost = |at: usize| move |hot: &Hot| phrases::hot_costs(hot, &findings.recording)[at].clone();
     let column = |head, to_the_right, paint, cell: &dyn Fn(&Hot) -> String| {
         let cells = hot.iter().map(|hot| ink.clean(&cell(hot))).collect();

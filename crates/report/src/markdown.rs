@@ -136,7 +136,11 @@ fn facts(facts: &[Fact]) -> String {
 }
 
 fn hot(findings: &Findings) -> String {
-    let rows = findings.hot.iter().take(HOT).map(|hot| {
+    let rows = phrases::hot_rows(findings, HOT);
+    if rows.is_empty() {
+        return phrases::TOO_SHORT.to_owned();
+    }
+    let rows = rows.into_iter().map(|hot| {
         let [own, share, total] = phrases::hot_costs(hot, &findings.recording);
         vec![
             own,

@@ -24,6 +24,24 @@ pub(crate) fn hot_basis(recording: &RecordingSummary) -> Basis {
     if recording.instructions.is_some() { Basis::Instructions } else { Basis::Cpu }
 }
 
+/// So many samples in a function itself are more than chance.
+const SAMPLES_OF_A_ROW: u64 = 3;
+
+/// The first `most` hot functions that are worth a row; none where all were met by a sample or two, as in a short run.
+pub(crate) fn hot_rows(findings: &Findings, most: usize) -> Vec<&Hot> {
+    let recording = &findings.recording;
+    let one_sample = recording.cpu_ns.checked_div(recording.samples).unwrap_or(0);
+    let seen = |hot: &&Hot| {
+        // Half a sample less, for samples differ in weight.
+        hot.self_instructions.is_some() || 2 * hot.self_ns >= (2 * SAMPLES_OF_A_ROW - 1) * one_sample
+    };
+    findings.hot.iter().filter(seen).take(most).collect()
+}
+
+/// Said in place of the table where no function has enough samples.
+pub(crate) const TOO_SHORT: &str =
+    "Too few samples to show where CPU time is spent. --repeat 10 runs the program ten times.";
+
 /// What a hot function costs by itself, its share of the run, and what it costs with all that it calls.
 pub(crate) fn hot_costs(hot: &Hot, recording: &RecordingSummary) -> [String; 3] {
     let basis = hot_basis(recording);
@@ -100,7 +118,8 @@ pub(crate) fn coverage(recording: &RecordingSummary) -> String {
         return "no CPU samples".to_owned();
     }
     let whole = recording.user_ns + recording.sys_ns;
-    let tracing = recording.tracing_ns as f64 / whole.max(1) as f64;
+    // What an attached program used before does not count, nor what recording it took then.
+    let tracing = (recording.tracing_ns as f64 / whole.max(1) as f64).min(1.0);
     let tracing = if tracing < TRACING_TOLD {
         String::new()
     } else {

@@ -47,9 +47,14 @@ fn terminal_text(findings: &Findings, style: &Style) -> String {
     notes(&mut ink, findings);
     if !findings.hot.is_empty() {
         ink.line("");
-        ink.prose(0, phrases::hot_head(&findings.recording), PLAIN);
-        let rows = if findings.findings.is_empty() { HOT_ALONE } else { HOT_BESIDE };
-        hot::table(&mut ink, findings, rows);
+        let most = if findings.findings.is_empty() { HOT_ALONE } else { HOT_BESIDE };
+        let rows = phrases::hot_rows(findings, most);
+        if rows.is_empty() {
+            ink.prose(0, phrases::TOO_SHORT, PLAIN);
+        } else {
+            ink.prose(0, phrases::hot_head(&findings.recording), PLAIN);
+            hot::table(&mut ink, findings, &rows);
+        }
     }
     if !findings.findings.is_empty() {
         proof(&mut ink, &findings.recording);

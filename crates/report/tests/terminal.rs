@@ -138,3 +138,21 @@ fn a_very_long_command_is_shortened() {
     assert!(text.lines().count() < 60, "{text}");
     assert!(text.contains("slowpath compare -- '<command above>' '<fixed command>'"));
 }
+
+#[test]
+fn functions_of_one_or_two_samples_are_chance_and_not_shown() {
+    let mut findings = healthy();
+    findings.recording.samples = 10;
+    findings.recording.cpu_ns = 10_000_000;
+    for (at, hot) in findings.hot.iter_mut().enumerate() {
+        (hot.function, hot.self_ns) = (format!("row_{at}"), if at == 0 { 3_000_000 } else { 2_000_000 });
+    }
+    let text = plain(&findings);
+    assert!(text.contains("row_0") && !text.contains("row_1"), "{text}");
+    findings.hot.remove(0);
+    let text = plain(&findings);
+    assert!(
+        text.contains("Too few samples to show where CPU time is spent") && !text.contains("row_"),
+        "{text}"
+    );
+}
