@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test test-all lint unit e2e page-lint page-unit page-e2e page-bench bench suites fuzz screenshots clean
+.PHONY: help setup setup-test build page demo test test-all lint unit e2e page-lint page-unit page-e2e page-bench bench gains suites fuzz screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -83,6 +83,9 @@ bench: build ## overhead, comparisons and AES-GCM against peers, as tables
 	@benches/run
 	@benches/compare
 	@benches/aead/run
+
+gains: build ## reported gains of small slow programs beside what their fixed versions save, as a table
+	@tests/pairs/run
 
 clean: ## remove everything that was built
 	$(CARGO) clean
