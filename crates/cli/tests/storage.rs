@@ -256,10 +256,10 @@ fn only_recordings_are_removed_whole_and_never_through_a_link() {
     let copy = dir.path().join("copy");
     assert!(Command::new("cp").arg("-a").arg(root.join(&id)).arg(&copy).status().unwrap().success());
     refused(&["./copy"], "--force");
-    fs::write(copy.join("samples/notes.txt"), "mine").unwrap();
-    refused(&["./copy", "--force"], "samples/notes.txt");
-    assert!(copy.join("about.json").exists() && copy.join("samples/notes.txt").exists());
-    fs::remove_file(copy.join("samples/notes.txt")).unwrap();
+    fs::write(copy.join("processes/notes.txt"), "mine").unwrap();
+    refused(&["./copy", "--force"], "processes/notes.txt");
+    assert!(copy.join("about.json").exists() && copy.join("processes/notes.txt").exists());
+    fs::remove_file(copy.join("processes/notes.txt")).unwrap();
     symlink(&copy, root.join("link")).unwrap();
     refused(&["link"], "a link to one");
     fs::remove_dir_all(copy.join("waits")).ok();

@@ -96,19 +96,29 @@ pub(crate) fn how_traced(cost: &Cost) -> String {
     )
 }
 
+/// A share of the elapsed time below which times are as good as without tracing: they differ by more from run to run.
+const UNNOTICED: f64 = 0.02;
+
 /// What tracing by ptrace does to the target and to its times.
 pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
     let Taken { stops, left, .. } = taken;
-    let ms = |ns: u64| ns as f64 / 1e6;
+    let share = taken.wall_ns as f64 / wall_ns.max(1) as f64;
+    let cost = if share < UNNOTICED {
+        format!("{stops} stops, less than {:.0} % of the elapsed time", 100.0 * UNNOTICED)
+    } else {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        format!(
+            "{stops} stops of about {:.0} µs took about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time, so all times \
+             are distorted",
+            taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
+            ms(taken.wall_ns),
+            ms(wall_ns),
+            ms(taken.cpu_ns)
+        )
+    };
     let mut said = format!(
-        "system calls were traced by ptrace because of insufficient privileges: {stops} stops of about {:.0} µs took \
-         about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time, so all times are distorted; reads and \
-         writes are not traced, set-uid programs gain no privileges and debuggers do not work. Run with sudo, or \
-         turn tracing off with --no-trace",
-        taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
-        ms(taken.wall_ns),
-        ms(wall_ns),
-        ms(taken.cpu_ns)
+        "system calls were traced by ptrace because of insufficient privileges: {cost}; reads and writes are not traced, \
+         set-uid programs gain no privileges and debuggers do not work. Run with sudo, or turn tracing off with --no-trace"
     );
     if left > 0 {
         said.push_str(&format!(

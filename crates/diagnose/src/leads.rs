@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A function with this share of the CPU time has most of it.
 const MOST: f64 = 0.5;
+/// Times that differ by chance alone.
+const SAME: f64 = 1.02;
 /// What is less than a tenth of the elapsed time is no lead.
 const LEAST: f64 = 0.1;
 /// wait4 and waitid: who waits for a child waits for what the child does.
@@ -34,27 +36,30 @@ fn busiest(evidence: &Evidence<'_>) -> Option<Busiest> {
             *by_stack.entry(stack).or_default() += weight;
         }
     }
-    // Time in each function with what it calls, and the part of it that another of the program's own functions called it for.
+    // Time in each function with what it calls; that time, times how many of the program's own functions are around it.
     let mut times: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (stack, weight) in by_stack {
         let frames = evidence.locations(stack).flat_map(|location| evidence.recording.frames_of(location));
-        let mut own: Vec<u32> =
-            frames.map(|frame| frame.function).filter(|function| is_own(evidence, *function)).collect();
-        let outermost = own.last().copied();
-        own.sort_unstable();
-        own.dedup();
-        for function in own {
+        let mut own: Vec<u32> = Vec::new();
+        for function in frames.map(|frame| frame.function).filter(|function| is_own(evidence, *function)) {
+            if !own.contains(&function) {
+                own.push(function);
+            }
+        }
+        for (around, function) in own.into_iter().rev().enumerate() {
             let of = times.entry(function).or_default();
             of.0 += weight;
-            of.1 += if outermost == Some(function) { 0.0 } else { weight };
+            of.1 += weight * around as f64;
         }
     }
-    let (function, (ns, called)) = times
-        .into_iter()
-        .filter(|(_, (ns, _))| *ns >= MOST * evidence.cpu_ns)
-        .min_by(|a, b| a.1.0.total_cmp(&b.1.0).then(a.0.cmp(&b.0)))?;
+    times.retain(|_, (ns, _)| *ns >= MOST * evidence.cpu_ns);
+    let least = times.values().map(|(ns, _)| *ns).fold(f64::INFINITY, f64::min);
+    // A function and its only caller have as good as the same time: the innermost of them.
+    times.retain(|_, (ns, _)| *ns <= SAME * least);
+    let (function, (ns, around)) =
+        times.into_iter().max_by(|a, b| (a.1.1 / a.1.0).total_cmp(&(b.1.1 / b.1.0)).then(b.0.cmp(&a.0)))?;
     // That all passes through where the program begins is no news.
-    if called < MOST * ns || ns < LEAST * about.wall_ns as f64 {
+    if around < MOST * ns || ns < LEAST * about.wall_ns as f64 {
         return None;
     }
     let share = (ns / evidence.cpu_ns.max(1.0)).min(1.0);

@@ -24,6 +24,10 @@ fn the_innermost_function_of_the_program_with_most_of_the_time_is_named() {
     traced.compute(OTHER, 300 * MS);
     let busiest = leads(traced, 1_000 * MS).busiest.expect("one has most");
     assert_eq!((busiest.function.function.as_str(), busiest.total_ns), ("work", 700 * MS));
+    // Its only caller has the same time.
+    let mut traced = Traced::new(Mode::Each);
+    traced.compute(WORK, 1_000 * MS);
+    assert_eq!(leads(traced, 1_000 * MS).busiest.expect("one has all").function.function, "work");
     // Where the program begins has all of it, and nothing else most.
     let mut traced = Traced::new(Mode::Each);
     traced.compute(WORK, 490 * MS);
