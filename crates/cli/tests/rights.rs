@@ -321,7 +321,7 @@ fn slowpath_killed_while_it_counts_leaves_no_breakpoint_in_the_program() {
     let dir = tempfile::tempdir().unwrap();
     let target = program("rising");
     let mut run = Command::new(SLOWPATH);
-    run.arg("--dir").arg(dir.path()).arg("--").arg(&target).arg(scaled(2.0, 2.0));
+    run.arg("--dir").arg(dir.path()).arg("--").arg(&target).arg(scaled(8.0, 2.0)); // killed below
     let mut slowpath = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pid = loop {
         assert!(slowpath.try_wait().unwrap().is_none(), "the program is counted before it ends");

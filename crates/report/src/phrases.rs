@@ -39,8 +39,7 @@ pub(crate) fn hot_rows(findings: &Findings, most: usize) -> Vec<&Hot> {
 }
 
 /// Said in place of the table where no function has enough samples.
-pub(crate) const TOO_SHORT: &str =
-    "Too few samples to show where CPU time is spent. --repeat 10 runs the program ten times.";
+pub(crate) const TOO_SHORT: &str = "Too few samples to show where CPU time is spent.";
 
 /// What a hot function costs by itself, its share of the run, and what it costs with all that it calls.
 pub(crate) fn hot_costs(hot: &Hot, recording: &RecordingSummary) -> [String; 3] {
