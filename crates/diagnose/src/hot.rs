@@ -3,7 +3,7 @@
 use crate::Evidence;
 use crate::causes::runtime;
 use crate::findings::Hot;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Number of functions that are reported.
 const FUNCTIONS: usize = 30;
@@ -14,7 +14,8 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
     if !tables.slices.is_empty() {
         return by_instructions(evidence);
     }
-    let mut by_stack: HashMap<u32, f64> = HashMap::new();
+    // In order: sums of floats depend on it, and a report made again from its recording must be the same.
+    let mut by_stack: BTreeMap<u32, f64> = BTreeMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         if let Some(stack) = sample.stack {
             *by_stack.entry(stack).or_default() += weight;

@@ -7,7 +7,7 @@ use crate::causes::words::base_name;
 use crate::findings::{Busiest, Leads, Wait};
 use crate::hot::is_own;
 use slowpath_recording::tables::Syscall;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A function with this share of the CPU time has most of it.
 const MOST: f64 = 0.5;
@@ -30,7 +30,8 @@ pub(crate) fn leads(evidence: &Evidence<'_>) -> Leads {
 fn busiest(evidence: &Evidence<'_>) -> Option<Busiest> {
     let tables = &evidence.recording.tables;
     let about = &evidence.recording.about;
-    let mut by_stack: HashMap<u32, f64> = HashMap::new();
+    // In order: sums of floats depend on it, and a report made again from its recording must be the same.
+    let mut by_stack: BTreeMap<u32, f64> = BTreeMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         if let Some(stack) = sample.stack {
             *by_stack.entry(stack).or_default() += weight;
