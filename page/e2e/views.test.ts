@@ -272,7 +272,7 @@ test("the source stands there with its cost only where it was asked for", async 
   await close();
 });
 
-test("what was recorded is told", async () => {
+test("what was recorded is shown", async () => {
   const { page, close } = await open("gnutls.html", "view=about");
   const about = await text(page, ".about");
   assert.ok(about.includes("/etc/ssl/certs") && about.includes(count(reports.gnutls!.recording.samples)));

@@ -11,7 +11,7 @@ use std::path::PathBuf;
     version,
     about = "Runs a native Linux program, finds out WHY it is slow, and shows the evidence",
     after_help = "slowpath -- PROGRAM ARGUMENTS   is short for   slowpath record -- PROGRAM ARGUMENTS\n\n\
-        The report goes to stderr. The program's own output is left alone. slowpath exits with the program's exit code,\n\
+        The report goes to stderr. The program's own output is left alone. slowpath exits with the program's exit code, \
         or with 125 if slowpath itself failed, 126 if the program cannot be executed, 127 if it is not found.",
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
@@ -219,9 +219,9 @@ pub struct Explain {
 #[derive(ClapArgs)]
 #[command(
     override_usage = "slowpath compare [OPTIONS] -- 'COMMAND A' 'COMMAND B'\n       slowpath compare [OPTIONS] RECORDING_A RECORDING_B",
-    after_help = "Both commands run without recording, in pairs of random order, until it is clear which is faster.\n\
+    after_help = "Both commands run without recording, in pairs of random order, until it is clear which is faster. \
         Then each is recorded once to explain the difference.\n\n\
-        Exit codes: 0 done, and as expected if an expectation was given; 1 slowpath or a command failed; 2 not as expected;\n\
+        Exit codes: 0 done, and as expected if an expectation was given; 1 slowpath or a command failed; 2 not as expected; \
         3 no verdict (only with --strict, else 0); 64 usage error."
 )]
 pub struct Compare {

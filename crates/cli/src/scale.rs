@@ -118,7 +118,7 @@ fn timed(
             bar.tick();
         }
     };
-    let points = measure(sizes, &shell, scale.runs, limit, (enclosure, &stop), show).map_err(failed)?;
+    let points = measure(sizes, &shell, scale.runs, limit, enclosure, &stop, show).map_err(failed)?;
     let (mut recordings, mut findings) = (Vec::new(), None);
     if !scale.no_record {
         for ((_, command), point) in sizes.iter().zip(&points) {

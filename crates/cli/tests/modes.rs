@@ -96,7 +96,7 @@ fn a_second_interrupt_ends_the_recording_of_a_program_that_will_not_end() {
     let said = std::fs::read_to_string(dir.path().join("stderr")).unwrap();
     assert!(
         said.contains("samples") && said.contains("The recording is incomplete"),
-        "what was recorded is told: {said}"
+        "what was recorded is reported: {said}"
     );
 }
 

@@ -117,8 +117,7 @@ pub(crate) fn coverage(recording: &RecordingSummary) -> String {
         return "no CPU samples".to_owned();
     }
     let whole = recording.user_ns + recording.sys_ns;
-    // What an attached program used before does not count, nor what recording it took then.
-    let tracing = (recording.tracing_ns as f64 / whole.max(1) as f64).min(1.0);
+    let tracing = recording.tracing_ns as f64 / whole.max(1) as f64;
     let tracing = if tracing < TRACING_TOLD {
         String::new()
     } else {

@@ -27,6 +27,8 @@ const COMMON: f64 = 0.5;
 const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
 /// Where reads and writes are not seen (ptrace), what loads after such a pause comes after some work, ns.
 const PAUSE_NS: u64 = 2_000_000;
+/// … if this share of the operations pause there: half is more than a busy machine lets wait at one place by chance.
+const PAUSED: f64 = 0.5;
 /// … and on a busy machine, where all takes longer, after so many times what usually passes between two.
 const LONG_PAUSE: u64 = 10;
 
@@ -213,8 +215,8 @@ fn before_a_pause(
     let works = works_after(&loads, operations, pause);
     let ends = loads.into_iter().zip(asked).zip(operations).map(|((loads, asked), operation)| {
         let mut end = operation.start;
-        for (number, (start, until)) in loads.into_iter().enumerate() {
-            if works.get(number).is_some_and(|works| *works) && start > end + pause || start > asked {
+        for ((start, until), works) in loads.into_iter().zip(&works) {
+            if *works && start > end + pause || start > asked {
                 break;
             }
             end = end.max(until);
@@ -237,7 +239,7 @@ fn works_after(loads: &[Vec<(u64, u64)>], operations: &[Operation], pause: u64) 
             end = end.max(*until);
         }
     }
-    before.into_iter().map(|(paused, of)| paused as f64 >= COMMON * of as f64).collect()
+    before.into_iter().map(|(paused, of)| paused as f64 >= PAUSED * of as f64).collect()
 }
 
 /// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
