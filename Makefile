@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test test-all lint unit e2e page-lint page-unit page-e2e page-bench bench gains suites fuzz screenshots clean
+.PHONY: help setup setup-test build page demo test test-all lint rust c foreign unit e2e page-lint page-unit page-e2e page-bench bench gains suites fuzz screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -36,7 +36,7 @@ $(PAGE_MODULES): page/package-lock.json
 demo: build ## find out why a real program is slow, then run the fixed version
 	@scripts/demo
 
-test: setup-test lint unit e2e page-e2e ## every test and lint
+test: setup-test lint rust c page-unit foreign page-e2e ## every test and lint
 
 test-all: setup-test ## the same with other sizes and on a busy machine, and more: some hours (as root)
 	@scripts/test-all
@@ -46,17 +46,27 @@ lint: page page-lint
 	$(CARGO) clippy --release --workspace --all-targets --quiet -- -D warnings
 	cases/common/test-countof.sh
 
-unit: page page-unit
-	$(CARGO) test --release --workspace --exclude slowpath
+# All crates in one command: cargo chooses the features of dependencies anew for each set of crates that it is given,
+# and would build most of them twice.
+rust: page
+	$(MAKE) -s -C tests/programs
+	$(CARGO) test --release --workspace
+
+c: page
 	crates/aead/test-c
 	crates/aead/test-leaks
 
-e2e: page
-	$(MAKE) -s -C tests/programs
-	$(CARGO) test --release -p slowpath
-	$(CARGO) build --release --quiet -p slowpath
+foreign: build
 	scripts/as-root tests/foreign/run
 	scripts/as-root $(SLOWPATH) cases run all
+
+# For work on one part: what needs no other program, and the command as a user runs it.
+unit: page page-unit c
+	$(CARGO) test --release --workspace --exclude slowpath
+
+e2e: page foreign
+	$(MAKE) -s -C tests/programs
+	$(CARGO) test --release -p slowpath
 
 page-lint: $(PAGE_MODULES)
 	$(NPM) run --silent lint
