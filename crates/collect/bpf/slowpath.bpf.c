@@ -13,7 +13,11 @@
 #define ARGUMENTS_MAX 4096
 #define WAKE_AT (1 << 20)
 
-enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5 };
+#define MAX_ORIGINS 3
+#define ORIGIN_STEPS 3
+#define CONTENT 64
+
+enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5, EVENT_WALK = 6 };
 
 struct exec_event {
 	__u32 kind, pid;
@@ -41,12 +45,32 @@ struct call_event {
 	struct child_count children[MAX_CHILDREN];
 };
 
+// Where a walk begins (src/counter/origin.rs): register + index * scale + offsets[0], read and added to `steps` - 1 times.
+struct origin {
+	__u8 reg, index, steps, pad[5]; // 255: no index
+	__s64 scale;
+	__s64 offsets[ORIGIN_STEPS];
+};
+
+// An address, and what it holds: a hash of the first bytes, 0 where they cannot be read.
+struct beginning {
+	__u64 address, content;
+};
+
+struct walk_event {
+	__u32 kind, probe, pid, tid;
+	__u64 time, count, cpu_ns;
+	struct beginning beginnings[MAX_ORIGINS];
+};
+
 // One place in a process where a probe may stand. Written by user space; a window is one `generation`.
 struct slot {
 	__u32 mode, generation, probe, parent; // parent: slot + 1, or 0
 	__u32 sp_adjust, children_used;
 	__u32 children[MAX_CHILDREN]; // slots
 	__u64 stop_at; // at so many hits the probe counts no more
+	__u32 origins_used, pad;
+	struct origin origins[MAX_ORIGINS];
 };
 
 // Hits of a slot over all threads: when the first of them was and when the limit was reached, and how long the thread of
@@ -55,7 +79,7 @@ struct total {
 	__u64 count, stopped, first, delay, tid;
 };
 
-enum { MODE_OFF, MODE_COUNT, MODE_RECORD };
+enum { MODE_OFF, MODE_COUNT, MODE_RECORD, MODE_WALK };
 
 // What is known of one slot in one thread.
 struct hits {
@@ -289,6 +313,64 @@ static __always_inline __u64 delay_of(struct task_struct *task)
 	return bpf_core_field_exists(task->sched_info.run_delay) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
 }
 
+// FNV-1a over words.
+static __always_inline __u64 hash_of(const __u64 *words, int count)
+{
+	__u64 hash = 14695981039346656037ull;
+	for (int i = 0; i < count; i++)
+		hash = (hash ^ words[i]) * 1099511628211ull;
+	return hash;
+}
+
+static __always_inline void begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers)
+{
+	__u64 address = registers[origin->reg & 31] + origin->offsets[0];
+	if (origin->index != 255)
+		address += registers[origin->index & 31] * origin->scale;
+	for (int step = 1; step < ORIGIN_STEPS; step++) {
+		if (step >= origin->steps)
+			break;
+		__u64 next = 0;
+		if (bpf_probe_read_user(&next, sizeof(next), (void *)address))
+			return;
+		address = next + origin->offsets[step];
+	}
+	beginning->address = address;
+	__u64 content[CONTENT / 8];
+	if (!bpf_probe_read_user(content, sizeof(content), (void *)address))
+		beginning->content = hash_of(content, CONTENT / 8);
+	else if (!bpf_probe_read_user(content, 8, (void *)address))
+		beginning->content = hash_of(content, 1);
+}
+
+// Tells where the walk that begins at this hit begins.
+static __always_inline void on_walk(struct pt_regs *ctx, const struct slot *slot, __u64 count, struct task_struct *task)
+{
+	// As instructions number them; 16 is the instruction pointer.
+	__u64 registers[32] = {
+		ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si, ctx->di, ctx->r8,
+		ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13, ctx->r14, ctx->r15, ctx->ip,
+	};
+	struct walk_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count_lost(2);
+		return;
+	}
+	event->kind = EVENT_WALK;
+	event->probe = slot->probe;
+	event->pid = process_of(task);
+	event->tid = pid_in_namespace(task);
+	event->time = bpf_ktime_get_ns();
+	event->count = count;
+	event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	for (int i = 0; i < MAX_ORIGINS; i++) {
+		event->beginnings[i].address = event->beginnings[i].content = 0;
+		if (i < slot->origins_used)
+			begin_of(&event->beginnings[i], &slot->origins[i], registers);
+	}
+	bpf_ringbuf_submit(event, wake_flags());
+}
+
 // Returns whether the probe shall be taken out of this process at once.
 static __always_inline int on_hit(struct pt_regs *ctx)
 {
@@ -315,6 +397,11 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 			__sync_fetch_and_add(&total->count, -1);
 			return 1;
 		}
+	}
+
+	if (slot->mode == MODE_WALK) {
+		on_walk(ctx, slot, count, task);
+		return 0;
 	}
 
 	__u32 tid = bpf_get_current_pid_tgid(); // only to tell threads apart; events carry our namespace's

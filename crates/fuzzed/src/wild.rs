@@ -28,8 +28,8 @@ pub(crate) fn change(tables: &mut Tables, input: &mut Input<'_>) {
         }};
     }
     one_of! {
-        modules processes threads mappings locations functions frames stacks probes loops windows calls samples files syscalls
-        waits slices slice_calls
+        modules processes threads mappings locations functions frames stacks probes loops bodies walks walk_bursts beginnings windows calls samples files
+        syscalls waits slices slice_calls
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A recording in memory.
 ///
 /// Tables whose rows carry a number of their own (`processes`, `threads`, `modules`, `locations`, `stacks`,
-/// `functions`, `probes`, `loops`, `files`) are indexed by it: `stacks[i].stack == i`. Every number in any table that refers to a
+/// `functions`, `probes`, `loops`, `walks`, `files`) are indexed by it: `stacks[i].stack == i`. Every number in any table that refers to a
 /// row refers to one that is there, moments are in order, and amounts can be added up over all rows of a table: whoever reads
 /// it need not check. What was not so, as in a recording that was cut short, was dropped or repaired and counted in `dangling`.
 #[derive(Debug, Clone)]

@@ -269,6 +269,64 @@ table! {
 }
 
 table! {
+    /// What all the code of a hot function does.
+    Body = "bodies" {
+        /// The function's first address.
+        location: u32,
+        /// As in [`Loop`].
+        work: String,
+    }
+}
+
+table! {
+    /// A hot loop that walks, or a hot function, whose entries were looked at in short bursts.
+    Walk = "walks" {
+        /// Our number.
+        walk: u32,
+        /// In which process.
+        process: u32,
+        /// The function's first address.
+        location: u32,
+        /// The loop; none for the function itself.
+        loop_number: Option<u32>,
+    }
+}
+
+table! {
+    /// A burst of a walk: its entries were either noted one by one (`beginnings`), or counted together with the rounds of the loop.
+    WalkBurst = "walk_bursts" {
+        /// The walk.
+        walk: u32,
+        /// From the first entry, where there was one.
+        start_ns: u64,
+        /// To.
+        end_ns: u64,
+        /// Entries of all threads.
+        entries: u64,
+        /// Rounds of the loop in the same time; none where entries were noted.
+        rounds: Option<u64>,
+    }
+}
+
+table! {
+    /// One entry of a walk: where it begins.
+    Beginning = "beginnings" {
+        /// The walk.
+        walk: u32,
+        /// When.
+        time_ns: u64,
+        /// Which thread.
+        thread: Option<u32>,
+        /// CPU time of the thread as last accounted by the scheduler, ns.
+        cpu_ns: u64,
+        /// Of each pointer that moves through the loop (or is one of the first arguments) where it begins; 0 for none.
+        addresses: Vec<u64>,
+        /// A hash of the first bytes there; 0 where they cannot be read.
+        contents: Vec<u64>,
+    }
+}
+
+table! {
     /// A time range in which a probe was active. Outside its windows a probe counts nothing.
     Window = "windows" {
         /// The probe.

@@ -104,6 +104,7 @@ fn number_rows(tables: &mut Tables) -> usize {
     last_of_each(&mut tables.functions, |row| row.function);
     last_of_each(&mut tables.probes, |row| row.probe);
     last_of_each(&mut tables.loops, |row| row.loop_number);
+    last_of_each(&mut tables.walks, |row| row.walk);
     tables.stacks.sort_by_key(|row| row.stack);
     replaced
 }
@@ -146,6 +147,16 @@ fn refer(tables: &mut Tables) {
     let probe = within(length(&tables.probes));
     truncate_at(&mut tables.loops, |row| {
         location(&row.location) && row.parent.is_none_or(|parent| parent < row.loop_number)
+    });
+    tables.bodies.retain(|row| location(&row.location));
+    let one_loop = within(length(&tables.loops));
+    truncate_at(&mut tables.walks, |row| {
+        process(&row.process) && location(&row.location) && row.loop_number.as_ref().is_none_or(one_loop)
+    });
+    let walk = within(length(&tables.walks));
+    tables.walk_bursts.retain(|row| walk(&row.walk));
+    tables.beginnings.retain(|row| {
+        walk(&row.walk) && row.thread.as_ref().is_none_or(thread) && row.addresses.len() == row.contents.len()
     });
     tables.mappings.retain(|row| process(&row.process) && module(&row.module));
     tables.frames.retain(|row| location(&row.location) && function(&row.function));
@@ -190,6 +201,8 @@ fn bound_times(tables: &mut Tables, odd: &mut Odd) {
     tables.mappings.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
     tables.samples.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
     tables.windows.iter_mut().for_each(|row| odd.stretch(&mut row.start_ns, &mut row.end_ns));
+    tables.walk_bursts.iter_mut().for_each(|row| odd.stretch(&mut row.start_ns, &mut row.end_ns));
+    tables.beginnings.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
     tables.calls.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
     tables.syscalls.iter_mut().for_each(|row| odd.stretch(&mut row.time_ns, &mut row.end_ns));
     for row in &mut tables.waits {
@@ -208,6 +221,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         processes: tracing_ns;
         samples: weight_ns;
         windows: hits;
+        walk_bursts: entries;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;
         slices: calls self_instructions instructions;
@@ -221,6 +235,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
             None => odd.set(&mut row.end_ns, row.time_ns),
         }
     }
+    odd.amounts(tables.walk_bursts.iter_mut().filter_map(|row| row.rounds.as_mut()));
     odd.amounts(tables.processes.iter_mut().filter_map(|row| row.cpu_ns.as_mut()));
     odd.amounts(tables.processes.iter_mut().filter_map(|row| row.user_ns.as_mut()));
     odd.amounts(tables.threads.iter_mut().filter_map(|row| row.cpu_ns.as_mut()));
@@ -273,6 +288,8 @@ fn sort(tables: &mut Tables) {
     tables.waits.sort_by_key(|row| row.time_ns);
     tables.samples.sort_by_key(|row| row.time_ns);
     tables.calls.sort_by_key(|row| row.time_ns);
+    tables.walk_bursts.sort_by_key(|row| row.start_ns);
+    tables.beginnings.sort_by_key(|row| row.time_ns);
 }
 
 /// Keeps the last row of each number, in order of number, up to the first number that is missing. Returns how many

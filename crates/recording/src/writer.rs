@@ -131,6 +131,14 @@ tables! {
     probes: Probe,
     /// See [`Loop`].
     loops: Loop,
+    /// See [`Body`].
+    bodies: Body,
+    /// See [`Walk`].
+    walks: Walk,
+    /// See [`WalkBurst`].
+    walk_bursts: WalkBurst,
+    /// See [`Beginning`].
+    beginnings: Beginning,
     /// See [`Window`].
     windows: Window,
     /// See [`Call`].

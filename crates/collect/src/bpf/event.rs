@@ -1,5 +1,6 @@
 //! Events that the BPF object sends, from bytes. Mirrors the structs of `bpf/slowpath.bpf.c`.
 
+use crate::counter::origin::ORIGINS;
 use crate::tracer::event::{Finished, StackCopy};
 
 /// One event. Times are ns of CLOCK_MONOTONIC, pids those of our namespace.
@@ -21,6 +22,8 @@ pub(crate) enum Event {
     },
     /// A probe was hit.
     Call { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, under: Vec<(u32, u64)> },
+    /// A walk begins: the address and a hash of what is there (0: not readable) of each of its pointers, 0 for none.
+    Walk { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, beginnings: [(u64, u64); ORIGINS] },
     /// A fork, or a new thread where `pid` is the parent. Told by ptrace.
     Fork { pid: u32, parent: u32, tid: u32, time: u64 },
     /// What a process executes now, and in which directory. Told by ptrace.
@@ -45,6 +48,7 @@ impl Event {
             Event::Exec { time, .. }
             | Event::Exit { time, .. }
             | Event::Call { time, .. }
+            | Event::Walk { time, .. }
             | Event::Fork { time, .. }
             | Event::Program { time, .. }
             | Event::Maps { time, .. } => *time,
@@ -98,6 +102,21 @@ impl Event {
             }
             4 => Event::Stack(StackCopy::parse(bytes)?),
             5 => Event::Syscall(Box::new(Finished::parse(bytes)?)),
+            6 => {
+                let mut beginnings = [(0, 0); ORIGINS];
+                for (number, beginning) in beginnings.iter_mut().enumerate() {
+                    let at = 40 + number * 16;
+                    *beginning = (u64_at(at)?, u64_at(at + 8)?);
+                }
+                Event::Walk {
+                    probe: u32_at(4)?,
+                    tid: u32_at(12)?,
+                    time: u64_at(16)?,
+                    count: u64_at(24)?,
+                    cpu_ns: u64_at(32)?,
+                    beginnings,
+                }
+            }
             _ => return None,
         })
     }

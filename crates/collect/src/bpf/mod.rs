@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 
+use crate::counter::origin::{ORIGINS, Origin};
 use crate::tracer::LONG_WAIT_NS;
 use crate::tracer::event::{Tally, TallyKey};
 use event::Event;
@@ -229,12 +230,48 @@ pub(crate) struct Slot {
     pub children: [u32; CHILDREN],
     /// At so many hits the probe counts no more.
     pub stop_at: u64,
+    pub origins_used: u32,
+    pub _pad: u32,
+    pub origins: [SlotOrigin; ORIGINS],
+}
+
+/// Where a walk begins; `struct origin` of the BPF object. See [`Origin`].
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SlotOrigin {
+    register: u8,
+    index: u8,
+    steps: u8,
+    _pad: [u8; 5],
+    scale: i64,
+    offsets: [i64; 3],
+}
+
+/// [`SlotOrigin::index`]: there is none.
+const NO_INDEX: u8 = 255;
+
+impl From<&Origin> for SlotOrigin {
+    fn from(origin: &Origin) -> SlotOrigin {
+        let (index, scale) = origin.index.unwrap_or((NO_INDEX, 0));
+        let mut offsets = [0; 3];
+        offsets.iter_mut().zip(&origin.offsets).for_each(|(to, from)| *to = *from);
+        SlotOrigin {
+            register: origin.register,
+            index,
+            steps: origin.offsets.len() as u8,
+            _pad: [0; 5],
+            scale,
+            offsets,
+        }
+    }
 }
 
 /// [`Slot::mode`]: count hits.
 pub(crate) const MODE_COUNT: u32 = 1;
 /// [`Slot::mode`]: count hits and send an event for each.
 pub(crate) const MODE_RECORD: u32 = 2;
+/// [`Slot::mode`]: count hits and send an event with what begins there for each.
+pub(crate) const MODE_WALK: u32 = 3;
 
 impl ProbeTables {
     /// Writes a slot.

@@ -5,6 +5,7 @@
 //! all blocks from which the jump is reached without passing that block. A jump whose targets are not in the instruction
 //! (a switch) is taken to lead to every block that nothing else leads to.
 
+use super::origin::{self, Origin, Registers};
 use super::place::is_emulated;
 use super::walk::{self, Work};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
@@ -29,6 +30,16 @@ pub(crate) struct Loop {
     pub work: Work,
     /// It calls something or has a loop in it: a round may cost more than the one before.
     pub varies: bool,
+    /// Where it can be seen that it is entered.
+    pub entry: Option<Entry>,
+}
+
+/// An instruction that the kernel emulates and that is executed at most once before a loop is entered, and always then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub offset: u64,
+    /// Where the pointers that move through the loop begin, as computed there; empty if that is not known.
+    pub origins: Vec<Origin>,
 }
 
 impl Loop {
@@ -75,10 +86,18 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         let own: Vec<usize> = body.iter().copied().filter(|block| !inner(block)).collect();
         let every = || body.iter().flat_map(|block| code_of(*block));
         let once = own.iter().filter(|block| latches.iter().all(|latch| graph.dominates(**block, *latch)));
+        let parent = (0..at).rev().find(|outer| bodies[*outer].1.contains(header));
+        // Blocks that are executed as often as the loop is entered: in the same loop around it and in no other.
+        let around = |block: &usize| (0..bodies.len()).rev().find(|of| bodies[*of].1.contains(block));
+        let beside = |block: usize| !body.contains(&block) && around(&block) == parent;
+        let way = graph.way_to(*header, body, beside);
+        let from_header = body.range(*header..).chain(body.range(..*header));
+        let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
         found.push(Loop {
             header: blocks[*header].range.start,
             ranges: joined(body.iter().map(|block| blocks[*block].range.clone())),
-            parent: (0..at).rev().find(|outer| bodies[*outer].1.contains(header)),
+            parent,
+            entry: entry(&way, &code_of, &round, frame),
             count_at: once
                 .flat_map(|block| code_of(*block))
                 .find(|code| is_emulated(code))
@@ -88,6 +107,29 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         });
     }
     found
+}
+
+/// The last instruction on the way to a loop that can be probed, and what is known there.
+fn entry<'a>(
+    way: &[(usize, Vec<usize>)],
+    code_of: &impl Fn(usize) -> &'a [Instruction],
+    round: &[&Instruction],
+    frame: bool,
+) -> Option<Entry> {
+    let (at, probed) = way.iter().enumerate().find_map(|(at, (block, _))| {
+        let last = code_of(*block).iter().rposition(is_emulated)?;
+        Some((at, last))
+    })?;
+    let code = code_of(way[at].0);
+    let offset = code[probed].ip();
+    let mut registers = Registers::at(offset, frame);
+    code[probed..].iter().for_each(|instruction| registers.step(instruction));
+    registers.forget(way[at].1.iter().flat_map(|block| code_of(*block)));
+    for (block, between) in way[..at].iter().rev() {
+        code_of(*block).iter().for_each(|instruction| registers.step(instruction));
+        registers.forget(between.iter().flat_map(|block| code_of(*block)));
+    }
+    Some(Entry { offset, origins: origin::of_loop(round, &registers) })
 }
 
 fn calls(instruction: &Instruction) -> bool {
@@ -193,6 +235,33 @@ impl Graph {
             }
         }
         self.dominator[inner].is_some()
+    }
+
+    /// The blocks that every way to a loop passes, the nearest first, as far as they are `beside` it; with each the blocks that may lie
+    /// between it and the one before.
+    fn way_to(
+        &self,
+        header: usize,
+        body: &BTreeSet<usize>,
+        beside: impl Fn(usize) -> bool,
+    ) -> Vec<(usize, Vec<usize>)> {
+        let mut way = Vec::new();
+        let mut at = header;
+        while let Some(next) = self.dominator[at].filter(|next| *next != at && beside(*next)) {
+            let mut between = BTreeSet::new();
+            let mut open = vec![at];
+            while let Some(block) = open.pop() {
+                let new = |from: &usize| *from != next && !body.contains(from);
+                for from in self.before[block].iter().copied().filter(new) {
+                    if from != at && between.insert(from) {
+                        open.push(from);
+                    }
+                }
+            }
+            way.push((next, between.into_iter().collect()));
+            at = next;
+        }
+        way
     }
 
     /// Adds the blocks that lead to `latch` without passing `header`.

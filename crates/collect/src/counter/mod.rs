@@ -3,8 +3,10 @@
 //! - `choose` — which functions, from samples.
 //! - `place` — at which instruction.
 //! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
+//! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
+//! - `survey` — where the walks of hot loops begin, and how long they are.
 //! - `uprobe` — one probe in one process.
 //!
 //! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
@@ -15,16 +17,18 @@
 pub(crate) mod choose;
 pub(crate) mod loops;
 pub(crate) mod place;
+pub(crate) mod origin;
 mod standing;
+mod survey;
 mod uprobe;
-mod walk;
+pub(crate) mod walk;
 
 use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, ProbeTables, SLOTS, Slot};
 use crate::clock;
 use crate::image::Image;
 use loops::Loop;
 pub(crate) use place::Placement;
-use slowpath_recording::tables::{Call, Window};
+use slowpath_recording::tables::{Call, WalkBurst, Window};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +36,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 pub(crate) use uprobe::Uprobe;
+use walk::Work;
 
 /// Share of the elapsed time that hits may take, all probes together.
 const BUDGET: f64 = 0.015;
@@ -111,11 +116,20 @@ pub(crate) enum Told {
         offset: u64,
         kind: &'static str,
     },
-    /// The loops of a function that was hot.
+    /// The loops of a function that was hot, and what all of its code does.
     Loops {
         function: u32,
         loops: Arc<[Loop]>,
+        work: Work,
     },
+    /// The entries of a function, or of one of its loops (by its place among them), are looked at.
+    Walk {
+        walk: u32,
+        process: u32,
+        function: u32,
+        of: Option<usize>,
+    },
+    Burst(WalkBurst),
     Window(Window),
     Call(Call),
     /// A probe could not be placed.
@@ -168,6 +182,10 @@ pub(crate) struct Counter {
     /// Loops of functions that do work of their own, and which of them are counted in which process.
     loops: HashMap<u32, Arc<[Loop]>>,
     counted_loops: HashSet<(u32, u32, usize)>,
+    /// Walks that are looked at, and every one that was, by process, function and loop.
+    surveys: Vec<survey::Survey>,
+    surveyed: HashSet<(u32, u32, Option<usize>)>,
+    walks: u32,
     free: Vec<usize>,
     numbers: u32,
     spent_ns: u64,
@@ -176,7 +194,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    pub(crate) fn new(tables: ProbeTables, first_probe: u32, told: Sender<Told>) -> Counter {
+    pub(crate) fn new(tables: ProbeTables, first_probe: u32, first_walk: u32, told: Sender<Told>) -> Counter {
         Counter {
             tables,
             probes: Vec::new(),
@@ -184,6 +202,9 @@ impl Counter {
             refused: HashSet::new(),
             loops: HashMap::new(),
             counted_loops: HashSet::new(),
+            surveys: Vec::new(),
+            surveyed: HashSet::new(),
+            walks: first_walk,
             free: (0..SLOTS).rev().collect(),
             numbers: first_probe,
             spent_ns: 0,
@@ -194,8 +215,8 @@ impl Counter {
 
     pub(crate) fn run(mut self, orders: Receiver<Order>) {
         loop {
-            let trial =
-                self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed));
+            let trial = self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed))
+                || self.surveys.iter().any(survey::Survey::stands);
             match orders.recv_timeout(Duration::from_micros(if trial { 500 } else { 4000 })) {
                 Ok(order) => self.obey(order),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -207,8 +228,11 @@ impl Counter {
             for index in 0..self.probes.len() {
                 self.look(index);
             }
-            self.open_next();
+            if !self.look_at_walks() {
+                self.open_next();
+            }
         }
+        self.ends_surveys();
         for index in 0..self.probes.len() {
             self.close(index, "end");
         }
@@ -231,6 +255,7 @@ impl Counter {
                 self.probes.retain(|probe| probe.candidate.process != process);
                 self.refused.retain(|(of, _)| *of != process);
                 self.counted_loops.retain(|(of, ..)| *of != process);
+                self.drop_surveys(process);
                 self.reindex();
             }
             Order::Choose(candidates) => {
@@ -289,11 +314,13 @@ impl Counter {
             None => {
                 let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
                 let loops: Arc<[Loop]> = code.map(loops::loops).unwrap_or_default().into();
-                self.tell(Told::Loops { function: candidate.function, loops: loops.clone() });
+                let work = code.map_or(Work::Calculates, walk::work_of_function);
+                self.tell(Told::Loops { function: candidate.function, loops: loops.clone(), work });
                 self.loops.insert(candidate.function, loops.clone());
                 loops
             }
         };
+        self.take_up(candidate, &loops);
         let seldom = match self.by_function.get(&key) {
             Some(index) => self.is_entered_seldom(*index),
             None => self.refused.contains(&key),
@@ -374,6 +401,7 @@ impl Counter {
                 children_used: children.len() as u32,
                 children: [0; CHILDREN],
                 stop_at: standing.stop_at,
+                ..Slot::default()
             };
             for (place, child) in slot.children.iter_mut().zip(&children) {
                 *place = self.probes[*child].slot as u32;

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Counter {
-    fn affordable(&self) -> bool {
+    pub(super) fn affordable(&self) -> bool {
         let elapsed = clock::now_ns().saturating_sub(self.started_ns) as f64;
         (self.spent_ns as f64) < BUDGET * elapsed + 10e6
     }

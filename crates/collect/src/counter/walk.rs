@@ -1,7 +1,7 @@
 //! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), move
 //! things about, or calculate.
 
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::HashSet;
 
 /// What a loop does.
@@ -102,6 +102,12 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     }
 }
 
+/// What a function whose bytes are `code` does. What it calls is not looked at.
+pub(super) fn work_of_function(code: &[u8]) -> Work {
+    let code: Vec<Instruction> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
+    work(code.iter(), code.iter().any(makes_a_frame))
+}
+
 /// `mov rbp, rsp`: from here on variables may be found by the frame pointer.
 pub(super) fn makes_a_frame(instruction: &Instruction) -> bool {
     instruction.mnemonic() == Mnemonic::Mov
@@ -155,6 +161,17 @@ fn kind(instruction: &Instruction) -> Kind {
         M::Pcmpeqb | M::Pcmpeqw | M::Pcmpeqd | M::Pmovmskb | M::Vpcmpeqb | M::Vpcmpeqd | M::Vpmovmskb => {
             Kind::Plain
         }
+        // What comparisons gave, put together.
+        M::Pcmpeqq | M::Pcmpgtd | M::Vpcmpeqw | M::Vpcmpeqq | M::Por | M::Pand | M::Pandn | M::Vpor | M::Vpand => {
+            Kind::Plain
+        }
+        M::Packssdw | M::Packsswb | M::Vpackssdw | M::Vpacksswb | M::Movmskps | M::Movmskpd | M::Vmovmskps => {
+            Kind::Plain
+        }
+        M::Pshufd | M::Vpermq | M::Vpcmpub | M::Vpcmpb | M::Vpcmpud | M::Kortestb | M::Kortestd | M::Kortestq => {
+            Kind::Plain
+        }
+        M::Kmovb | M::Kmovd | M::Kmovq | M::Korb | M::Kord | M::Korq | M::Vextracti128 => Kind::Plain,
         M::Ptest | M::Vptest | M::Bsf | M::Tzcnt | M::Ucomisd | M::Ucomiss | M::Movsd | M::Movss => {
             Kind::Plain
         }
@@ -190,7 +207,6 @@ fn is_condition(instruction: &Instruction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iced_x86::{Decoder, DecoderOptions};
 
     fn of(code: &[u8]) -> Work {
         let code: Vec<Instruction> =

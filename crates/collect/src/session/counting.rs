@@ -9,7 +9,7 @@ impl Session {
         let Some(bpf) = &self.bpf else { return };
         let (orders, receive) = channel();
         let (tell, told) = channel();
-        let counter = bpf.probes().map(|tables| Counter::new(tables, self.probes, tell));
+        let counter = bpf.probes().map(|tables| Counter::new(tables, self.probes, self.walks, tell));
         match counter {
             Ok(counter) => match std::thread::Builder::new().spawn(move || counter.run(receive)) {
                 Ok(thread) => self.counter = Some(CounterThread { orders, told, thread }),
@@ -85,14 +85,16 @@ impl Session {
                 self.probes = self.probes.max(probe + 1);
                 tables.probes.push(Probe { probe, process, location, kind: kind.to_owned(), offset });
             }
-            Told::Loops { function, loops } => {
+            Told::Loops { function, loops, work } => {
                 let live = self.stacks.live(function).clone();
-                if self.looked_at.insert((live.module, live.range.start)) {
+                if !self.looked_at.contains_key(&(live.module, live.range.start)) {
                     let place = Place::Native { module: live.module, svma: live.range.start };
                     let image = self.world.image(live.module);
                     let location = self.stacks.location(place, image, &mut tables.locations);
                     let first = self.loops;
+                    self.looked_at.insert((live.module, live.range.start), first);
                     self.loops += loops.len() as u32;
+                    tables.bodies.push(Body { location, work: work.name().to_owned() });
                     tables.loops.extend(loops.iter().zip(first..).map(|(one, number)| Loop {
                         loop_number: number,
                         location,
@@ -102,6 +104,17 @@ impl Session {
                     }));
                 }
             }
+            Told::Walk { walk, process, function, of } => {
+                let live = self.stacks.live(function).clone();
+                let place = Place::Native { module: live.module, svma: live.range.start };
+                let image = self.world.image(live.module);
+                let location = self.stacks.location(place, image, &mut tables.locations);
+                let first = self.looked_at.get(&(live.module, live.range.start));
+                let loop_number = of.zip(first).map(|(of, first)| first + of as u32);
+                self.walks = self.walks.max(walk + 1);
+                tables.walks.push(Walk { walk, process, location, loop_number });
+            }
+            Told::Burst(burst) => tables.walk_bursts.push(burst),
             Told::Window(window) => tables.windows.push(window),
             Told::Call(call) if !self.grain.keeps(call.time_ns) => {}
             Told::Call(call) => tables.calls.push(call),

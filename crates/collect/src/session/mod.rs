@@ -29,7 +29,7 @@ use maps::executable_mapping;
 use own_code::OwnCode;
 use slowpath_files::Folder;
 use slowpath_recording::about::State;
-use slowpath_recording::tables::{Call, Loop, Probe};
+use slowpath_recording::tables::{Beginning, Body, Call, Loop, Probe, Walk};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -78,8 +78,9 @@ pub(crate) struct Session {
     tracer: Tracer,
     probes: u32,
     loops: u32,
-    /// Functions whose loops were reported: module and first address.
-    looked_at: HashSet<(u32, u64)>,
+    walks: u32,
+    /// Functions whose loops were reported, by module and first address: the number of the first of them.
+    looked_at: HashMap<(u32, u64), u32>,
     calls_by_probe: u64,
     pending: Vec<Item>,
     records: Vec<Record>,
@@ -127,7 +128,8 @@ impl Session {
             tracer: Tracer::default(),
             probes: 0,
             loops: 0,
-            looked_at: HashSet::new(),
+            looked_at: HashMap::new(),
+            walks: 0,
             calls_by_probe: 0,
             pending: Vec::new(),
             records: Vec::new(),
@@ -360,6 +362,12 @@ impl Session {
                     peak_memory_bytes: peak_pages * PAGE,
                 };
                 self.exit(pid, tid, time, Some(usage));
+            }
+            Event::Walk { probe: walk, tid, time, cpu_ns, beginnings, .. } => {
+                let thread = self.world.thread_number(tid);
+                let (addresses, contents) = beginnings.iter().copied().unzip();
+                let beginning = Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents };
+                self.writer.tables.beginnings.push(beginning);
             }
             // A running count loses nothing but moments.
             Event::Call { time, .. } if !self.grain.keeps(time) => self.calls_by_probe += 1,

@@ -14,7 +14,7 @@ pub fn assert_whole(recording: &Recording) {
     }
     numbered! {
         modules module; processes process; threads thread; locations location; functions function; stacks stack;
-        probes probe; loops loop_number; files file;
+        probes probe; loops loop_number; walks walk; files file;
     }
     // From a column of one table to the rows of another.
     macro_rules! refers {
@@ -32,6 +32,8 @@ pub fn assert_whole(recording: &Recording) {
         locations module modules; stacks parent stacks; stacks location locations; functions module modules;
         frames location locations; frames function functions; samples thread threads; samples stack stacks;
         probes process processes; probes location locations; loops location locations; loops parent loops;
+        bodies location locations; walks process processes; walks location locations; walks loop_number loops;
+        walk_bursts walk walks; beginnings walk walks; beginnings thread threads;
         windows probe probes; calls thread threads; calls probe probes; calls under probes;
         syscalls thread threads; syscalls file files; syscalls stack stacks;
         waits thread threads; waits file files; waits stack stacks; waits waker threads; waits waker_stack stacks;
@@ -41,6 +43,7 @@ pub fn assert_whole(recording: &Recording) {
     assert!(tables.processes.iter().all(|row| row.parent.is_none_or(|parent| parent < row.process)));
     assert!(tables.stacks.iter().all(|row| row.parent.is_none_or(|parent| parent < row.stack)));
     assert!(tables.loops.iter().all(|row| row.parent.is_none_or(|parent| parent < row.loop_number)));
+    assert!(tables.beginnings.iter().all(|row| row.addresses.len() == row.contents.len()));
     deep_enough(recording);
     in_order(recording);
     can_be_added(recording);
@@ -71,6 +74,7 @@ fn in_order(recording: &Recording) {
         stretch(row.start_ns, row.end_ns.unwrap_or(LAST));
     }
     tables.windows.iter().for_each(|row| stretch(row.start_ns, row.end_ns));
+    tables.walk_bursts.iter().for_each(|row| stretch(row.start_ns, row.end_ns));
     tables.syscalls.iter().for_each(|row| stretch(row.time_ns, row.end_ns));
     tables.mappings.iter().for_each(|row| stretch(0, row.time_ns));
     tables.waits.iter().for_each(|row| stretch(row.duration_ns, LAST));
@@ -80,7 +84,7 @@ fn in_order(recording: &Recording) {
             assert!(tables.$table.last().is_none_or(|row| row.time_ns <= LAST));)*
         };
     }
-    sorted! { samples calls syscalls waits }
+    sorted! { samples calls syscalls waits beginnings }
     assert!(tables.frames.is_sorted_by_key(|row| (row.location, row.depth)));
     assert!(tables.slices.is_sorted_by_key(|row| (row.process, row.slice)));
     assert!(tables.slice_calls.is_sorted_by_key(|row| (row.process, row.slice)));
@@ -102,7 +106,7 @@ fn can_be_added(recording: &Recording) {
         };
     }
     adds_up! {
-        processes cpu_ns; processes user_ns; processes tracing_ns; threads cpu_ns; samples weight_ns; windows hits;
+        processes cpu_ns; processes user_ns; processes tracing_ns; threads cpu_ns; samples weight_ns; windows hits; walk_bursts entries; walk_bursts rounds;
         syscalls count; syscalls duration_ns; syscalls blocked_ns; syscalls bytes; waits duration_ns;
         slices calls; slices self_instructions; slices instructions; slice_calls calls; slice_calls instructions;
     }

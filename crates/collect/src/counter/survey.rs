@@ -1,0 +1,266 @@
+//! Where walks begin, and how long they are: short bursts of probes at the entries of hot loops that only look at things, and of
+//! functions that do much work of their own.
+//!
+//! A burst of *beginnings* notes for some dozens of walks in a row the address that each begins at and what is there; it stands beside
+//! other probes. A burst of *lengths* counts entries and rounds of the loop at the same time; while it stands no other probe is opened, for
+//! its hits are many. What follows from them is left to the diagnosis.
+
+use super::loops::Loop;
+use super::origin::{self, ORIGINS, Origin};
+use super::*;
+use crate::bpf::{MODE_WALK, SlotOrigin};
+use crate::counter::walk::Work;
+use iced_x86::{Decoder, DecoderOptions};
+
+/// Loops and functions of one process that are looked at, and in all: each takes up to two slots.
+const OF_PROCESS: usize = 6;
+const IN_ALL: usize = 16;
+/// Walks in a burst of beginnings: enough to distinguish one beginning in ten from all the same.
+const BEGINNINGS: u64 = 64;
+/// The longest burst of beginnings, ns: walks of 10 ms are seen 25 times.
+const BEGINNINGS_NS: u64 = 250_000_000;
+/// A burst of lengths ends after so many entries, rounds (2 ms of hits) or ns.
+const LENGTHS_ENTRIES: u64 = 32;
+const LENGTHS_ROUNDS: u64 = 3_000;
+const LENGTHS_NS: u64 = 20_000_000;
+/// The least time between two bursts, ns; ever longer as the program runs: half of the time so far, which makes seven bursts in a second
+/// and thirty in an hour.
+const PAUSE_NS: u64 = 60_000_000;
+const PAUSE_PART: u64 = 2;
+/// CPU time of the target that a hit takes that notes a beginning, and the making of a probe with the hits until it is taken out, ns.
+const NOTED_NS: u64 = 2_000;
+const MADE_NS: u64 = 500_000;
+/// Every so many bursts one is of lengths.
+const TURN: u32 = 3;
+
+/// A loop or function whose entries are looked at.
+pub(super) struct Survey {
+    number: u32,
+    candidate: Candidate,
+    /// Offset of the probe, and what it computes.
+    offset: u64,
+    origins: Vec<Origin>,
+    /// Of a loop, an instruction that is executed once in each round.
+    round: Option<u64>,
+    slot: usize,
+    round_slot: Option<usize>,
+    standing: Option<Standing>,
+    generation: u32,
+    bursts: u32,
+    again_ns: u64,
+}
+
+struct Standing {
+    entry: Uprobe,
+    /// While lengths are measured.
+    rounds: Option<Uprobe>,
+    opened_ns: u64,
+}
+
+impl Counter {
+    /// Takes up the walking loops of a hot function, and the function itself where it is entered often.
+    pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
+        let share = |one: &Loop| -> f64 {
+            let inside = candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
+            inside.map(|(_, share)| share).sum()
+        };
+        for (at, one) in loops.iter().enumerate() {
+            if one.work != Work::Walks || share(one) < choose::SHARE {
+                continue;
+            }
+            let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
+            self.survey(candidate, Some(at), entry.offset, &entry.origins, one.count_at);
+        }
+        let known = self.by_function.get(&(candidate.process, candidate.function));
+        if !known.is_some_and(|index| self.is_entered_often(*index)) {
+            return;
+        }
+        let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
+        let Some(code) = code else { return };
+        let Some(placement) = place::entry(code, candidate.start, candidate.image.go) else { return };
+        let before: Vec<_> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
+            .into_iter()
+            .take_while(|instruction| instruction.ip() < placement.offset)
+            .collect();
+        let arguments = origin::of_arguments(before.iter(), candidate.image.go);
+        if !arguments.is_empty() {
+            self.survey(candidate, None, placement.offset, &arguments, None);
+        }
+    }
+
+    /// Whether a function's probe was hit at least so often that a burst of beginnings is soon full.
+    fn is_entered_often(&self, index: usize) -> bool {
+        let probe = &self.probes[index];
+        let least = BEGINNINGS as f64 * 1e9 / BEGINNINGS_NS as f64;
+        match &probe.standing {
+            Some(standing) if standing.trial => false,
+            Some(standing) => rate(self.hits(index), clock::now_ns() - standing.opened_ns) >= least,
+            None => probe.rate >= least,
+        }
+    }
+
+    fn survey(&mut self, candidate: &Candidate, of: Option<usize>, offset: u64, origins: &[Origin], round: Option<u64>) {
+        let process = candidate.process;
+        let here = self.surveys.iter().filter(|survey| survey.candidate.process == process).count();
+        if here >= OF_PROCESS || self.surveys.len() >= IN_ALL || !self.surveyed.insert((process, candidate.function, of)) {
+            return;
+        }
+        let Some(slot) = self.free.pop() else { return };
+        let round_slot = round.and_then(|_| self.free.pop());
+        let number = self.walks;
+        self.walks += 1;
+        self.tell(Told::Walk { walk: number, process, function: candidate.function, of });
+        self.surveys.push(Survey {
+            number,
+            candidate: candidate.clone(),
+            offset,
+            origins: origins.to_vec(),
+            round: round.filter(|_| round_slot.is_some()),
+            slot,
+            round_slot,
+            standing: None,
+            generation: 0,
+            bursts: 0,
+            again_ns: 0,
+        });
+    }
+
+    /// Ends the surveys of a process that is gone.
+    pub(super) fn drop_surveys(&mut self, process: u32) {
+        for at in 0..self.surveys.len() {
+            if self.surveys[at].candidate.process == process {
+                self.end_burst(at);
+                self.free.push(self.surveys[at].slot);
+                self.free.extend(self.surveys[at].round_slot);
+            }
+        }
+        self.surveys.retain(|survey| survey.candidate.process != process);
+        self.surveyed.retain(|(of, ..)| *of != process);
+    }
+
+    /// Ends bursts that are over and begins others. Returns whether no probe may be opened now: lengths are measured, or wait for the
+    /// probes that stand to be done.
+    pub(super) fn look_at_walks(&mut self) -> bool {
+        let now = clock::now_ns();
+        for at in 0..self.surveys.len() {
+            if self.is_over(at, now) {
+                self.end_burst(at);
+            }
+        }
+        if self.surveys.iter().any(Survey::measures_lengths) {
+            return true;
+        }
+        let busy = self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed));
+        let mut due: Vec<usize> = (0..self.surveys.len())
+            .filter(|at| self.surveys[*at].standing.is_none() && self.surveys[*at].again_ns <= now)
+            .collect();
+        due.sort_by_key(|at| self.surveys[*at].again_ns);
+        for at in due {
+            if !self.affordable() {
+                return false;
+            }
+            let lengths = self.surveys[at].round.is_some() && self.surveys[at].bursts % TURN == 1;
+            let others = self.surveys.iter().any(|survey| survey.standing.is_some());
+            if lengths && (busy || others) {
+                return true;
+            }
+            self.begin_burst(at, lengths);
+            if lengths {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub(super) fn ends_surveys(&mut self) {
+        for at in 0..self.surveys.len() {
+            self.end_burst(at);
+        }
+    }
+
+    fn is_over(&self, at: usize, now: u64) -> bool {
+        let survey = &self.surveys[at];
+        let Some(standing) = &survey.standing else { return false };
+        let age = now - standing.opened_ns;
+        let reached = |slot: usize| self.tables.totals.get(slot).stopped_ns.load(Ordering::Relaxed) > 0;
+        let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
+        reached(survey.slot) || survey.round_slot.is_some_and(|slot| standing.rounds.is_some() && reached(slot)) || age >= longest
+    }
+
+    fn begin_burst(&mut self, at: usize, lengths: bool) {
+        let survey = &mut self.surveys[at];
+        survey.generation += 1;
+        let (generation, number) = (survey.generation, survey.number);
+        let pause = clock::now_ns() + 10 * PAUSE_NS;
+        let Some(base) = survey.candidate.image.offset_of_svma(survey.candidate.start) else {
+            survey.again_ns = u64::MAX;
+            return;
+        };
+        let mut entry = Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
+        if lengths {
+            (entry.mode, entry.stop_at) = (MODE_COUNT, LENGTHS_ENTRIES);
+        }
+        entry.origins_used = survey.origins.len().min(ORIGINS) as u32;
+        for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
+            *to = SlotOrigin::from(from);
+        }
+        let rounds = Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_ROUNDS, ..Slot::default() };
+        let (pid, file) = (survey.candidate.pid, survey.candidate.file.clone());
+        let (offset, slot) = (base + survey.offset, survey.slot);
+        let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
+        let open = |slot: usize, row: Slot, offset: u64| {
+            let total = self.tables.totals.get(slot);
+            total.count.store(0, Ordering::Relaxed);
+            total.stopped_ns.store(0, Ordering::Relaxed);
+            total.first_ns.store(0, Ordering::Relaxed);
+            self.tables.set(slot, row).ok()?;
+            Uprobe::open(&self.tables, pid, &file, offset, u64::from(generation) << 16 | slot as u64).ok()
+        };
+        let entry = open(slot, entry, offset);
+        let rounds = round.and_then(|(round, slot)| open(slot, rounds, base + round));
+        // What cannot be probed is left alone: that the counter reports for functions.
+        self.surveys[at].again_ns = pause;
+        self.surveys[at].standing = match entry {
+            Some(entry) if lengths == rounds.is_some() => {
+                Some(Standing { entry, rounds, opened_ns: clock::now_ns() })
+            }
+            _ => None,
+        };
+    }
+
+    fn end_burst(&mut self, at: usize) {
+        let Some(standing) = self.surveys[at].standing.take() else { return };
+        let survey = &self.surveys[at];
+        let read = |slot: usize| {
+            let total = self.tables.totals.get(slot);
+            let (stopped, first) = (total.stopped_ns.load(Ordering::Relaxed), total.first_ns.load(Ordering::Relaxed));
+            (total.count.load(Ordering::Relaxed), (stopped > 0).then_some(stopped), first)
+        };
+        let (entries, stopped, first) = read(survey.slot);
+        let rounds = standing.rounds.as_ref().and(survey.round_slot).map(|slot| read(slot).0);
+        let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
+        let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
+        let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
+        self.spent_ns += MADE_NS + entries * NOTED_NS + rounds.unwrap_or(0) * place::HIT_COST_NS;
+        // Closing takes a breakpoint out at once and then waits until no CPU is in the handler: in a thread of its own, as in `close`.
+        for probe in standing.rounds.into_iter().chain([standing.entry]) {
+            let _ = std::thread::Builder::new().spawn(move || drop(probe));
+        }
+        let survey = &mut self.surveys[at];
+        survey.bursts += 1;
+        survey.again_ns = end + PAUSE_NS.max(elapsed / PAUSE_PART);
+        // Before its first entry a burst shows nothing of how often there is one.
+        self.tell(Told::Burst(WalkBurst { walk: number, start_ns: start, end_ns: end, entries, rounds }));
+    }
+}
+
+impl Survey {
+    /// Whether its probes stand.
+    pub(super) fn stands(&self) -> bool {
+        self.standing.is_some()
+    }
+
+    fn measures_lengths(&self) -> bool {
+        self.standing.as_ref().is_some_and(|standing| standing.rounds.is_some())
+    }
+}
