@@ -73,14 +73,14 @@ pub fn remove(rm: &Rm) -> Done {
 /// `slowpath causes`.
 pub fn causes(name: Option<&str>) -> Done {
     let Some(name) = name else {
-        for (name, page) in slowpath_diagnose::causes::PAGES {
-            let title = page.lines().next().unwrap_or_default().trim_start_matches("# ");
-            say(&shown!("{:24} {}\n", name, title))?;
+        for cause in slowpath_diagnose::causes::ALL {
+            let title = cause.page.lines().next().unwrap_or_default().trim_start_matches("# ");
+            say(&shown!("{:24} {}\n", cause.slug, title))?;
         }
         return Ok(0);
     };
-    match slowpath_diagnose::causes::page(name) {
-        Some(page) => say(&Shown::lines(page)).map(|()| 0),
+    match slowpath_diagnose::causes::named(name) {
+        Some(cause) => say(&Shown::lines(cause.page)).map(|()| 0),
         None => Err(failed(format!("there is no cause named {name}: `slowpath causes` lists them"))),
     }
 }

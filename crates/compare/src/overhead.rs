@@ -5,7 +5,8 @@
 
 use crate::scale::{Functions, Point, Scaling, functions};
 use serde::Serialize;
-use slowpath_diagnose::findings::{Basis, Cause, Confidence, Fact, Finding, Series, Sure};
+use slowpath_diagnose::causes::CALL_OVERHEAD;
+use slowpath_diagnose::findings::{Basis, Confidence, Fact, Finding, Series, Sure};
 use slowpath_recording::Recording;
 use slowpath_stats::affine;
 
@@ -143,7 +144,7 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
     let total = overhead.calls * call_ns;
     let cost = overhead.calls * overhead.fixed_ns;
     Finding {
-        cause: Cause::CallOverhead,
+        cause: CALL_OVERHEAD.cause(),
         title: "high fixed cost per call".to_owned(),
         confidence: Confidence::Likely,
         basis: Basis::Cpu,
@@ -226,7 +227,7 @@ mod tests {
         let told = judged(360.0, 0.5);
         assert_eq!(told.findings.len(), 1);
         let finding = &told.findings[0];
-        assert_eq!(finding.cause, Cause::CallOverhead);
+        assert_eq!(finding.cause, "call-overhead");
         assert!(finding.explanation[0].starts_with("360 ns of the 1080 ns"), "{:?}", finding.explanation);
         assert!(finding.explanation[1].contains("at 720 bytes"), "{:?}", finding.explanation);
         assert!(finding.explanation[2].contains("13 % at 1440 bytes"), "{:?}", finding.explanation);

@@ -2,10 +2,12 @@
 //! function of a library everything between the two goes through.
 
 use crate::Evidence;
-use crate::candidate::{Candidate, Gate};
+use crate::candidate::Candidate;
+use crate::causes::Spec;
 use crate::causes::runtime;
 use crate::causes::words::base_name;
-use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Sure};
+use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Sure};
+use crate::gate::Gate;
 use slowpath_recording::tables::{File, Syscall};
 use std::collections::HashMap;
 
@@ -204,7 +206,7 @@ pub fn name(number: u32) -> String {
 
 /// What a finding of a cause in system calls is made of.
 pub(crate) struct Draft<'s> {
-    pub cause: Cause,
+    pub cause: &'static Spec,
     pub title: &'s str,
     pub confidence: Confidence,
     pub basis: Basis,
@@ -241,7 +243,7 @@ impl Draft<'_> {
         };
         let cost = self.cost_ns.min(total);
         let finding = Finding {
-            cause: self.cause,
+            cause: self.cause.cause(),
             title: self.title.to_owned(),
             confidence: self.confidence,
             basis: self.basis,
@@ -250,7 +252,7 @@ impl Draft<'_> {
             gain_ns: self.gain_ns.min(cost) as u64,
             cost_instructions: None,
             gain_instructions: None,
-            fingerprint: format!("{}|{}|{}", self.cause.slug(), frame.module, frame.function),
+            fingerprint: format!("{}|{}|{}", self.cause.slug, frame.module, frame.function),
             function: frame.function,
             module: frame.module,
             file: frame.file,

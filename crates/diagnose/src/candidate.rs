@@ -5,51 +5,8 @@
 use crate::Evidence;
 use crate::causes::words::base_name;
 use crate::findings::{Basis, Finding};
+use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-
-/// What a part must save of its gate to be looked at at all: a thousand of them still make a finding.
-const PART: f64 = 0.001;
-
-/// What a finding must save to be reported.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gate {
-    /// This share (0 to 1) of the run's time.
-    pub share: f64,
-    /// … and this long in each run, ns.
-    pub least_ns: f64,
-    /// Which time.
-    pub of: Whole,
-}
-
-/// The time that a gain is a share of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whole {
-    /// CPU time.
-    Cpu,
-    /// Elapsed time.
-    Elapsed,
-    /// The longer of both: in a program that mostly waits half of the CPU time is little.
-    Longer,
-}
-
-impl Gate {
-    /// The gain that it takes, over all joined runs, ns.
-    pub fn needed_ns(&self, evidence: &Evidence<'_>) -> f64 {
-        let about = &evidence.recording.about;
-        let elapsed = about.wall_ns.saturating_sub(about.tracing_wall_ns) as f64;
-        let whole = match self.of {
-            Whole::Cpu => evidence.cpu_ns,
-            Whole::Elapsed => elapsed,
-            Whole::Longer => evidence.cpu_ns.max(elapsed),
-        };
-        (self.share * whole).max(self.least_ns * f64::from(about.runs.max(1)))
-    }
-
-    /// Whether a gain in one process is worth being added up.
-    pub fn may_pass(&self, evidence: &Evidence<'_>, gain_ns: f64) -> bool {
-        gain_ns > 0.0 && gain_ns >= PART * self.needed_ns(evidence)
-    }
-}
 
 /// A finding that has not been added up yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +58,7 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
     let (cost_instructions, gain_instructions) =
         (instructions(|one| one.cost_instructions), instructions(|one| one.gain_instructions));
     let gate = parts[0].gate;
-    if gate.is_some_and(|gate| (gain_ns as f64) < gate.needed_ns(evidence)) {
+    if gate.is_some_and(|gate| (gain_ns as f64) < gate.needed(evidence)) {
         return None;
     }
     let total = match parts[0].finding.basis {

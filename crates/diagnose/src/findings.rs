@@ -8,59 +8,26 @@ use std::collections::BTreeMap;
 /// Version of the JSON that these types serialize to.
 pub const SCHEMA: u32 = 1;
 
-/// Why a program is slow. The names are part of the JSON and of `docs/causes/`.
+/// Why a program is slow: the name of one of [`crate::causes::ALL`]. It is part of the JSON and of fingerprints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// Each call of a function costs more than the one before.
-    SuperlinearWork,
-    /// One unchanged file is read again and again.
-    RedundantFileAccess,
-    /// A process is started for every operation.
-    ProcessPerOperation,
-    /// Bytes are moved a few at a time.
-    SmallIo,
-    /// Paths are tried and missed again and again.
-    FailedLookups,
-    /// Every operation waits for the disk.
-    SyncPerOperation,
-    /// The program waits instead of working.
-    Waiting,
-    /// Allocation costs more than the work.
-    AllocationChurn,
-    /// Work is done while others wait for a lock.
-    LockContention,
-    /// The fixed cost of a call outweighs its work.
-    CallOverhead,
-    /// The same is computed again and again.
-    RedundantComputation,
-    /// The same thing is built twice at once.
-    DuplicateBuild,
-    /// Results that nobody reads.
-    DeadWork,
-    /// The hot code was built without optimisation.
-    UnoptimizedBuild,
-}
+#[serde(transparent)]
+pub struct Cause(&'static str);
 
 impl Cause {
+    /// Only a cause in the list has a name.
+    pub(crate) const fn named(slug: &'static str) -> Cause {
+        Cause(slug)
+    }
+
     /// The name used in JSON, in `docs/causes/` and by `slowpath causes`.
     pub fn slug(self) -> &'static str {
-        match self {
-            Cause::SuperlinearWork => "superlinear-work",
-            Cause::RedundantFileAccess => "redundant-file-access",
-            Cause::ProcessPerOperation => "process-per-operation",
-            Cause::SmallIo => "small-io",
-            Cause::FailedLookups => "failed-lookups",
-            Cause::SyncPerOperation => "sync-per-operation",
-            Cause::Waiting => "waiting",
-            Cause::AllocationChurn => "allocation-churn",
-            Cause::LockContention => "lock-contention",
-            Cause::CallOverhead => "call-overhead",
-            Cause::RedundantComputation => "redundant-computation",
-            Cause::DuplicateBuild => "duplicate-build",
-            Cause::DeadWork => "dead-work",
-            Cause::UnoptimizedBuild => "unoptimized-build",
-        }
+        self.0
+    }
+}
+
+impl PartialEq<&str> for Cause {
+    fn eq(&self, slug: &&str) -> bool {
+        self.0 == *slug
     }
 }
 

@@ -4,7 +4,8 @@
 //! - [`Evidence`] — a recording with the indexes that causes share.
 //! - [`calls`] — system calls with the indexes that causes share.
 //! - [`causes`] — one file a cause, all of one function type.
-//! - [`candidate`] — what causes see, added up over processes and runs, and whether it saves enough to be a finding.
+//! - [`candidate`] — what causes see, added up over processes and runs.
+//! - [`gate`] — whether that saves enough to be a finding.
 //! - [`findings`] — what comes out: plain values.
 //! - [`syscalls`](mod@syscalls) — system calls added up, for people to look at.
 //! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
@@ -14,6 +15,7 @@ pub mod candidate;
 pub mod causes;
 mod evidence;
 pub mod findings;
+pub mod gate;
 mod hot;
 mod leads;
 pub mod resolve;
@@ -33,7 +35,7 @@ const SHORT_NS: u64 = 300_000_000;
 /// Everything that a recording says.
 pub fn diagnose(recording: &Recording) -> Findings {
     let evidence = Evidence::new(recording);
-    let candidates = causes::ALL.iter().flat_map(|(_, cause)| cause(&evidence)).collect();
+    let candidates = causes::candidates(&evidence);
     let mut findings = candidate::merged(&evidence, candidates);
     let gain = |finding: &Finding| (finding.gain_ns, finding.gain_instructions);
     findings.sort_by(|a, b| gain(b).cmp(&gain(a)).then_with(|| a.fingerprint.cmp(&b.fingerprint)));

@@ -4,7 +4,6 @@ mod common;
 #[path = "common/traced.rs"]
 mod traced;
 
-use slowpath_diagnose::findings::Cause;
 use slowpath_recording::Recording;
 use traced::{MS, Mode, Traced, US, WORK, only, silent};
 
@@ -35,7 +34,7 @@ fn writers(processes: u32, calls: u32, cpu_ms: u64, joined: bool) -> Recording {
 
 #[test]
 fn a_hundred_processes_that_each_lose_a_hundredth_are_one_finding() {
-    let finding = only(&writers(100, 1_000, 2_000, false), Cause::SmallIo);
+    let finding = only(&writers(100, 1_000, 2_000, false), "small-io");
     assert!((0.95e9..=1.0e9).contains(&(finding.gain_ns as f64)), "{}", finding.gain_ns);
     assert!((0.45..=0.55).contains(&finding.share));
     let said = finding.explanation.join("\n");
@@ -45,7 +44,7 @@ fn a_hundred_processes_that_each_lose_a_hundredth_are_one_finding() {
 #[test]
 fn joined_runs_say_what_one_of_them_says() {
     for runs in [1, 2, 10, 100] {
-        let finding = only(&writers(runs, 1_000, 20 * u64::from(runs), true), Cause::SmallIo);
+        let finding = only(&writers(runs, 1_000, 20 * u64::from(runs), true), "small-io");
         assert!((0.45..=0.55).contains(&finding.share), "{}", finding.share);
         assert!(!finding.explanation.join("\n").contains("processes"), "{:?}", finding.explanation);
         // Below the gate in each run is below it in all.
@@ -62,7 +61,7 @@ fn two_files_written_at_one_place_of_one_process_are_one_finding_and_no_two_proc
             traced.call(WRITE, Some(file), 20, 10 * US);
         }
     }
-    let finding = only(&traced.recording(40 * MS), Cause::SmallIo);
+    let finding = only(&traced.recording(40 * MS), "small-io");
     let said = finding.explanation.join("\n");
     assert!(
         said.contains("the largest of 2 such cases at this call site") && !said.contains("processes"),
@@ -74,6 +73,6 @@ fn two_files_written_at_one_place_of_one_process_are_one_finding_and_no_two_proc
 #[test]
 fn what_is_added_up_is_never_above_the_whole() {
     // The tracer's times and the run's CPU time are measured apart.
-    let finding = only(&writers(10, 1_000, 50, false), Cause::SmallIo);
+    let finding = only(&writers(10, 1_000, 50, false), "small-io");
     assert!(finding.cost_ns <= 50 * MS && finding.gain_ns <= finding.cost_ns && finding.share <= 1.0);
 }

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/traced.rs"]
 mod traced;
 
-use slowpath_diagnose::findings::{Basis, Cause, Confidence};
+use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
 use traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 
@@ -32,7 +32,7 @@ fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
 #[test]
 fn a_file_that_is_read_again_and_again_is_told_with_its_place() {
     for mode in BOTH {
-        let finding = only(&rereading(mode, 1_000, "file", 400), Cause::RedundantFileAccess);
+        let finding = only(&rereading(mode, 1_000, "file", 400), "redundant-file-access");
         assert_eq!((finding.function.as_str(), finding.confidence), ("work", Confidence::Certain));
         assert_eq!(finding.files, ["/etc/settings"]);
         // Elapsed time between the calls is nobody's CPU time: others may have had the CPU.
@@ -56,7 +56,7 @@ fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and
         // An interpreter does all else in the same function.
         traced.compute(IN_WORK, 20 * MS);
     }
-    let finding = only(&traced.recording(2_230 * MS), Cause::RedundantFileAccess);
+    let finding = only(&traced.recording(2_230 * MS), "redundant-file-access");
     assert_eq!(finding.cost_ns, 100 * (300 * US + 2 * MS), "{finding:#?}");
 }
 
@@ -75,7 +75,7 @@ fn samples_that_crowd_into_a_few_spans_do_not_speak_for_all() {
         }
         traced.call(CLOSE, Some(file), 0, 100 * US);
     }
-    let finding = only(&traced.recording(130 * MS), Cause::RedundantFileAccess);
+    let finding = only(&traced.recording(130 * MS), "redundant-file-access");
     // The calls, and with the steps of 1 µs between them 32 µs of each of the others.
     assert_eq!(finding.cost_ns, 100 * (300 * US + 32 * US), "{finding:#?}");
 }
@@ -91,7 +91,7 @@ fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
         traced.compute(WORK, 2 * MS);
         traced.call(CLOSE, Some(file), 0, 100 * US);
     }
-    let finding = only(&traced.recording(330 * MS), Cause::RedundantFileAccess);
+    let finding = only(&traced.recording(330 * MS), "redundant-file-access");
     assert_eq!(finding.cost_ns, 100 * 3 * MS, "{finding:#?}");
 }
 
@@ -99,7 +99,7 @@ fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
 fn nineteen_readings_are_too_few_and_twenty_are_enough() {
     for mode in BOTH {
         silent(&rereading(mode, 19, "file", 20));
-        only(&rereading(mode, 20, "file", 20), Cause::RedundantFileAccess);
+        only(&rereading(mode, 20, "file", 20), "redundant-file-access");
     }
 }
 
@@ -107,7 +107,7 @@ fn nineteen_readings_are_too_few_and_twenty_are_enough() {
 fn readings_that_cost_less_than_a_twentieth_are_silent() {
     for mode in BOTH {
         silent(&rereading(mode, 1_000, "file", 6_100));
-        only(&rereading(mode, 1_000, "file", 5_900), Cause::RedundantFileAccess);
+        only(&rereading(mode, 1_000, "file", 5_900), "redundant-file-access");
     }
 }
 
@@ -146,10 +146,10 @@ fn reopening(mode: Mode, times: u32, flags: u64, cpu_ms: u64) -> Recording {
 fn a_log_that_is_opened_for_each_line_is_told() {
     const APPEND: u64 = 0o2101; // O_WRONLY | O_CREAT | O_APPEND
     for mode in BOTH {
-        let finding = only(&reopening(mode, 1_000, APPEND, 400), Cause::RedundantFileAccess);
+        let finding = only(&reopening(mode, 1_000, APPEND, 400), "redundant-file-access");
         assert_eq!(finding.title, "a file is reopened for each write");
         assert_eq!(finding.cost_ns, 200 * MS);
-        only(&reopening(mode, 100, APPEND, 100), Cause::RedundantFileAccess);
+        only(&reopening(mode, 100, APPEND, 100), "redundant-file-access");
         silent(&reopening(mode, 99, APPEND, 100));
         silent(&reopening(mode, 1_000, APPEND, 4_100));
         silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made again
@@ -169,9 +169,9 @@ fn asking(mode: Mode, times: u32, path: &str, result: i64) -> Recording {
 #[test]
 fn a_path_that_is_asked_for_again_and_again_is_told() {
     for mode in BOTH {
-        let finding = only(&asking(mode, 1_000, "/etc/localtime", 0), Cause::RedundantFileAccess);
+        let finding = only(&asking(mode, 1_000, "/etc/localtime", 0), "redundant-file-access");
         assert_eq!(finding.title, "the same path is looked up again and again");
-        only(&asking(mode, 150, "/etc/localtime", 0), Cause::RedundantFileAccess);
+        only(&asking(mode, 150, "/etc/localtime", 0), "redundant-file-access");
         silent(&asking(mode, 99, "/etc/localtime", 0));
         silent(&asking(mode, 1_000, "relative", 0));
     }
@@ -187,7 +187,7 @@ fn questions_beside_readings_of_the_same_place_are_the_same_finding() {
         traced.call(OPEN, Some(file), 3, 100 * US);
         traced.call(CLOSE, Some(file), 0, 100 * US);
     }
-    let finding = only(&traced.recording(400 * MS), Cause::RedundantFileAccess);
+    let finding = only(&traced.recording(400 * MS), "redundant-file-access");
     assert!(
         finding.explanation.last().is_some_and(|said| said.starts_with("also /etc/settings.d was looked up"))
     );
@@ -206,14 +206,14 @@ fn tiny(mode: Mode, number: u32, calls: u32, bytes: i64, kind: &str, cpu_ms: u64
 #[test]
 fn tiny_writes_and_reads_are_told() {
     for mode in BOTH {
-        let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), Cause::SmallIo);
+        let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), "small-io");
         assert_eq!((finding.title.as_str(), finding.basis), ("tiny writes", Basis::Cpu));
         assert_eq!(finding.confidence, Confidence::Certain);
         assert!(
             finding.explanation[0]
                 .starts_with("10,000 writes to /tmp/out from work (program.c:11), 20 bytes each")
         );
-        let finding = only(&tiny(mode, READ, 10_000, 1, "pipe", 200), Cause::SmallIo);
+        let finding = only(&tiny(mode, READ, 10_000, 1, "pipe", 200), "small-io");
         assert_eq!((finding.title.as_str(), finding.confidence), ("tiny reads", Confidence::Likely));
     }
 }
@@ -222,11 +222,11 @@ fn tiny_writes_and_reads_are_told() {
 fn tiny_io_counts_from_a_thousand_calls_below_512_bytes_and_a_twentieth_of_the_time() {
     for mode in BOTH {
         silent(&tiny(mode, WRITE, 999, 20, "file", 100));
-        only(&tiny(mode, WRITE, 1_000, 20, "file", 100), Cause::SmallIo);
+        only(&tiny(mode, WRITE, 1_000, 20, "file", 100), "small-io");
         silent(&tiny(mode, WRITE, 10_000, 513, "file", 200));
-        only(&tiny(mode, WRITE, 10_000, 512, "file", 200), Cause::SmallIo);
+        only(&tiny(mode, WRITE, 10_000, 512, "file", 200), "small-io");
         silent(&tiny(mode, WRITE, 10_000, 20, "file", 2_100));
-        only(&tiny(mode, WRITE, 10_000, 20, "file", 1_900), Cause::SmallIo);
+        only(&tiny(mode, WRITE, 10_000, 20, "file", 1_900), "small-io");
     }
 }
 
@@ -261,7 +261,7 @@ fn a_pipe_that_refuses_to_be_sought_in_is_read_in_sequence() {
             traced.call(SEEK, Some(pipe), -29, US); // ESPIPE
             traced.call(READ, Some(pipe), 1, 10 * US);
         }
-        only(&traced.recording(200 * MS), Cause::SmallIo);
+        only(&traced.recording(200 * MS), "small-io");
     }
 }
 
@@ -283,7 +283,7 @@ fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
 #[test]
 fn searches_in_vain_are_told_with_their_directories() {
     for mode in BOTH {
-        let finding = only(&missing(mode, 50, 40, 200), Cause::FailedLookups);
+        let finding = only(&missing(mode, 50, 40, 200), "failed-lookups");
         assert_eq!((finding.function.as_str(), finding.cost_ns), ("work", 100 * MS));
         let said = finding.explanation.join("\n");
         assert!(
@@ -298,11 +298,11 @@ fn searches_in_vain_are_told_with_their_directories() {
 fn misses_count_from_200_on_and_two_for_each_hit_and_a_tenth_of_the_time() {
     for mode in BOTH {
         silent(&missing(mode, 19, 10, 10));
-        only(&missing(mode, 20, 10, 10), Cause::FailedLookups);
+        only(&missing(mode, 20, 10, 10), "failed-lookups");
         silent(&missing(mode, 500, 1, 50));
-        only(&missing(mode, 500, 2, 50), Cause::FailedLookups);
+        only(&missing(mode, 500, 2, 50), "failed-lookups");
         silent(&missing(mode, 50, 40, 1_010));
-        only(&missing(mode, 50, 40, 990), Cause::FailedLookups);
+        only(&missing(mode, 50, 40, 990), "failed-lookups");
     }
 }
 
@@ -327,5 +327,5 @@ fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
         traced.recording(200 * MS)
     };
     silent(&reads(200));
-    only(&reads(201), Cause::SmallIo);
+    only(&reads(201), "small-io");
 }

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/traced.rs"]
 mod traced;
 
-use slowpath_diagnose::findings::{Basis, Cause, Confidence};
+use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
 use slowpath_recording::about::{BY_PTRACE, Collector};
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
@@ -35,7 +35,7 @@ fn syncing(times: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
 
 #[test]
 fn a_sync_for_every_record_is_told_in_elapsed_time() {
-    let finding = only(&syncing(100, 200, 3 * MS, 0), Cause::SyncPerOperation);
+    let finding = only(&syncing(100, 200, 3 * MS, 0), "sync-per-operation");
     assert_eq!((finding.basis, finding.cost_ns), (Basis::Wall, 300 * MS));
     assert_eq!(finding.files, ["/var/log/journal"]);
     assert!(
@@ -48,11 +48,11 @@ fn a_sync_for_every_record_is_told_in_elapsed_time() {
 #[test]
 fn syncs_count_from_twenty_on_below_64_kib_and_from_a_tenth_of_the_time() {
     silent(&syncing(19, 200, 3 * MS, 0));
-    only(&syncing(20, 200, 3 * MS, 0), Cause::SyncPerOperation);
+    only(&syncing(20, 200, 3 * MS, 0), "sync-per-operation");
     silent(&syncing(100, 16_385, 3 * MS, 0));
-    only(&syncing(100, 16_384, 3 * MS, 0), Cause::SyncPerOperation);
+    only(&syncing(100, 16_384, 3 * MS, 0), "sync-per-operation");
     silent(&syncing(100, 200, 3 * MS, 2_800));
-    only(&syncing(100, 200, 3 * MS, 2_500), Cause::SyncPerOperation);
+    only(&syncing(100, 200, 3 * MS, 2_500), "sync-per-operation");
 }
 
 /// Syncs of 3 ms during which a thread uses the CPU.
@@ -79,7 +79,7 @@ fn syncs_beside_other_work_are_silent() {
 #[test]
 fn what_the_sync_itself_computes_is_no_other_work() {
     // On a fast disk that is most of it.
-    only(&syncs_beside(0), Cause::SyncPerOperation);
+    only(&syncs_beside(0), "sync-per-operation");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_file_opened_for_synchronous_writes_is_told_too() {
     for _ in 0..100 {
         traced.sleep(WRITE, Some(file), 200, 3 * MS).sync = true;
     }
-    only(&traced.recording(MS), Cause::SyncPerOperation);
+    only(&traced.recording(MS), "sync-per-operation");
 }
 
 /// `answers` questions on a socket; before each answer there are `empty` looks, and a sleep after each.
@@ -109,11 +109,11 @@ fn polling(answers: u32, empty: u32, sleep: u64, other_ms: u64) -> Recording {
 
 #[test]
 fn sleeping_and_looking_again_is_told_with_half_a_sleep_for_each_answer() {
-    let finding = only(&polling(100, 1, 10 * MS, 0), Cause::Waiting);
+    let finding = only(&polling(100, 1, 10 * MS, 0), "waiting");
     assert_eq!((finding.title.as_str(), finding.basis), ("polls in a sleep loop", Basis::Wall));
     assert_eq!((finding.cost_ns, finding.gain_ns), (1_000 * MS, 500 * MS));
     assert!(finding.explanation[1].contains("recvfrom"), "{:?}", finding.explanation);
-    assert_eq!(only(&polling(100, 3, 10 * MS, 0), Cause::Waiting).gain_ns, 500 * MS);
+    assert_eq!(only(&polling(100, 3, 10 * MS, 0), "waiting").gain_ns, 500 * MS);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn sleeps_shorter_than_a_wait_of_their_own_are_told_in_both_modes() {
             traced.sleep(NANOSLEEP, None, 0, 900 * US);
             traced.call(RECEIVE, Some(socket), 100, 5 * US);
         }
-        only(&traced.recording(20 * MS), Cause::Waiting);
+        only(&traced.recording(20 * MS), "waiting");
     }
 }
 
@@ -138,7 +138,7 @@ fn one_long_wait_however_often_it_looks_is_silent() {
 #[test]
 fn sleeps_of_less_than_a_fifth_of_the_time_are_silent() {
     silent(&polling(100, 1, 10 * MS, 4_200));
-    only(&polling(100, 1, 10 * MS, 3_800), Cause::Waiting);
+    only(&polling(100, 1, 10 * MS, 3_800), "waiting");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn unanswered(times: u32, wait: u64, answered: bool, other_ms: u64) -> Recording
 
 #[test]
 fn waits_in_vain_are_told_with_the_address() {
-    let finding = only(&unanswered(2, 5_000 * MS, false, 0), Cause::Waiting);
+    let finding = only(&unanswered(2, 5_000 * MS, false, 0), "waiting");
     assert!(
         finding.explanation[0].contains("waited for an answer from 192.0.2.1:53"),
         "{:?}",
@@ -183,9 +183,9 @@ fn waits_in_vain_are_told_with_the_address() {
 #[test]
 fn waits_in_vain_count_from_one_second_and_a_fifth_of_the_time_on() {
     silent(&unanswered(1, 900 * MS, false, 0));
-    only(&unanswered(1, 1_000 * MS, false, 0), Cause::Waiting);
+    only(&unanswered(1, 1_000 * MS, false, 0), "waiting");
     silent(&unanswered(1, 1_000 * MS, false, 4_100));
-    only(&unanswered(1, 1_000 * MS, false, 3_900), Cause::Waiting);
+    only(&unanswered(1, 1_000 * MS, false, 3_900), "waiting");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
 
 #[test]
 fn a_process_for_every_operation_is_told_with_its_start_up() {
-    let finding = only(&children(50, 8 * MS, 2 * MS, false).recording(300 * MS), Cause::ProcessPerOperation);
+    let finding = only(&children(50, 8 * MS, 2 * MS, false).recording(300 * MS), "process-per-operation");
     assert_eq!((finding.function.as_str(), finding.basis), ("work", Basis::Wall));
     assert_eq!((finding.cost_ns, finding.gain_ns), (500 * MS, 400 * MS));
     let said = finding.explanation.join("\n");
@@ -229,7 +229,7 @@ fn a_process_for_every_operation_is_told_with_its_start_up() {
 #[test]
 fn nine_children_are_too_few_and_ten_are_enough() {
     silent(&children(9, 8 * MS, 2 * MS, false).recording(100 * MS));
-    only(&children(10, 8 * MS, 2 * MS, false).recording(100 * MS), Cause::ProcessPerOperation);
+    only(&children(10, 8 * MS, 2 * MS, false).recording(100 * MS), "process-per-operation");
 }
 
 #[test]
@@ -247,8 +247,8 @@ fn children_that_were_started_to_sleep_are_silent() {
             (row.thread, row.time_ns, row.end_ns) = (child as u32, start + MS, start + MS + asleep);
         }
         let findings = slowpath_diagnose::diagnose(&traced.recording(300 * MS)).findings;
-        let causes: Vec<Cause> = findings.iter().map(|finding| finding.cause).collect();
-        assert_eq!(causes.contains(&Cause::ProcessPerOperation), told, "{causes:?}");
+        let causes: Vec<_> = findings.iter().map(|finding| finding.cause.slug()).collect();
+        assert_eq!(causes.contains(&"process-per-operation"), told, "{causes:?}");
     }
 }
 
@@ -281,7 +281,7 @@ fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_
     for chance in
         [|n: u64| (n.is_multiple_of(2) && n > 0).then_some(1), |n: u64| n.is_multiple_of(3).then_some(n % 8)]
     {
-        let finding = only(&loading_by_ptrace(chance), Cause::ProcessPerOperation);
+        let finding = only(&loading_by_ptrace(chance), "process-per-operation");
         assert!(finding.gain_ns > finding.cost_ns / 2, "{finding:#?}");
     }
 }
@@ -289,7 +289,7 @@ fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_
 #[test]
 fn children_side_by_side_count_in_elapsed_time() {
     let traced = children(50, 80 * MS, 20 * MS, true);
-    let finding = only(&traced.recording(4_000 * MS), Cause::ProcessPerOperation);
+    let finding = only(&traced.recording(4_000 * MS), "process-per-operation");
     assert!((99 * MS..=101 * MS).contains(&finding.cost_ns), "{}", finding.cost_ns);
     assert!((79 * MS..=81 * MS).contains(&finding.gain_ns), "{}", finding.gain_ns);
 }
@@ -327,7 +327,7 @@ fn what_a_helper_behind_a_socket_took_is_told_or_that_it_is_not_known() {
             });
         }
         traced.tables.syscalls.sort_by_key(|row| row.time_ns);
-        only(&traced.recording(300 * MS), Cause::ProcessPerOperation).explanation.join("\n")
+        only(&traced.recording(300 * MS), "process-per-operation").explanation.join("\n")
     };
     let said = with_helper(true);
     assert!(
@@ -366,16 +366,16 @@ fn chatty(times: u32, messages: u32, bytes: i64, wait: u64, other_ms: u64) -> Re
 
 #[test]
 fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
-    let finding = only(&chatty(20, 2, 8, 42 * MS, 0), Cause::Waiting);
+    let finding = only(&chatty(20, 2, 8, 42 * MS, 0), "waiting");
     assert_eq!((finding.title.as_str(), finding.gain_ns), ("waits for delayed acknowledgements", 840 * MS));
-    only(&chatty(5, 2, 8, 42 * MS, 0), Cause::Waiting);
+    only(&chatty(5, 2, 8, 42 * MS, 0), "waiting");
     silent(&chatty(4, 2, 8, 42 * MS, 0));
     silent(&chatty(20, 1, 8, 42 * MS, 0));
     silent(&chatty(20, 2, 1_500, 42 * MS, 0));
     silent(&chatty(20, 2, 8, 30 * MS, 0));
     silent(&chatty(20, 2, 8, 60 * MS, 0));
     silent(&chatty(20, 2, 8, 42 * MS, 8_000));
-    only(&chatty(20, 2, 8, 42 * MS, 7_000), Cause::Waiting);
+    only(&chatty(20, 2, 8, 42 * MS, 7_000), "waiting");
 }
 
 #[test]
@@ -417,5 +417,5 @@ fn an_idle_connection_that_was_made_without_blocking_is_silent() {
     let address = traced.file("192.0.2.1:80", "address", 0);
     traced.call(CONNECT, Some(address), -115, 5 * US);
     traced.sleep(POLL, None, 0, 3_000 * MS);
-    only(&traced.recording(20 * MS), Cause::Waiting);
+    only(&traced.recording(20 * MS), "waiting");
 }

@@ -3,7 +3,8 @@
 use super::across::{Across, Of, last, law};
 use super::rule::Guilty;
 use crate::scale::Law;
-use slowpath_diagnose::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Series, Sure};
+use slowpath_diagnose::causes::SUPERLINEAR_WORK;
+use slowpath_diagnose::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
 use slowpath_diagnose::words;
 use slowpath_stats::affine;
 
@@ -96,7 +97,7 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
     }
     let name = &counts.function;
     Finding {
-        cause: Cause::SuperlinearWork,
+        cause: SUPERLINEAR_WORK.cause(),
         title: if every { "work grows with every call" } else { "work grows faster than the input" }
             .to_owned(),
         // That the whole input was made larger and nothing else is what whoever gave the sizes says.

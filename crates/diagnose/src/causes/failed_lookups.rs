@@ -4,11 +4,23 @@
 //! All processes that ran one program are taken together, for a program that is started often pays its search each time.
 
 use super::words::{base_name, count, time};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, EXECS, OPENS, STATS, Sum, fact, from, some};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "failed-lookups",
+    title: "failed file lookups",
+    symptom: "the same or similar paths are looked up and do not exist",
+    page: include_str!("../../../../docs/causes/failed-lookups.md"),
+    needs: &[Needs::Syscalls],
+    find: Find::InRecording(find),
+};
 
 /// Misses in a run before they count, and misses for each hit.
 const MISSES: u64 = 200;
@@ -18,7 +30,7 @@ const EACH: f64 = 3.0;
 /// … or so many places are tried for each name.
 const PLACES: f64 = 4.0;
 /// A search path is seldom the programmer's own: a twentieth is not worth the talk.
-const GATE: Gate = Gate { share: 0.10, least_ns: 5e6, of: Whole::Cpu };
+const GATE: Gate = Gate::TENTH_OF_CPU;
 /// ENOENT and ENOTDIR.
 const MISSED: [i64; 2] = [-2, -20];
 
@@ -32,7 +44,7 @@ struct Search {
     own: BTreeMap<Option<u32>, f64>,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let tables = &evidence.recording.tables;
     let mut searches: BTreeMap<&str, Search> = BTreeMap::new();
@@ -111,7 +123,7 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
     explanation.push(format!("the failed lookups alone took {} in the kernel", time(cost)));
     Some(
         Draft {
-            cause: Cause::FailedLookups,
+            cause: &CAUSE,
             title: "failed file lookups",
             confidence: Confidence::Likely,
             basis: Basis::Cpu,

@@ -1,6 +1,7 @@
-//! The causes: one file each, all of the type [`Find`]. To add one, add its file, a line to [`ALL`], a page to
-//! `docs/causes/` and a case to `cases/`.
+//! The causes. Each is one file (or folder) with one value, its [`Spec`]; [`ALL`] lists them. Whatever else names causes (the JSON, `slowpath
+//! causes`, tables in the documentation) takes them from there, or a test holds it equal (`tests/registry.rs`).
 
+mod call_overhead;
 mod failed_lookups;
 mod process_per_operation;
 mod redundant_file_access;
@@ -15,39 +16,92 @@ use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::findings::Cause;
 
-/// Looks for one cause, process by process; what they have in common is added up later. Several signs of one cause in one place
-/// make one candidate.
-pub type Find = fn(&Evidence<'_>) -> Vec<Candidate>;
+pub use call_overhead::CAUSE as CALL_OVERHEAD;
+pub use superlinear_work::CAUSE as SUPERLINEAR_WORK;
 
-/// Every cause that is looked for.
-pub const ALL: &[(Cause, Find)] = &[
-    (Cause::SuperlinearWork, superlinear_work::find),
-    (Cause::RedundantFileAccess, redundant_file_access::find),
-    (Cause::ProcessPerOperation, process_per_operation::find),
-    (Cause::SmallIo, small_io::find),
-    (Cause::FailedLookups, failed_lookups::find),
-    (Cause::SyncPerOperation, sync_per_operation::find),
-    (Cause::Waiting, waiting::find),
+/// Every cause. To add one: its file, a line here, its page in `docs/causes/`, its case in `cases/`.
+pub const ALL: &[Spec] = &[
+    superlinear_work::CAUSE,
+    redundant_file_access::CAUSE,
+    process_per_operation::CAUSE,
+    small_io::CAUSE,
+    failed_lookups::CAUSE,
+    sync_per_operation::CAUSE,
+    waiting::CAUSE,
+    call_overhead::CAUSE,
 ];
+
+/// One cause: what it is called, what it needs, and how it is looked for.
+#[derive(Debug)]
+pub struct Spec {
+    /// Its name in JSON, in fingerprints, of its page and for `slowpath causes`: words joined by `-`. Never changed.
+    pub slug: &'static str,
+    /// What it is called in headings and tables: a few words, the first one not capitalized.
+    pub title: &'static str,
+    /// What is seen of it, in a line.
+    pub symptom: &'static str,
+    /// Its page, `docs/causes/SLUG.md`.
+    pub page: &'static str,
+    /// What a recording must hold. Where one of these is missing it is not looked for.
+    pub needs: &'static [Needs],
+    /// How it is looked for.
+    pub find: Find,
+}
+
+/// What a recording may hold or lack, by the rights that slowpath had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// System calls; at least those that a tracer by ptrace sees: open, stat, exec, fork, wait, sync, sleep, connect.
+    Syscalls,
+    /// All system calls, reads and writes too.
+    AllSyscalls,
+    /// Functions whose calls were counted (or loops), or a run under callgrind.
+    CountedCalls,
+}
+
+/// How a cause is looked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Find {
+    /// In one recording, process by process; what they have in common is added up later. Several signs of one cause in one place
+    /// make one candidate.
+    InRecording(fn(&Evidence<'_>) -> Vec<Candidate>),
+    /// In runs at several sizes of the input, by `slowpath scale` (crate `slowpath-compare`).
+    AcrossSizes,
+}
+
+impl Spec {
+    /// The name that findings carry.
+    pub const fn cause(&self) -> Cause {
+        Cause::named(self.slug)
+    }
+
+    /// Whether the recording holds what it takes.
+    fn is_possible(&self, evidence: &Evidence<'_>) -> bool {
+        let tables = &evidence.recording.tables;
+        self.needs.iter().all(|needs| match needs {
+            Needs::Syscalls => !tables.syscalls.is_empty(),
+            Needs::AllSyscalls => !tables.syscalls.is_empty() && !evidence.by_ptrace,
+            Needs::CountedCalls => !tables.probes.is_empty() || !tables.slices.is_empty(),
+        })
+    }
+}
+
+/// What all causes see in a recording.
+pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let possible = ALL.iter().filter(|spec| spec.is_possible(evidence));
+    let found = possible.flat_map(|spec| match spec.find {
+        Find::InRecording(find) => find(evidence),
+        Find::AcrossSizes => Vec::new(),
+    });
+    found.collect()
+}
+
+/// The cause of this name.
+pub fn named(slug: &str) -> Option<&'static Spec> {
+    ALL.iter().find(|spec| spec.slug == slug)
+}
 
 /// Whether a function is of a language's runtime or standard library: it does what it is asked to, so whoever asks is guilty.
 pub fn is_runtime(frame: &crate::findings::Frame) -> bool {
     runtime::is_name(frame)
 }
-
-/// The page of a cause, by the name that findings carry.
-pub fn page(slug: &str) -> Option<&'static str> {
-    PAGES.iter().find(|(name, _)| *name == slug).map(|(_, page)| *page)
-}
-
-/// The pages of `docs/causes/`, by name.
-pub const PAGES: &[(&str, &str)] = &[
-    ("superlinear-work", include_str!("../../../../docs/causes/superlinear-work.md")),
-    ("redundant-file-access", include_str!("../../../../docs/causes/redundant-file-access.md")),
-    ("process-per-operation", include_str!("../../../../docs/causes/process-per-operation.md")),
-    ("small-io", include_str!("../../../../docs/causes/small-io.md")),
-    ("failed-lookups", include_str!("../../../../docs/causes/failed-lookups.md")),
-    ("sync-per-operation", include_str!("../../../../docs/causes/sync-per-operation.md")),
-    ("waiting", include_str!("../../../../docs/causes/waiting.md")),
-    ("call-overhead", include_str!("../../../../docs/causes/call-overhead.md")),
-];

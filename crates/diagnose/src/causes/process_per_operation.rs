@@ -6,21 +6,32 @@
 //! then work for long (make and its compilers) is left alone.
 
 use super::words::{base_name, count, time};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{
     CONNECT, Calls, Draft, FORKS, OPENS, POLLS, Place, READS, Sum, WRITES, fact, from, is_read_open, is_sleep,
 };
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::Gate;
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "process-per-operation",
+    title: "a process for every operation",
+    symptom: "one call site starts a program N times, and most of the time is start-up",
+    page: include_str!("../../../../docs/causes/process-per-operation.md"),
+    needs: &[Needs::Syscalls],
+    find: Find::InRecording(find),
+};
 
 /// Operations before they count.
 const OPERATIONS: usize = 10;
 /// Start-up is at least this share of the operations' time.
 const START_UP: f64 = 0.5;
-/// A tenth of the elapsed time, and what a person notices.
-const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
+const GATE: Gate = Gate::TENTH_OF_WALL;
 /// A file that this share of the operations touches is part of starting up.
 const COMMON: f64 = 0.5;
 /// execve, execveat, mmap, mprotect, munmap.
@@ -44,7 +55,7 @@ struct Operation {
     end: u64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let tables = &evidence.recording.tables;
     // Who forked a pid: the call whose result it is, at or before the child's start.
@@ -345,7 +356,7 @@ fn finding(
     }
     Some(
         Draft {
-            cause: Cause::ProcessPerOperation,
+            cause: &CAUSE,
             title: "a process for every operation",
             confidence: Confidence::Likely,
             basis: Basis::Wall,

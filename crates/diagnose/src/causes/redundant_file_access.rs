@@ -6,13 +6,25 @@
 //! libraries is no fault of its parent's.
 
 use super::words::{count, time, times};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{CLOSE, Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "redundant-file-access",
+    title: "the same file is read again and again",
+    symptom: "open, read and close of one unchanged file from one call site; the same path looked up",
+    page: include_str!("../../../../docs/causes/redundant-file-access.md"),
+    needs: &[Needs::Syscalls],
+    find: Find::InRecording(find),
+};
 
 /// Opens of one file, or questions about one path, from one place before they count.
 const OPENED: u64 = 20;
@@ -25,10 +37,9 @@ const MATCHED: f64 = 0.5;
 const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
-/// What is a twentieth of the time and can be seen is worth to be kept in memory.
-const GATE: Gate = Gate { share: 0.05, least_ns: 5e6, of: Whole::Cpu };
+const GATE: Gate = Gate::TWENTIETH_OF_CPU;
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = opened(evidence, &calls);
     for (place, mut question) in asked(evidence, &calls) {
@@ -129,7 +140,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
         findings.push((
             place,
             Draft {
-                cause: Cause::RedundantFileAccess,
+                cause: &CAUSE,
                 title: "the same file is read again and again",
                 confidence: if exact { Confidence::Certain } else { Confidence::Likely },
                 basis: Basis::Cpu,
@@ -277,7 +288,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate
         }
         let stack = open.stack();
         let draft = Draft {
-            cause: Cause::RedundantFileAccess,
+            cause: &CAUSE,
             title: "a file is reopened for each write",
             confidence: Confidence::Likely,
             basis: Basis::Cpu,
@@ -352,7 +363,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> 
         findings.push((
             place,
             Draft {
-                cause: Cause::RedundantFileAccess,
+                cause: &CAUSE,
                 title: "the same path is looked up again and again",
                 confidence: Confidence::Likely,
                 basis: Basis::Cpu,

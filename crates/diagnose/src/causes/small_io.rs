@@ -4,11 +4,23 @@
 //! seeks about. The cost is the time in the kernel, so that many calls which cost nothing are none.
 
 use super::words::{count, time};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, READS, SEEK, Sum, WRITES, fact, from};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::{Gate, Whole};
 use std::collections::BTreeMap;
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "small-io",
+    title: "tiny writes, tiny reads",
+    symptom: "a few bytes per call",
+    page: include_str!("../../../../docs/causes/small-io.md"),
+    needs: &[Needs::AllSyscalls],
+    find: Find::InRecording(find),
+};
 
 /// Calls on one file from one place before they count, and the most bytes a call on average.
 const CALLS: u64 = 1_000;
@@ -19,10 +31,10 @@ const BLOCK: f64 = 65_536.0;
 const WHOLE: f64 = 0.1;
 /// Seeks for each call from which it is no sequence.
 const SEEKS: f64 = 0.1;
-/// What is a twentieth of the time and can be seen is worth a buffer.
-const GATE: Gate = Gate { share: 0.05, least_ns: 5e6, of: Whole::Longer };
+/// A program that mostly waits loses little by CPU time alone.
+const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TWENTIETH_OF_CPU };
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut sums: BTreeMap<(u32, u32, Option<u32>, bool), Sum> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -66,7 +78,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let stack = sum.stack();
         findings.push(
             Draft {
-                cause: Cause::SmallIo,
+                cause: &CAUSE,
                 title: if writes { "tiny writes" } else { "tiny reads" },
                 // What is at the other end of a pipe may want each piece at once.
                 confidence: if file.kind == "pipe" { Confidence::Likely } else { Confidence::Certain },

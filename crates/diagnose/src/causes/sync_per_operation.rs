@@ -2,11 +2,23 @@
 //! opened with `O_SYNC`. The cost is elapsed time.
 
 use super::words::{count, time};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, Place, Sum, fact, from};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::Gate;
 use std::collections::BTreeMap;
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "sync-per-operation",
+    title: "every operation waits for the disk",
+    symptom: "a sync for each small record",
+    page: include_str!("../../../../docs/causes/sync-per-operation.md"),
+    needs: &[Needs::Syscalls],
+    find: Find::InRecording(find),
+};
 
 /// fsync, fdatasync, msync, sync, syncfs, sync_file_range.
 const SYNCS: [u32; 6] = [74, 75, 26, 162, 306, 277];
@@ -16,8 +28,8 @@ const WRITES: [u32; 5] = [1, 20, 18, 296, 328];
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
 const SYNCED: u64 = 20;
 const BYTES: f64 = 16_384.0;
-/// Less than a tenth, or than what a person notices, is a fair price for what is safe on the disk.
-const GATE: Gate = Gate { share: 0.10, least_ns: 30e6, of: Whole::Elapsed };
+/// Less is a fair price for what is safe on the disk.
+const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
@@ -31,7 +43,7 @@ struct Waits {
     bytes: u64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut sums: BTreeMap<Place, Waits> = BTreeMap::new();
     // Bytes written to each file by each process.
@@ -77,7 +89,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let names: Vec<String> = files.into_keys().filter(|path| !path.is_empty()).collect();
         findings.push(
             Draft {
-                cause: Cause::SyncPerOperation,
+                cause: &CAUSE,
                 title: "every operation waits for the disk",
                 confidence: Confidence::Likely,
                 basis: Basis::Wall,

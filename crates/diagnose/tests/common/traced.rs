@@ -6,7 +6,7 @@
 
 use crate::common::about;
 use slowpath_diagnose::diagnose;
-use slowpath_diagnose::findings::{Cause, Finding};
+use slowpath_diagnose::findings::Finding;
 use slowpath_recording::tables::*;
 use slowpath_recording::{Recording, Tables};
 use std::collections::BTreeMap;
@@ -218,7 +218,7 @@ impl Traced {
 }
 
 /// The one finding there is.
-pub fn only(recording: &Recording, cause: Cause) -> Finding {
+pub fn only(recording: &Recording, cause: &str) -> Finding {
     let mut findings = diagnose(recording).findings;
     assert_eq!(findings.len(), 1, "{findings:#?}");
     assert_eq!(findings[0].cause, cause);

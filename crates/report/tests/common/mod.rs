@@ -63,11 +63,15 @@ fn fact(name: &str, value: f64, unit: &str, source: &str, sure: Sure) -> Fact {
     Fact { name: name.to_owned(), value, unit: unit.to_owned(), source: source.to_owned(), sure }
 }
 
+fn cause(slug: &str) -> Cause {
+    slowpath_diagnose::causes::named(slug).expect("it is one").cause()
+}
+
 fn rebuilding() -> Finding {
     let calls: Vec<f64> = (0..24).map(|i| f64::from(i) * 5.9 + 3.5).collect();
     let cost: Vec<f64> = calls.iter().map(|k| k * 430_000.0).collect();
     Finding {
-        cause: Cause::SuperlinearWork,
+        cause: cause("superlinear-work"),
         title: "work grows with every call".to_owned(),
         confidence: Confidence::Certain,
         basis: Basis::Cpu,
@@ -120,7 +124,7 @@ fn rebuilding() -> Finding {
 
 fn reading() -> Finding {
     Finding {
-        cause: Cause::RedundantFileAccess,
+        cause: cause("redundant-file-access"),
         title: "one file is read again and again".to_owned(),
         confidence: Confidence::Likely,
         basis: Basis::Wall,

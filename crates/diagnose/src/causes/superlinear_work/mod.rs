@@ -22,16 +22,27 @@ mod slices;
 mod timeline;
 mod told;
 
-use super::runtime;
+use super::{Find, Needs, Spec, runtime};
 use crate::Evidence;
 use crate::findings::{Confidence, Finding};
+use crate::gate::{Gate, Whole};
 use candidate::Candidate;
 use context::{Callee, Rest};
 use loops::Shares;
 use std::collections::HashSet;
 
-/// The gain is at least this share of the run's CPU time.
-const GAIN_SHARE: f64 = 0.10;
+/// See the file's head.
+pub const CAUSE: Spec = Spec {
+    slug: "superlinear-work",
+    title: "work grows with every call",
+    symptom: "the k-th call of a function costs more than the one before",
+    page: include_str!("../../../../../docs/causes/superlinear-work.md"),
+    needs: &[Needs::CountedCalls],
+    find: Find::InRecording(find),
+};
+
+/// A tenth; what is least is ruled by the number of samples or calls that show growth.
+const GATE: Gate = Gate { share: 0.10, least: 0.0, of: Whole::Cpu };
 /// From this share of the time in which every call was counted on, the calls' times are exact; else they are reckoned from
 /// short windows, and then the growth must fit a curve so well, and be so large.
 const EXACT: f64 = 0.3;
@@ -50,7 +61,7 @@ const WALKS_R2: f64 = 0.95;
 /// … or, if it grows as much as for a hint, in such strict order.
 const WALKS_RANK: f64 = 0.97;
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<crate::candidate::Candidate> {
+fn find(evidence: &Evidence<'_>) -> Vec<crate::candidate::Candidate> {
     let alone = |finding| crate::candidate::Candidate { finding, gate: None, process: 0 };
     findings(evidence).into_iter().map(alone).collect()
 }
@@ -64,7 +75,7 @@ fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rounds = loops::rounds(evidence);
     let mut growers: Vec<Candidate> =
         counted.into_iter().chain(rounds).filter(|one| one.grows() || one.grows_in_jumps()).collect();
-    growers.retain(|grower| grower.gain_ns() >= GAIN_SHARE * evidence.cpu_ns);
+    growers.retain(|grower| GATE.passes(evidence, grower.gain_ns()));
     let guilty: Vec<&Candidate> = growers
         .iter()
         .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))

@@ -2,11 +2,12 @@
 
 use super::super::runtime;
 use super::super::words::{count, rounded, time};
+use super::CAUSE;
 use super::Verdict;
 use super::candidate::Candidate;
 use super::context::{Callee, Rest};
 use crate::Evidence;
-use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Series, Sure};
+use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
 use slowpath_stats::median;
 
 /// Where the work is.
@@ -259,7 +260,7 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         ),
     };
     Finding {
-        cause: Cause::SuperlinearWork,
+        cause: CAUSE.cause(),
         title: if grower.falling {
             format!("each {step} goes through everything that is left")
         } else {

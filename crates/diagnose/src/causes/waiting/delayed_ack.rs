@@ -5,8 +5,9 @@
 use super::super::words::{count, time};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, WRITES, fact, from};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::Gate;
 use std::collections::{BTreeMap, HashMap};
 
 /// Messages that do not fill a packet, bytes.
@@ -16,8 +17,7 @@ const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
 /// Such waits from one place before they count, and their share of all waits after two small messages.
 const WAITED: u64 = 5;
 const MOST: f64 = 0.5;
-/// A tenth of the elapsed time, and what a person notices.
-const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
+const GATE: Gate = Gate::TENTH_OF_WALL;
 
 /// Waits after two small messages in a row: those that were delayed, and how many there were.
 #[derive(Default)]
@@ -73,7 +73,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Opt
     }
     let stack = delayed.stack();
     let draft = Draft {
-        cause: Cause::Waiting,
+        cause: &super::CAUSE,
         title: "waits for delayed acknowledgements",
         confidence: Confidence::Likely,
         basis: Basis::Wall,

@@ -3,14 +3,15 @@
 use super::super::words::{time, times};
 use crate::Evidence;
 use crate::calls::{CONNECT, Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, fact, from, some};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::{Gate, Whole};
 use std::collections::{BTreeMap, HashMap};
 
 /// A wait without an answer, ns.
 const IN_VAIN_NS: u64 = 500_000_000;
 /// One alone can be an accident.
-const GATE: Gate = Gate { share: 0.20, least_ns: 2.0 * IN_VAIN_NS as f64, of: Whole::Elapsed };
+const GATE: Gate = Gate { share: 0.20, least: 2.0 * IN_VAIN_NS as f64, of: Whole::Elapsed };
 
 /// How the address of a name server ends: its port.
 const NAME_SERVICE: &str = ":53";
@@ -70,7 +71,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let names: Vec<String> = addresses.keys().map(|address| (*address).to_owned()).collect();
         findings.push(
             Draft {
-                cause: Cause::Waiting,
+                cause: &super::CAUSE,
                 title: "waits for an answer that does not come",
                 confidence: Confidence::Certain,
                 basis: Basis::Wall,

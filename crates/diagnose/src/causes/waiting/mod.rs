@@ -11,11 +11,22 @@ mod delayed_ack;
 mod in_vain;
 mod sleeping;
 
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::Calls;
 use crate::candidate::Candidate;
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "waiting",
+    title: "waiting instead of working",
+    symptom: "polling in a sleep loop; delayed acknowledgements; an answer that does not come",
+    page: include_str!("../../../../../docs/causes/waiting.md"),
+    needs: &[Needs::Syscalls],
+    find: Find::InRecording(find),
+};
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = sleeping::find(evidence, &calls);
     findings.extend(in_vain::find(evidence, &calls));

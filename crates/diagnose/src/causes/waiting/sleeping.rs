@@ -3,16 +3,16 @@
 use super::super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, is_sleep, name};
-use crate::candidate::{Candidate, Gate, Whole};
-use crate::findings::{Basis, Cause, Confidence, Sure};
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Sure};
+use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Sleeps from one place before they count.
 const SLEPT: u64 = 5;
 /// For so many of the sleeps there was a look that found nothing.
 const EMPTY: f64 = 0.8;
-/// A tenth of the elapsed time, and what a person notices.
-const GATE: Gate = Gate { share: 0.10, least_ns: 50e6, of: Whole::Elapsed };
+const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the sleeps, the program is at work meanwhile.
 const BUSY: f64 = 0.5;
 
@@ -65,7 +65,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let of = if named { format!("{call} of {what}") } else { call };
         findings.push(
             Draft {
-                cause: Cause::Waiting,
+                cause: &super::CAUSE,
                 title: "polls in a sleep loop",
                 confidence: Confidence::Likely,
                 basis: Basis::Wall,

@@ -6,9 +6,11 @@
 
 mod told;
 
+use super::CAUSE;
 use crate::Evidence;
 use crate::causes::{runtime, words};
-use crate::findings::{Basis, Cause, Confidence, Fact, Finding, Frame, Series, Sure};
+use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
+use crate::gate::{Gate, Whole};
 use slowpath_stats::{CountFit, Growth, Point, Ramp, Shape, count_fit, growth, spearman};
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,8 +19,8 @@ const CALLS: f64 = 50.0;
 /// Buckets of about as many calls each: bounds of their number.
 const BUCKETS: f64 = 16.0;
 const FEWEST: usize = 8;
-/// The gain is at least this share of the run's instructions.
-const GAIN_SHARE: f64 = 0.10;
+/// As with samples.
+const GATE: Gate = Gate { of: Whole::Instructions, ..super::GATE };
 /// The last quarter of the calls costs more than so many times the first; the rank correlation with their number, and the
 /// share of the variance that the curve explains. There is no noise to allow for.
 const RATIO: f64 = 1.8;
@@ -135,7 +137,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 continue; // it does what it is asked to; whoever asks is guilty
             }
             let mut left = process.column(function);
-            let Some(grower) = grows(function, &left).filter(|one| one.gain() >= GAIN_SHARE * whole) else {
+            let Some(grower) = grows(function, &left).filter(|one| GATE.passes(evidence, one.gain())) else {
                 continue;
             };
             // Without what growing callees cost it must grow still, else it grows because they do.
@@ -146,7 +148,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                     .zip(&of_inner)
                     .for_each(|(left, inner)| *left = (*left - inner).max(0.0));
             }
-            if grows(function, &left).is_some_and(|left| left.gain() >= GAIN_SHARE * whole) {
+            if grows(function, &left).is_some_and(|left| GATE.passes(evidence, left.gain())) {
                 growers.push(grower);
             }
         }

@@ -118,7 +118,7 @@ pub(super) fn judged(
         )
     };
     Some(Finding {
-        cause: Cause::SuperlinearWork,
+        cause: CAUSE.cause(),
         title: if grower.ramp.falling {
             "each call goes through everything that is left".to_owned()
         } else {
