@@ -16,6 +16,7 @@
 #define MAX_ORIGINS 3
 #define ORIGIN_STEPS 3
 #define CONTENT 64
+#define TEXT 512
 
 enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5, EVENT_WALK = 6 };
 
@@ -61,6 +62,8 @@ struct walk_event {
 	__u32 kind, probe, pid, tid;
 	__u64 time, count, cpu_ns;
 	struct beginning beginnings[MAX_ORIGINS];
+	__u64 length; // of the text that the first leads to, at most TEXT - 1
+	char text[TEXT];
 };
 
 // One place in a process where a probe may stand. Written by user space; a window is one `generation`.
@@ -69,7 +72,7 @@ struct slot {
 	__u32 sp_adjust, children_used;
 	__u32 children[MAX_CHILDREN]; // slots
 	__u64 stop_at; // at so many hits the probe counts no more
-	__u32 origins_used, pad;
+	__u32 origins_used, texts;
 	struct origin origins[MAX_ORIGINS];
 };
 
@@ -368,6 +371,8 @@ static __always_inline void on_walk(struct pt_regs *ctx, const struct slot *slot
 		if (i < slot->origins_used)
 			begin_of(&event->beginnings[i], &slot->origins[i], registers);
 	}
+	long size = slot->texts ? bpf_probe_read_user_str(event->text, TEXT, (void *)event->beginnings[0].address) : 0;
+	event->length = size > 0 ? size - 1 : 0;
 	bpf_ringbuf_submit(event, wake_flags());
 }
 

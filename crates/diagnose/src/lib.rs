@@ -20,6 +20,7 @@ mod hot;
 mod leads;
 pub mod resolve;
 pub mod syscalls;
+mod walks;
 
 pub use evidence::Evidence;
 

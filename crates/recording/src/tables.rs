@@ -323,6 +323,8 @@ table! {
         addresses: Vec<u64>,
         /// A hash of the first bytes there; 0 where they cannot be read.
         contents: Vec<u64>,
+        /// Of a function, bytes from its first argument on that are not zero, at most 511; 0 for a loop.
+        length: u64,
     }
 }
 

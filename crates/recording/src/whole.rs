@@ -222,6 +222,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         samples: weight_ns;
         windows: hits;
         walk_bursts: entries;
+        beginnings: length;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;
         slices: calls self_instructions instructions;

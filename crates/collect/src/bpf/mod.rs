@@ -231,7 +231,8 @@ pub(crate) struct Slot {
     /// At so many hits the probe counts no more.
     pub stop_at: u64,
     pub origins_used: u32,
-    pub _pad: u32,
+    /// Whether the first may lead to a text, whose length is wanted.
+    pub texts: u32,
     pub origins: [SlotOrigin; ORIGINS],
 }
 

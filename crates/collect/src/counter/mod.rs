@@ -16,8 +16,8 @@
 
 pub(crate) mod choose;
 pub(crate) mod loops;
-pub(crate) mod place;
 pub(crate) mod origin;
+pub(crate) mod place;
 mod standing;
 mod survey;
 mod uprobe;
@@ -215,8 +215,9 @@ impl Counter {
 
     pub(crate) fn run(mut self, orders: Receiver<Order>) {
         loop {
-            let trial = self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed))
-                || self.surveys.iter().any(survey::Survey::stands);
+            let trial =
+                self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed))
+                    || self.surveys.iter().any(survey::Survey::stands);
             match orders.recv_timeout(Duration::from_micros(if trial { 500 } else { 4000 })) {
                 Ok(order) => self.obey(order),
                 Err(RecvTimeoutError::Timeout) => {}

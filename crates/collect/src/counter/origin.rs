@@ -149,7 +149,9 @@ impl Registers {
         for instruction in code {
             self.lose(instruction);
             let stores = instruction.op0_kind() == OpKind::Memory;
-            if let Some(slot) = self.address(instruction).filter(|_| stores).and_then(|address| address.slot(self.frame)) {
+            if let Some(slot) =
+                self.address(instruction).filter(|_| stores).and_then(|address| address.slot(self.frame))
+            {
                 self.slots.insert(slot, None);
             }
         }
@@ -175,7 +177,8 @@ impl Registers {
         if let Some(known) = address.slot(self.frame).and_then(|slot| self.slots.get(&slot)) {
             return known.clone();
         }
-        (address.depth() + 1 < STEPS).then(|| Sum { terms: vec![(Term::Read(Box::new(address)), 1)], offset: 0 })
+        (address.depth() + 1 < STEPS)
+            .then(|| Sum { terms: vec![(Term::Read(Box::new(address)), 1)], offset: 0 })
     }
 
     /// The address of the memory operand.
@@ -257,13 +260,19 @@ impl Registers {
 
     /// What an instruction writes to a stack slot.
     fn store(&mut self, instruction: &Instruction) {
-        if instruction.op0_kind() != OpKind::Memory || matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+        if instruction.op0_kind() != OpKind::Memory
+            || matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+        {
             return;
         }
-        let Some(slot) = self.address(instruction).and_then(|address| address.slot(self.frame)) else { return };
+        let Some(slot) = self.address(instruction).and_then(|address| address.slot(self.frame)) else {
+            return;
+        };
         let value = match (instruction.mnemonic(), instruction.op1_kind()) {
             (Mnemonic::Mov, OpKind::Register) => self.get(instruction.op1_register().full_register()),
-            (Mnemonic::Mov, kind) if is_immediate(kind) => Some(Sum::constant(instruction.immediate(1) as i64)),
+            (Mnemonic::Mov, kind) if is_immediate(kind) => {
+                Some(Sum::constant(instruction.immediate(1) as i64))
+            }
             _ => None,
         };
         self.slots.insert(slot, value);
@@ -316,8 +325,9 @@ fn written(instruction: &Instruction, infos: &mut InstructionInfoFactory) -> Vec
     if calls(instruction) {
         return CLOBBERED.to_vec();
     }
-    let writes =
-        |access| !matches!(access, OpAccess::None | OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess);
+    let writes = |access| {
+        !matches!(access, OpAccess::None | OpAccess::Read | OpAccess::CondRead | OpAccess::NoMemAccess)
+    };
     let info = infos.info(instruction);
     let used = info.used_registers().iter().filter(|used| writes(used.access()));
     used.map(|used| used.register().full_register()).collect()
@@ -331,13 +341,17 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<Origin>
     let mut round = Registers::at(0, entered.frame);
     let mut looked_at: Vec<Sum> = Vec::new();
     for instruction in body {
-        let memory = (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+        let memory =
+            (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
         if memory && !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop) {
             looked_at.extend(round.address(instruction));
         }
         round.step(instruction);
         // Of an array of records each is passed to a function that compares.
-        if calls && instruction.op0_kind() == OpKind::Register && ARGUMENTS.contains(&instruction.op0_register()) {
+        if calls
+            && instruction.op0_kind() == OpKind::Register
+            && ARGUMENTS.contains(&instruction.op0_register())
+        {
             let pointer = |value: &Sum| value.terms.iter().any(|(_, times)| *times == 1);
             looked_at.extend(round.get(instruction.op0_register()).filter(pointer));
         }
@@ -345,17 +359,22 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<Origin>
     let moves = |term: &Term| match term {
         Term::Register(IP) => false,
         Term::Register(register) => round.values[*register as usize] != Some(Sum::register(*register)),
-        Term::Read(address) => address.slot(entered.frame).is_some_and(|slot| round.slots.contains_key(&slot)),
+        Term::Read(address) => {
+            address.slot(entered.frame).is_some_and(|slot| round.slots.contains_key(&slot))
+        }
     };
     // What is read elsewhere than on the stack belongs to an item.
-    let of_an_item = |term: &Term| matches!(term, Term::Read(address) if address.slot(entered.frame).is_none());
+    let of_an_item =
+        |term: &Term| matches!(term, Term::Read(address) if address.slot(entered.frame).is_none());
     let mut origins: Vec<Origin> = Vec::new();
     for address in looked_at {
         let terms = || address.terms.iter().map(|(term, _)| term);
         if address.slot(entered.frame).is_some() || terms().any(of_an_item) || !terms().any(moves) {
             continue;
         }
-        let Some(first) = entered.substitute(&Sum { offset: 0, ..address.clone() }) else { return Vec::new() };
+        let Some(first) = entered.substitute(&Sum { offset: 0, ..address.clone() }) else {
+            return Vec::new();
+        };
         if first.terms.is_empty() {
             continue; // a count that starts at a number is no pointer
         }
@@ -419,8 +438,7 @@ mod tests {
     #[test]
     fn an_array_with_an_index_begins_at_its_base_and_where_the_index_begins() {
         // cmp [rdi+rcx*4], esi; je; inc rcx; cmp rcx, rdx; jne
-        let body =
-            [0x39, 0x34, 0x8f, 0x74, 0x10, 0x48, 0xff, 0xc1, 0x48, 0x39, 0xd1, 0x75, 0xf3];
+        let body = [0x39, 0x34, 0x8f, 0x74, 0x10, 0x48, 0xff, 0xc1, 0x48, 0x39, 0xd1, 0x75, 0xf3];
         // xor ecx, ecx
         assert_eq!(origins(&[0x31, 0xc9], &body), [origin(Register::RDI, &[0])]);
         // lea rcx, [rax+1]: the rest of the array
@@ -431,8 +449,10 @@ mod tests {
     #[test]
     fn an_item_that_is_passed_to_a_function_and_a_key_that_is_not_walked() {
         // mov rsi, r12; mov rdi, rbp; add rbp, 32; call; test eax, eax; jne
-        let body =
-            [0x4c, 0x89, 0xe6, 0x48, 0x89, 0xef, 0x48, 0x83, 0xc5, 0x20, 0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x75, 0xed];
+        let body = [
+            0x4c, 0x89, 0xe6, 0x48, 0x89, 0xef, 0x48, 0x83, 0xc5, 0x20, 0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x75,
+            0xed,
+        ];
         assert_eq!(origins(&[], &body), [origin(Register::RBP, &[0])]);
     }
 
@@ -445,9 +465,8 @@ mod tests {
     #[test]
     fn what_an_item_leads_to_is_no_origin_of_its_own() {
         // mov rdx, [rax]; cmp [rdx], esi; je; add rax, 8; cmp rax, rcx; jne
-        let body = [
-            0x48, 0x8b, 0x10, 0x39, 0x32, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x08, 0x48, 0x39, 0xc8, 0x75, 0xf0,
-        ];
+        let body =
+            [0x48, 0x8b, 0x10, 0x39, 0x32, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x08, 0x48, 0x39, 0xc8, 0x75, 0xf0];
         assert_eq!(origins(&[], &body), [origin(Register::RAX, &[0])]);
     }
 
@@ -455,8 +474,8 @@ mod tests {
     fn pointers_are_followed_through_the_stack() {
         // mov rax, [rbp-8]; mov rax, [rax+8]; mov [rbp-8], rax; cmp qword [rbp-8], 0; jne
         let body = [
-            0x48, 0x8b, 0x45, 0xf8, 0x48, 0x8b, 0x40, 0x08, 0x48, 0x89, 0x45, 0xf8, 0x48, 0x83, 0x7d, 0xf8, 0x00,
-            0x75, 0xed,
+            0x48, 0x8b, 0x45, 0xf8, 0x48, 0x8b, 0x40, 0x08, 0x48, 0x89, 0x45, 0xf8, 0x48, 0x83, 0x7d, 0xf8,
+            0x00, 0x75, 0xed,
         ];
         assert_eq!(with(true, &[], &body), [origin(Register::RBP, &[-8, 0])]);
         // mov [rbp-8], rdi
@@ -467,8 +486,8 @@ mod tests {
     fn an_index_kept_on_the_stack_begins_at_its_number() {
         // mov rcx, [rsp+8]; mov rdx, [rsp+16]; shl rcx, 5; cmp [rdx+rcx], esi; inc qword [rsp+8]; jne
         let body = [
-            0x48, 0x8b, 0x4c, 0x24, 0x08, 0x48, 0x8b, 0x54, 0x24, 0x10, 0x48, 0xc1, 0xe1, 0x05, 0x39, 0x34, 0x0a,
-            0x48, 0xff, 0x44, 0x24, 0x08, 0x75, 0xe8,
+            0x48, 0x8b, 0x4c, 0x24, 0x08, 0x48, 0x8b, 0x54, 0x24, 0x10, 0x48, 0xc1, 0xe1, 0x05, 0x39, 0x34,
+            0x0a, 0x48, 0xff, 0x44, 0x24, 0x08, 0x75, 0xe8,
         ];
         // mov qword [rsp+8], 0
         let zero = [0x48, 0xc7, 0x44, 0x24, 0x08, 0, 0, 0, 0];

@@ -37,6 +37,8 @@ const TURN: u32 = 3;
 pub(super) struct Survey {
     number: u32,
     candidate: Candidate,
+    /// It is a function's, not a loop's.
+    of_function: bool,
     /// Offset of the probe, and what it computes.
     offset: u64,
     origins: Vec<Origin>,
@@ -61,7 +63,8 @@ impl Counter {
     /// Takes up the walking loops of a hot function, and the function itself where it is entered often.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
         let share = |one: &Loop| -> f64 {
-            let inside = candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
+            let inside =
+                candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
             inside.map(|(_, share)| share).sum()
         };
         for (at, one) in loops.iter().enumerate() {
@@ -99,10 +102,20 @@ impl Counter {
         }
     }
 
-    fn survey(&mut self, candidate: &Candidate, of: Option<usize>, offset: u64, origins: &[Origin], round: Option<u64>) {
+    fn survey(
+        &mut self,
+        candidate: &Candidate,
+        of: Option<usize>,
+        offset: u64,
+        origins: &[Origin],
+        round: Option<u64>,
+    ) {
         let process = candidate.process;
         let here = self.surveys.iter().filter(|survey| survey.candidate.process == process).count();
-        if here >= OF_PROCESS || self.surveys.len() >= IN_ALL || !self.surveyed.insert((process, candidate.function, of)) {
+        if here >= OF_PROCESS
+            || self.surveys.len() >= IN_ALL
+            || !self.surveyed.insert((process, candidate.function, of))
+        {
             return;
         }
         let Some(slot) = self.free.pop() else { return };
@@ -113,6 +126,7 @@ impl Counter {
         self.surveys.push(Survey {
             number,
             candidate: candidate.clone(),
+            of_function: of.is_none(),
             offset,
             origins: origins.to_vec(),
             round: round.filter(|_| round_slot.is_some()),
@@ -184,7 +198,9 @@ impl Counter {
         let age = now - standing.opened_ns;
         let reached = |slot: usize| self.tables.totals.get(slot).stopped_ns.load(Ordering::Relaxed) > 0;
         let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
-        reached(survey.slot) || survey.round_slot.is_some_and(|slot| standing.rounds.is_some() && reached(slot)) || age >= longest
+        reached(survey.slot)
+            || survey.round_slot.is_some_and(|slot| standing.rounds.is_some() && reached(slot))
+            || age >= longest
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
@@ -196,15 +212,18 @@ impl Counter {
             survey.again_ns = u64::MAX;
             return;
         };
-        let mut entry = Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
+        let mut entry =
+            Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
         if lengths {
             (entry.mode, entry.stop_at) = (MODE_COUNT, LENGTHS_ENTRIES);
         }
+        entry.texts = u32::from(survey.of_function);
         entry.origins_used = survey.origins.len().min(ORIGINS) as u32;
         for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
             *to = SlotOrigin::from(from);
         }
-        let rounds = Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_ROUNDS, ..Slot::default() };
+        let rounds =
+            Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_ROUNDS, ..Slot::default() };
         let (pid, file) = (survey.candidate.pid, survey.candidate.file.clone());
         let (offset, slot) = (base + survey.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
@@ -233,7 +252,8 @@ impl Counter {
         let survey = &self.surveys[at];
         let read = |slot: usize| {
             let total = self.tables.totals.get(slot);
-            let (stopped, first) = (total.stopped_ns.load(Ordering::Relaxed), total.first_ns.load(Ordering::Relaxed));
+            let (stopped, first) =
+                (total.stopped_ns.load(Ordering::Relaxed), total.first_ns.load(Ordering::Relaxed));
             (total.count.load(Ordering::Relaxed), (stopped > 0).then_some(stopped), first)
         };
         let (entries, stopped, first) = read(survey.slot);

@@ -1,7 +1,10 @@
 //! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), move
 //! things about, or calculate.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register,
+};
 use std::collections::HashSet;
 
 /// What a loop does.
@@ -162,15 +165,30 @@ fn kind(instruction: &Instruction) -> Kind {
             Kind::Plain
         }
         // What comparisons gave, put together.
-        M::Pcmpeqq | M::Pcmpgtd | M::Vpcmpeqw | M::Vpcmpeqq | M::Por | M::Pand | M::Pandn | M::Vpor | M::Vpand => {
-            Kind::Plain
-        }
-        M::Packssdw | M::Packsswb | M::Vpackssdw | M::Vpacksswb | M::Movmskps | M::Movmskpd | M::Vmovmskps => {
-            Kind::Plain
-        }
-        M::Pshufd | M::Vpermq | M::Vpcmpub | M::Vpcmpb | M::Vpcmpud | M::Kortestb | M::Kortestd | M::Kortestq => {
-            Kind::Plain
-        }
+        M::Pcmpeqq
+        | M::Pcmpgtd
+        | M::Vpcmpeqw
+        | M::Vpcmpeqq
+        | M::Por
+        | M::Pand
+        | M::Pandn
+        | M::Vpor
+        | M::Vpand => Kind::Plain,
+        M::Packssdw
+        | M::Packsswb
+        | M::Vpackssdw
+        | M::Vpacksswb
+        | M::Movmskps
+        | M::Movmskpd
+        | M::Vmovmskps => Kind::Plain,
+        M::Pshufd
+        | M::Vpermq
+        | M::Vpcmpub
+        | M::Vpcmpb
+        | M::Vpcmpud
+        | M::Kortestb
+        | M::Kortestd
+        | M::Kortestq => Kind::Plain,
         M::Kmovb | M::Kmovd | M::Kmovq | M::Korb | M::Kord | M::Korq | M::Vextracti128 => Kind::Plain,
         M::Ptest | M::Vptest | M::Bsf | M::Tzcnt | M::Ucomisd | M::Ucomiss | M::Movsd | M::Movss => {
             Kind::Plain

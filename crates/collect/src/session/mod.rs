@@ -363,10 +363,11 @@ impl Session {
                 };
                 self.exit(pid, tid, time, Some(usage));
             }
-            Event::Walk { probe: walk, tid, time, cpu_ns, beginnings, .. } => {
+            Event::Walk { probe: walk, tid, time, cpu_ns, beginnings, length } => {
                 let thread = self.world.thread_number(tid);
                 let (addresses, contents) = beginnings.iter().copied().unzip();
-                let beginning = Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents };
+                let beginning =
+                    Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents, length };
                 self.writer.tables.beginnings.push(beginning);
             }
             // A running count loses nothing but moments.

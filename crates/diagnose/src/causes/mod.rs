@@ -5,6 +5,7 @@ mod call_overhead;
 mod failed_lookups;
 mod process_per_operation;
 mod redundant_file_access;
+mod repeated_scan;
 pub(crate) mod runtime;
 mod small_io;
 mod superlinear_work;
@@ -22,6 +23,7 @@ pub use superlinear_work::CAUSE as SUPERLINEAR_WORK;
 /// Every cause. To add one: its file, a line here, its page in `docs/causes/`, its case in `cases/`.
 pub const ALL: &[Spec] = &[
     superlinear_work::CAUSE,
+    repeated_scan::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
     small_io::CAUSE,
@@ -57,6 +59,8 @@ pub enum Needs {
     AllSyscalls,
     /// Functions whose calls were counted (or loops), or a run under callgrind.
     CountedCalls,
+    /// Hot loops and functions whose entries were looked at.
+    Walks,
 }
 
 /// How a cause is looked for.
@@ -81,6 +85,7 @@ impl Spec {
         self.needs.iter().all(|needs| match needs {
             Needs::Syscalls => !tables.syscalls.is_empty(),
             Needs::AllSyscalls => !tables.syscalls.is_empty() && !evidence.by_ptrace,
+            Needs::Walks => !tables.walks.is_empty(),
             Needs::CountedCalls => !tables.probes.is_empty() || !tables.slices.is_empty(),
         })
     }
@@ -93,7 +98,9 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
         Find::InRecording(find) => find(evidence),
         Find::AcrossSizes => Vec::new(),
     });
-    found.collect()
+    let mut found: Vec<Candidate> = found.collect();
+    repeated_scan::settle(&mut found);
+    found
 }
 
 /// The cause of this name.

@@ -48,3 +48,9 @@ pub fn time(ns: f64) -> String {
     };
     if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
 }
+
+/// 27,487 as 27,000: more digits of an estimate would be false precision.
+pub(crate) fn two_digits(value: f64) -> f64 {
+    let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
+    (value / unit).round() * unit
+}

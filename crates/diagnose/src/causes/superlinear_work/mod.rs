@@ -6,6 +6,7 @@
 //! - `candidate` — the cost of each call against its number, for every function that was counted.
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
+//! - `shifts` — arrays whose items are moved by one, again and again.
 //! - `slices` — the same from a run under callgrind, where all calls and their instructions were counted.
 //! - `told` — the finding's texts.
 //! - this file — who is guilty.
@@ -18,6 +19,7 @@ mod candidate;
 mod clock;
 mod context;
 mod loops;
+mod shifts;
 mod slices;
 mod timeline;
 mod told;
@@ -63,7 +65,16 @@ const WALKS_RANK: f64 = 0.97;
 
 fn find(evidence: &Evidence<'_>) -> Vec<crate::candidate::Candidate> {
     let alone = |finding| crate::candidate::Candidate { finding, gate: None, process: 0 };
-    findings(evidence).into_iter().map(alone).collect()
+    let shifts = shifts::find(evidence);
+    // What moves is known exactly; that it takes ever longer, or ever less long, was inferred.
+    let is_shift = |finding: &Finding| shifts.iter().any(|shift| shift.finding.function == finding.function);
+    let growing = findings(evidence).into_iter().filter(|finding| !is_shift(finding)).map(alone);
+    growing.chain(shifts.iter().cloned()).collect()
+}
+
+/// Whether a finding of this cause is of steps that get shorter.
+pub(super) fn falls(finding: &Finding) -> bool {
+    finding.title.ends_with(told::FALLS)
 }
 
 /// Over all processes and runs.

@@ -1,7 +1,7 @@
 //! The finding of work that grows: where it is, the evidence in sentences and numbers, and what to do.
 
 use super::super::runtime;
-use super::super::words::{count, rounded, time};
+use super::super::words::{count, rounded, time, two_digits};
 use super::CAUSE;
 use super::Verdict;
 use super::candidate::Candidate;
@@ -9,6 +9,9 @@ use super::context::{Callee, Rest};
 use crate::Evidence;
 use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
 use slowpath_stats::median;
+
+/// How the title ends where each step takes less than the one before.
+pub(super) const FALLS: &str = "goes through everything that is left";
 
 /// Where the work is.
 struct Place {
@@ -262,7 +265,7 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
     Finding {
         cause: CAUSE.cause(),
         title: if grower.falling {
-            format!("each {step} goes through everything that is left")
+            format!("each {step} {FALLS}")
         } else {
             format!("work grows with every {step}")
         },
@@ -285,12 +288,6 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
         advice,
         fingerprint: format!("superlinear-work:{}:{}", frame.module, frame.function),
     }
-}
-
-/// 27,487 as 27,000.
-fn two_digits(value: f64) -> f64 {
-    let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
-    (value / unit).round() * unit
 }
 
 /// A function's name without the arguments of its templates, which may fill pages.

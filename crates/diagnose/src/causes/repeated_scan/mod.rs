@@ -1,0 +1,185 @@
+//! The same data is searched again and again: a loop that only reads and compares begins at the same place each time, finds the same there,
+//! and goes through many items until it finds one. An index, a map, or a position that is kept, would do.
+//!
+//! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
+//! - this file — loops, and the finding.
+//!
+//! It needs no growth: where a walk begins is known exactly, from probes at its entry, so growth that starts anew with each document is
+//! found like a list that never changes. What begins elsewhere each time (chains of a hash table, matches of a compressor, the rest of a
+//! text), what calculates or stores, and short walks are none.
+
+mod texts;
+
+use super::words::{count, two_digits};
+use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
+use crate::Evidence;
+use crate::calls::READS;
+use crate::candidate::Candidate;
+use crate::findings::{Basis, Confidence, Fact, Finding, Sure};
+use crate::gate::{Gate, Whole};
+use crate::walks::{self, Entries, Spent};
+use std::collections::HashSet;
+
+/// See the file's head.
+pub const CAUSE: Spec = Spec {
+    slug: "repeated-scan",
+    title: "the same data is searched again and again",
+    symptom: "a search begins at the same place each time and goes through many items",
+    page: include_str!("../../../../../docs/causes/repeated-scan.md"),
+    needs: &[Needs::Walks],
+    find: Find::InRecording(find),
+};
+
+/// A tenth: below it a better search is not worth while.
+const GATE: Gate = Gate { share: 0.10, least: 20e6, of: Whole::Cpu };
+/// Entries that must have been noted: half of a burst.
+const NOTED: usize = 32;
+/// Share of the entries that must begin where one before them did. The rest is left for data that changes now and then: an item that was put
+/// in front, a list of the next document.
+const AGAIN: f64 = 0.9;
+/// Items a walk from which on an index is worth while. Below, going through them costs about as much as one look into a hash table, and
+/// chains of hash tables, words of a language and fields of a record stay below.
+const LENGTH: f64 = 64.0;
+/// What a look into an index costs, in items gone through.
+const INDEX: f64 = 16.0;
+/// The loop and what it calls must read and compare for this share of its time.
+const LOOKING: f64 = 0.8;
+/// A buffer may be filled anew for each walk with something that begins alike: with so many reads a walk that cannot be excluded.
+const READS_A_WALK: f64 = 0.25;
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let entries = walks::all(evidence);
+    let loops = entries.iter().filter(|one| one.one_loop.is_some()).filter_map(|one| in_loop(evidence, one));
+    let texts =
+        entries.iter().filter(|one| one.one_loop.is_none()).filter_map(|one| texts::judge(evidence, one));
+    // A loop in a loop, both searching: the one that costs more holds the other.
+    let mut found: Vec<Candidate> = loops.chain(texts).collect();
+    found.sort_by_key(|one| std::cmp::Reverse(one.finding.cost_ns));
+    let mut known = HashSet::new();
+    found.retain(|one| known.insert((one.process, one.finding.function.clone())));
+    found
+}
+
+/// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
+/// each document begins anew, says less than where the searches begin.
+pub(super) fn settle(found: &mut Vec<Candidate>) {
+    let scans: HashSet<String> = functions(found, |one| one.finding.cause == CAUSE.cause());
+    let growing = functions(found, |one| {
+        one.finding.cause == SUPERLINEAR_WORK.cause() && !superlinear_work::falls(&one.finding)
+    });
+    found.retain(|one| match one.finding.cause {
+        cause if cause == CAUSE.cause() => !growing.contains(&one.finding.function),
+        cause if cause == SUPERLINEAR_WORK.cause() => {
+            growing.contains(&one.finding.function) || !scans.contains(&one.finding.function)
+        }
+        _ => true,
+    });
+}
+
+fn functions(found: &[Candidate], which: impl Fn(&Candidate) -> bool) -> HashSet<String> {
+    found.iter().filter(|one| which(one)).map(|one| one.finding.function.clone()).collect()
+}
+
+/// What was found of a walk.
+struct Scan {
+    /// Items, or bytes, that each goes through on average; none where that is not known.
+    length: f64,
+    /// What they are.
+    of: &'static str,
+    /// The walks were longer than could be counted.
+    at_least: bool,
+    again: f64,
+}
+
+fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    let again = entries.again(usize::MAX, false);
+    let length = entries.length();
+    if entries.noted() < NOTED || again < AGAIN || length < LENGTH || is_filled_anew(evidence, entries) {
+        return None;
+    }
+    let spent = entries.spent(evidence);
+    if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
+        return None;
+    }
+    let scan = Scan { length, of: "items", at_least: entries.entries == 0, again };
+    candidate(evidence, entries, &spent, &scan, 1.0 - INDEX / length)
+}
+
+/// Whether reads of the process are so many that they may fill what is walked over.
+fn is_filled_anew(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
+    let tables = &evidence.recording.tables;
+    let process = &tables.processes[entries.walk.process as usize];
+    let of = |thread: u32| tables.threads[thread as usize].process == entries.walk.process;
+    let reads =
+        tables.syscalls.iter().filter(|row| READS.contains(&row.number) && row.bytes > 0 && of(row.thread));
+    let reads: u64 = reads.map(|row| row.count).sum();
+    let end = process.end_ns.unwrap_or(evidence.recording.about.start_ns + evidence.recording.about.wall_ns);
+    let seconds = end.saturating_sub(process.start_ns) as f64 / 1e9;
+    reads as f64 > READS_A_WALK * entries.rate * seconds
+}
+
+fn candidate(
+    evidence: &Evidence<'_>,
+    entries: &Entries<'_>,
+    spent: &Spent,
+    scan: &Scan,
+    saved: f64,
+) -> Option<Candidate> {
+    let gain = spent.cost_ns * scan.again * saved;
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let (path, host) = entries.place(evidence, spent.stack?);
+    let frame = path.last().cloned().unwrap_or_else(|| evidence.frame(entries.function));
+    let (noted, length) = (entries.noted(), two_digits(scan.length));
+    let least = if scan.at_least { "at least " } else { "about " };
+    let mut explanation = vec![format!(
+        "{} of {noted} searches that were looked at began at the same place as one before them, with the same content there; each goes \
+         through {least}{} {}",
+        count((scan.again * noted as f64).round().min(noted as f64)),
+        count(length),
+        scan.of,
+    )];
+    if let Some(host) = host {
+        explanation.push(format!("{} was inlined into {host}", frame.function));
+    }
+    let called = evidence.frame(entries.function);
+    if runtime::is_name(&called) && called.function != frame.function {
+        explanation.push(format!("{} does the work", called.function));
+    }
+    if frame.file.is_none() {
+        explanation.push(format!(
+            "{} has no line information: build it with -g to see the line. Until then, inlined functions count as part of their caller",
+            frame.module
+        ));
+    }
+    let finding = Finding {
+        cause: CAUSE.cause(),
+        title: "the same data is searched again and again".to_owned(),
+        confidence: Confidence::Certain,
+        basis: Basis::Cpu,
+        cost_ns: spent.cost_ns as u64,
+        share: (spent.cost_ns / evidence.cpu_ns).min(1.0),
+        gain_ns: gain as u64,
+        cost_instructions: None,
+        gain_instructions: None,
+        function: frame.function.clone(),
+        module: frame.module.clone(),
+        file: frame.file.clone(),
+        line: frame.line,
+        path,
+        files: Vec::new(),
+        explanation,
+        facts: vec![
+            Fact::new("searches looked at", noted as f64, "calls", "probe", Sure::Exact),
+            Fact::new("share that begins where one before did", scan.again, "ratio", "probe", Sure::Exact),
+            Fact::new(&format!("{} a search", scan.of), scan.length, "1", "probe", Sure::Sampled),
+        ],
+        series: Vec::new(),
+        advice: "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the \
+                 last search"
+            .to_owned(),
+        fingerprint: String::new(),
+    };
+    Some(Candidate { finding, gate: Some(GATE), process: entries.walk.process })
+}

@@ -1,0 +1,61 @@
+//! A function of the C library that goes through a text, such as `strlen` in the condition of a loop: it is called with the same text, and
+//! whatever else it is given, again and again.
+
+use super::{AGAIN, NOTED, Scan, candidate};
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::runtime;
+use crate::walks::Entries;
+
+/// How their names begin behind underscores, how many of the arguments are what they are asked, and which of these is the length.
+const FUNCTIONS: [(&str, usize, Option<usize>); 16] = [
+    ("strlen", 1, None),
+    ("strnlen", 2, None),
+    ("wcslen", 1, None),
+    ("rawmemchr", 2, None),
+    ("memchr", 3, Some(2)),
+    ("memrchr", 3, Some(2)),
+    ("strchr", 2, None),
+    ("strchrnul", 2, None),
+    ("strrchr", 2, None),
+    ("strstr", 2, None),
+    ("strpbrk", 2, None),
+    ("strcspn", 2, None),
+    ("strspn", 2, None),
+    // These go to the end of the text first.
+    ("strcat", 1, None),
+    ("strncat", 1, None),
+    ("index", 2, None),
+];
+/// Bytes from which on a text is long: what is shorter takes less than the call itself.
+const LONG: u64 = 256;
+/// Share of the texts that must be.
+const MOSTLY: f64 = 0.9;
+
+/// A finding, if the function is one of these and is called so.
+pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    let frame = evidence.frame(entries.function);
+    if !runtime::is_name(&frame) {
+        return None;
+    }
+    let name = frame.function.trim_start_matches('_');
+    let family = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(name);
+    let (_, pointers, length_at) = FUNCTIONS.iter().find(|(known, ..)| *known == family)?;
+    let again = entries.again(*pointers, true);
+    if entries.noted() < NOTED || again < AGAIN {
+        return None;
+    }
+    let length = |row: &slowpath_recording::tables::Beginning| match length_at {
+        Some(at) => row.addresses.get(*at).copied().unwrap_or(0),
+        None => row.length,
+    };
+    let rows = || entries.bursts.iter().flatten();
+    let long = rows().filter(|row| length(row) >= LONG).count();
+    if (long as f64) < MOSTLY * entries.noted() as f64 {
+        return None;
+    }
+    let average = rows().map(|row| length(row) as f64).sum::<f64>() / entries.noted() as f64;
+    let spent = entries.spent(evidence);
+    let scan = Scan { length: average, of: "bytes", at_least: length_at.is_none(), again };
+    candidate(evidence, entries, &spent, &scan, 1.0)
+}

@@ -1,0 +1,192 @@
+//! Walks with the indexes that causes share: where the entries of hot loops and functions began, burst by burst, how long the walks were,
+//! and the CPU time that was spent in each.
+
+use crate::Evidence;
+use crate::causes::runtime;
+use crate::findings::Frame;
+use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
+use std::collections::HashSet;
+
+/// Addresses below are numbers: the first pages are never mapped.
+pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
+/// Entries of a burst that say something of how they follow each other.
+const OF_BURST: usize = 8;
+
+/// What was seen of one walk.
+pub(crate) struct Entries<'a> {
+    pub walk: &'a Walk,
+    /// The function that is entered, or that the loop is in.
+    pub function: u32,
+    /// None for the function itself.
+    pub one_loop: Option<&'a Loop>,
+    /// Entries that were noted, in order, by burst.
+    pub bursts: Vec<Vec<&'a Beginning>>,
+    /// Entries and rounds of bursts in which both were counted.
+    pub entries: u64,
+    pub rounds: u64,
+    /// Entries a second where they were noted; 0 if there were too few.
+    pub rate: f64,
+}
+
+/// All that were looked at.
+pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
+    let tables = &evidence.recording.tables;
+    let of = |walk: &'a Walk| {
+        let function = evidence.function_at(walk.location)?;
+        let bursts: Vec<&WalkBurst> =
+            tables.walk_bursts.iter().filter(|burst| burst.walk == walk.walk).collect();
+        let rows: Vec<&Beginning> = tables.beginnings.iter().filter(|row| row.walk == walk.walk).collect();
+        let of_burst = |burst: &&WalkBurst| -> Vec<&'a Beginning> {
+            let inside = burst.start_ns..=burst.end_ns;
+            rows.iter().copied().filter(|row| inside.contains(&row.time_ns)).collect()
+        };
+        let noted = bursts.iter().filter(|burst| burst.rounds.is_none());
+        let counted = || bursts.iter().filter_map(|burst| Some((burst.entries, burst.rounds?)));
+        let mut rates: Vec<f64> = noted
+            .clone()
+            .filter(|burst| burst.entries as usize >= OF_BURST && burst.end_ns > burst.start_ns)
+            .map(|burst| (burst.entries - 1) as f64 * 1e9 / (burst.end_ns - burst.start_ns) as f64)
+            .collect();
+        rates.sort_by(f64::total_cmp);
+        Some(Entries {
+            walk,
+            function,
+            one_loop: walk.loop_number.map(|number| &tables.loops[number as usize]),
+            bursts: noted.map(of_burst).filter(|rows| rows.len() >= OF_BURST).collect(),
+            entries: counted().map(|(entries, _)| entries).sum(),
+            rounds: counted().map(|(_, rounds)| rounds).sum(),
+            rate: rates.get(rates.len() / 2).copied().unwrap_or(0.0),
+        })
+    };
+    tables.walks.iter().filter_map(of).collect()
+}
+
+impl Entries<'_> {
+    /// Entries that were noted.
+    pub(crate) fn noted(&self) -> usize {
+        self.bursts.iter().map(Vec::len).sum()
+    }
+
+    /// Share of the entries that begin where an earlier one of the same burst began, and find the same there. `pointers` of them count, and
+    /// numbers among them only if `numbers` do. 0 where an address cannot be read.
+    pub(crate) fn again(&self, pointers: usize, numbers: bool) -> f64 {
+        let (mut again, mut all) = (0usize, 0usize);
+        for burst in &self.bursts {
+            let mut known = HashSet::new();
+            for row in burst {
+                let ends = row.addresses.iter().zip(&row.contents).take(pointers);
+                let is_address = |end: &(&u64, &u64)| *end.0 >= LOWEST_ADDRESS;
+                let key: Vec<(u64, u64)> = ends
+                    .filter(|end| numbers || is_address(end))
+                    .map(|(address, content)| (*address, *content))
+                    .collect();
+                let readable =
+                    key.iter().all(|(address, content)| *address < LOWEST_ADDRESS || *content != 0);
+                let pointer = key.first().is_some_and(|(address, _)| *address >= LOWEST_ADDRESS);
+                again += usize::from(readable && pointer && !known.insert(key));
+            }
+            all += burst.len() - 1;
+        }
+        again as f64 / all.max(1) as f64
+    }
+
+    /// Rounds of the loop a walk, on average; where no walk began while they were counted, how many there were at least.
+    pub(crate) fn length(&self) -> f64 {
+        self.rounds as f64 / self.entries.max(1) as f64
+    }
+
+    /// The samples in it: see [`Spent`].
+    pub(crate) fn spent(&self, evidence: &Evidence<'_>) -> Spent {
+        let tables = &evidence.recording.tables;
+        let start = tables.locations[self.walk.location as usize].address;
+        let inside = |location: u32| {
+            let offset = tables.locations[location as usize].address.wrapping_sub(start);
+            self.one_loop.is_none_or(|one| holds(one, offset))
+        };
+        // Of each stack: the innermost frame in the function, if it is in the loop.
+        let mut host: Vec<Option<u32>> = Vec::with_capacity(tables.stacks.len());
+        for stack in &tables.stacks {
+            let here = evidence.function_at(stack.location) == Some(self.function);
+            host.push(match here {
+                true => Some(stack.location).filter(|location| inside(*location)),
+                false => stack.parent.and_then(|parent| host[parent as usize]),
+            });
+        }
+        let mut spent = Spent::default();
+        let mut heaviest: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
+        for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+            let Some(stack) = sample.stack else { continue };
+            let Some(location) = host[stack as usize] else { continue };
+            if evidence.process_of(sample) != self.walk.process {
+                continue;
+            }
+            spent.cost_ns += weight;
+            *heaviest.entry(stack).or_default() += weight;
+            match self.looks(evidence, stack, location, start) {
+                Some(true) => spent.looking_ns += weight,
+                Some(false) => spent.other_ns += weight,
+                None => {}
+            }
+        }
+        spent.stack = heaviest
+            .into_iter()
+            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+            .map(|(stack, _)| stack);
+        spent
+    }
+
+    /// The path to the innermost function of the program itself at the walk, and the function that this was inlined into.
+    pub(crate) fn place(&self, evidence: &Evidence<'_>, stack: u32) -> (Vec<Frame>, Option<String>) {
+        let mut path = evidence.path_at(stack, self.function);
+        let location = evidence.locations(stack).find(|at| evidence.function_at(*at) == Some(self.function));
+        let inlined = location.map_or(1, |location| evidence.recording.frames_of(location).len()).max(1);
+        let first = path.len().saturating_sub(inlined);
+        // Behind the first function of a runtime the program's are called back, to compare.
+        let behind = path[first..].iter().position(runtime::is_name).map_or(path.len(), |at| first + at);
+        let own = path[..behind].iter().rposition(|frame| !runtime::is_name(frame));
+        path.truncate(own.map_or(path.len(), |own| own + 1));
+        let host = evidence.name(self.function).to_owned();
+        let is_inlined = path.len() > first && path.last().is_some_and(|frame| frame.function != host);
+        (path, is_inlined.then_some(host))
+    }
+
+    /// Whether a stack through the loop at `host` ends in something that only reads and compares; none for the kernel.
+    fn looks(&self, evidence: &Evidence<'_>, stack: u32, host: u32, start: u64) -> Option<bool> {
+        let tables = &evidence.recording.tables;
+        if tables.locations[tables.stacks[stack as usize].location as usize].kind == "kernel" {
+            return None;
+        }
+        let offset = tables.locations[host as usize].address.wrapping_sub(start);
+        let location = self.walk.location;
+        let innermost = tables.loops.iter().rev().find(|one| one.location == location && holds(one, offset));
+        if self.one_loop.is_some() && innermost.is_some_and(|one| one.work != "walks") {
+            return Some(false);
+        }
+        let called = evidence.locations(stack).take_while(|location| *location != host);
+        let mut called = called.filter_map(|location| evidence.function_at(location));
+        Some(called.all(|function| {
+            let frame = evidence.frame(function);
+            runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame)
+                || tables
+                    .bodies
+                    .iter()
+                    .any(|body| body.work == "walks" && evidence.function_at(body.location) == Some(function))
+        }))
+    }
+}
+
+/// Where the CPU time of a walk goes, ns.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    /// In the loop (or function) and what it calls.
+    pub cost_ns: f64,
+    /// The part of it that only reads and compares, and the rest; the kernel's is in neither.
+    pub looking_ns: f64,
+    pub other_ns: f64,
+    /// The stack with most of it.
+    pub stack: Option<u32>,
+}
+
+fn holds(one: &Loop, offset: u64) -> bool {
+    one.ranges.chunks_exact(2).any(|range| (range[0]..range[1]).contains(&offset))
+}
