@@ -90,6 +90,29 @@ impl Entries<'_> {
         again as f64 / all.max(1) as f64
     }
 
+    /// How many times the walks of a burst go through the same memory, as a share of how many walks these are: 1 where all go through the
+    /// same, little where each has a part of its own. 0 where it is not known how far a round goes.
+    pub(crate) fn overlap(&self) -> f64 {
+        let strides = &self.walk.strides;
+        if strides.is_empty() || strides.contains(&0) {
+            return 0.0;
+        }
+        let length = self.length();
+        let of_burst = |rows: &Vec<&Beginning>| {
+            let of_pointer = |(at, stride): (usize, &u64)| {
+                let begins = || {
+                    rows.iter().filter_map(|row| row.addresses.get(at)).filter(|at| **at >= LOWEST_ADDRESS)
+                };
+                let (first, last) = (begins().min()?, begins().max()?);
+                let bytes = length * *stride as f64;
+                Some(bytes / ((last - first) as f64 + bytes))
+            };
+            strides.iter().enumerate().filter_map(of_pointer).reduce(f64::min).unwrap_or(0.0)
+        };
+        let sum: f64 = self.bursts.iter().map(|rows| of_burst(rows) * rows.len() as f64).sum();
+        sum / self.noted().max(1) as f64
+    }
+
     /// Rounds of the loop a walk, on average; where no walk began while they were counted, how many there were at least.
     pub(crate) fn length(&self) -> f64 {
         self.rounds as f64 / self.entries.max(1) as f64

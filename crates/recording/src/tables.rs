@@ -289,6 +289,8 @@ table! {
         location: u32,
         /// The loop; none for the function itself.
         loop_number: Option<u32>,
+        /// By how many bytes each of the pointers of `beginnings` moves in a round; 0 where that is not known.
+        strides: Vec<u64>,
     }
 }
 

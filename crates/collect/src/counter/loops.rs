@@ -38,8 +38,9 @@ pub(crate) struct Loop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub offset: u64,
-    /// Where the pointers that move through the loop begin, as computed there; empty if that is not known.
-    pub origins: Vec<Origin>,
+    /// Where the pointers that move through the loop begin, as computed there, and by how many bytes each moves in a round (0: that is not
+    /// known); empty if that is not known of one.
+    pub origins: Vec<(Origin, i64)>,
 }
 
 impl Loop {

@@ -128,6 +128,7 @@ pub(crate) enum Told {
         process: u32,
         function: u32,
         of: Option<usize>,
+        strides: Vec<u64>,
     },
     Burst(WalkBurst),
     Window(Window),

@@ -13,6 +13,8 @@ const STEPS: usize = 3;
 pub(crate) const ORIGINS: usize = 3;
 /// [`Origin::register`]: the instruction pointer, at the probed instruction.
 pub(crate) const IP: u8 = 16;
+/// What a mask below this leaves of an address says nothing of where it is.
+const SMALL: i64 = 4096;
 const RSP: u8 = 4;
 const RBP: u8 = 5;
 /// What a call may change, in the System V ABI; Go's compiler uses no register across one.
@@ -226,7 +228,10 @@ impl Registers {
             },
             M::Lea if wide => self.address(instruction),
             M::Add if wide => self.get(to).zip(operand(self)).map(|(a, b)| a.and(b)),
-            M::Sub if wide && is_immediate(from) => self.get(to).map(|value| value.plus(-immediate())),
+            M::Sub if wide => self.get(to).zip(operand(self)).map(|(a, b)| a.and(b.times(-1))),
+            // Rounding to a vector's size: the address is taken as it was, some bytes more or less.
+            M::And if to_register && is_immediate(from) && immediate() < 0 => self.get(to.full_register()),
+            M::And if to_register && is_immediate(from) && immediate() < SMALL => Some(Sum::constant(0)),
             M::Inc if wide => self.get(to).map(|value| value.plus(1)),
             M::Dec if wide => self.get(to).map(|value| value.plus(-1)),
             M::Shl | M::Sal if wide && is_immediate(from) => {
@@ -292,6 +297,13 @@ impl Registers {
         Some(whole)
     }
 
+    /// By how much a sum is larger at the end of a round than at its beginning, if that is a number.
+    fn stride(&self, sum: &Sum) -> Option<i64> {
+        let after = self.substitute(sum)?;
+        let difference = after.and(sum.clone().times(-1));
+        difference.terms.iter().all(|(_, times)| *times == 0).then_some(difference.offset)
+    }
+
     /// Which register now holds what `register` held at first.
     fn holder(&self, register: Register) -> Option<u8> {
         let wanted = Some(Sum::register(number(register)? as u8));
@@ -333,9 +345,9 @@ fn written(instruction: &Instruction, infos: &mut InstructionInfoFactory) -> Vec
     used.map(|used| used.register().full_register()).collect()
 }
 
-/// The pointers that move through a loop whose code is `body`, its header first, as `entered` are when it is entered. Empty if there is
-/// none, if one of them cannot be computed, or if there are too many.
-pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<Origin> {
+/// The pointers that move through a loop whose code is `body`, its header first, as `entered` are when it is entered, and by how many bytes
+/// each moves in a round, 0 where that differs. Empty if there is none, if one of them cannot be computed, or if there are too many.
+pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin, i64)> {
     let calls = body.iter().any(|instruction| calls(instruction));
     // One round, in terms of how it begins.
     let mut round = Registers::at(0, entered.frame);
@@ -366,7 +378,7 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<Origin>
     // What is read elsewhere than on the stack belongs to an item.
     let of_an_item =
         |term: &Term| matches!(term, Term::Read(address) if address.slot(entered.frame).is_none());
-    let mut origins: Vec<Origin> = Vec::new();
+    let mut origins: Vec<(Origin, i64)> = Vec::new();
     for address in looked_at {
         let terms = || address.terms.iter().map(|(term, _)| term);
         if address.slot(entered.frame).is_some() || terms().any(of_an_item) || !terms().any(moves) {
@@ -379,8 +391,8 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<Origin>
             continue; // a count that starts at a number is no pointer
         }
         let Some(origin) = first.origin() else { return Vec::new() };
-        if !origins.contains(&origin) {
-            origins.push(origin);
+        if !origins.iter().any(|(known, _)| *known == origin) {
+            origins.push((origin, round.stride(&address).unwrap_or(0)));
         }
     }
     if origins.len() > ORIGINS { Vec::new() } else { origins }
@@ -414,6 +426,10 @@ mod tests {
     }
 
     fn with(frame: bool, before: &[u8], body: &[u8]) -> Vec<Origin> {
+        moving(frame, before, body).into_iter().map(|(origin, _)| origin).collect()
+    }
+
+    fn moving(frame: bool, before: &[u8], body: &[u8]) -> Vec<(Origin, i64)> {
         let mut registers = Registers::at(0, frame);
         code(before).iter().for_each(|instruction| registers.step(instruction));
         of_loop(&code(body).iter().collect::<Vec<_>>(), &registers)
@@ -454,6 +470,17 @@ mod tests {
             0xed,
         ];
         assert_eq!(origins(&[], &body), [origin(Register::RBP, &[0])]);
+    }
+
+    #[test]
+    fn strides_are_known_where_a_pointer_moves_by_a_number() {
+        // cmp [rax], edx; je; add rax, 4; cmp rax, rcx; jne
+        let array = [0x39, 0x10, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf3];
+        assert_eq!(moving(false, &[], &array), [(origin(Register::RAX, &[0]), 4)]);
+        assert_eq!(moving(false, &[], &LIST), [(origin(Register::RAX, &[0]), 0)]);
+        // mov esi, eax; and esi, 31; sub rax, rsi: rounded down
+        let aligned = [0x89, 0xc6, 0x83, 0xe6, 0x1f, 0x48, 0x29, 0xf0];
+        assert_eq!(moving(false, &aligned, &array), [(origin(Register::RAX, &[0]), 4)]);
     }
 
     #[test]

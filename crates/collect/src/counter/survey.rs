@@ -86,6 +86,7 @@ impl Counter {
             .take_while(|instruction| instruction.ip() < placement.offset)
             .collect();
         let arguments = origin::of_arguments(before.iter(), candidate.image.go);
+        let arguments: Vec<(Origin, i64)> = arguments.into_iter().map(|origin| (origin, 0)).collect();
         if !arguments.is_empty() {
             self.survey(candidate, None, placement.offset, &arguments, None);
         }
@@ -107,7 +108,7 @@ impl Counter {
         candidate: &Candidate,
         of: Option<usize>,
         offset: u64,
-        origins: &[Origin],
+        origins: &[(Origin, i64)],
         round: Option<u64>,
     ) {
         let process = candidate.process;
@@ -122,13 +123,14 @@ impl Counter {
         let round_slot = round.and_then(|_| self.free.pop());
         let number = self.walks;
         self.walks += 1;
-        self.tell(Told::Walk { walk: number, process, function: candidate.function, of });
+        let strides = origins.iter().map(|(_, stride)| stride.unsigned_abs()).collect();
+        self.tell(Told::Walk { walk: number, process, function: candidate.function, of, strides });
         self.surveys.push(Survey {
             number,
             candidate: candidate.clone(),
             of_function: of.is_none(),
             offset,
-            origins: origins.to_vec(),
+            origins: origins.iter().map(|(origin, _)| origin.clone()).collect(),
             round: round.filter(|_| round_slot.is_some()),
             slot,
             round_slot,

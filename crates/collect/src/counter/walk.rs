@@ -45,6 +45,9 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     let mut infos = InstructionInfoFactory::new();
     let mut leads: HashSet<Register> = HashSet::new();
     let mut changed: HashSet<Register> = HashSet::new();
+    // Conditional moves, and where registers were moved to.
+    let (mut chosen, mut moved): (HashSet<Register>, Vec<(Register, Register)>) = Default::default();
+    let mut bases: HashSet<Register> = HashSet::new();
     for instruction in code {
         let compares = matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test);
         for operand in 0..instruction.op_count() {
@@ -52,6 +55,7 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
                 OpKind::Memory => {
                     for register in [instruction.memory_base(), instruction.memory_index()] {
                         leads.insert(register.full_register());
+                        bases.insert(register.full_register());
                     }
                 }
                 OpKind::Register if compares => {
@@ -79,7 +83,17 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
         {
             passed.insert(instruction.op1_register().full_register());
         }
+        if instruction.mnemonic() == Mnemonic::Mov
+            && instruction.op0_kind() == OpKind::Register
+            && instruction.op1_kind() == OpKind::Register
+        {
+            let registers = (instruction.op1_register(), instruction.op0_register());
+            moved.push((registers.0.full_register(), registers.1.full_register()));
+        }
         match kind(instruction) {
+            Kind::Chooses => {
+                chosen.insert(instruction.op0_register().full_register());
+            }
             Kind::Calculates => return Work::Calculates,
             Kind::Steps => {
                 changed.insert(instruction.op0_register().full_register());
@@ -97,6 +111,14 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     }
     if calls {
         leads.extend(passed);
+    }
+    // Which item comes next may be chosen; the largest so far is a result.
+    let next = |register: &Register| {
+        let to = moved.iter().filter(|(from, _)| from == register).map(|(_, to)| to);
+        bases.contains(register) || to.into_iter().any(|to| bases.contains(to))
+    };
+    if !chosen.iter().all(next) {
+        return Work::Calculates;
     }
     match changed.iter().all(|register| *register == Register::RSP || leads.contains(register)) {
         false => Work::Calculates,
@@ -123,6 +145,8 @@ enum Kind {
     Plain,
     /// Adds to or subtracts from a register: a step, if that leads somewhere.
     Steps,
+    /// Takes one of two: the next item, if that leads somewhere.
+    Chooses,
     /// Makes something new of its operands.
     Calculates,
 }
@@ -193,6 +217,18 @@ fn kind(instruction: &Instruction) -> Kind {
         M::Ptest | M::Vptest | M::Bsf | M::Tzcnt | M::Ucomisd | M::Ucomiss | M::Movsd | M::Movss => {
             Kind::Plain
         }
+        M::Cmove
+        | M::Cmovne
+        | M::Cmova
+        | M::Cmovae
+        | M::Cmovb
+        | M::Cmovbe
+        | M::Cmovg
+        | M::Cmovge
+        | M::Cmovl
+        | M::Cmovle
+        | M::Cmovs
+        | M::Cmovns => Kind::Chooses,
         _ if instruction.is_jcc_short_or_near() || is_condition(instruction) => Kind::Plain,
         _ => Kind::Calculates,
     }
@@ -276,6 +312,19 @@ mod tests {
         assert_eq!(of(&[0xff, 0x00, 0x48, 0x83, 0xc0, 0x04]), Work::Calculates); // inc dword [rax]; add rax, 4
         assert_eq!(of(&[0x0f, 0xaf, 0xc2]), Work::Calculates); // imul eax, edx
         assert_eq!(of(&[0xf2, 0x0f, 0x58, 0x00]), Work::Calculates); // addsd xmm0, [rax]
+    }
+
+    #[test]
+    fn the_next_item_may_be_chosen_and_the_largest_is_a_result() {
+        // cmp [rbx], esi; mov rax, [rbx+8]; cmovg rax, [rbx+16]; mov rbx, rax; test rbx, rbx; jne
+        let tree = [
+            0x39, 0x33, 0x48, 0x8b, 0x43, 0x08, 0x48, 0x0f, 0x4f, 0x43, 0x10, 0x48, 0x89, 0xc3, 0x48, 0x85,
+            0xdb, 0x75, 0xed,
+        ];
+        assert_eq!(of(&tree), Work::Walks);
+        // cmp ecx, [rax]; cmovl ecx, [rax]; add rax, 4; cmp rax, rdx; jne
+        let largest = [0x3b, 0x08, 0x0f, 0x4c, 0x08, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xd0, 0x75, 0xf2];
+        assert_eq!(of(&largest), Work::Calculates);
     }
 
     #[test]

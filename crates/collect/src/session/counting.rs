@@ -104,7 +104,7 @@ impl Session {
                     }));
                 }
             }
-            Told::Walk { walk, process, function, of } => {
+            Told::Walk { walk, process, function, of, strides } => {
                 let live = self.stacks.live(function).clone();
                 let place = Place::Native { module: live.module, svma: live.range.start };
                 let image = self.world.image(live.module);
@@ -112,7 +112,7 @@ impl Session {
                 let first = self.looked_at.get(&(live.module, live.range.start));
                 let loop_number = of.zip(first).map(|(of, first)| first + of as u32);
                 self.walks = self.walks.max(walk + 1);
-                tables.walks.push(Walk { walk, process, location, loop_number });
+                tables.walks.push(Walk { walk, process, location, loop_number, strides });
             }
             Told::Burst(burst) => tables.walk_bursts.push(burst),
             Told::Window(window) => tables.windows.push(window),

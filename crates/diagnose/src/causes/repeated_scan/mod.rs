@@ -37,6 +37,10 @@ const NOTED: usize = 32;
 /// Share of the entries that must begin where one before them did. The rest is left for data that changes now and then: an item that was put
 /// in front, a list of the next document.
 const AGAIN: f64 = 0.9;
+/// Where each walk begins a little further on: the memory that a burst goes through must be gone through by so much of its walks, on
+/// average. A quarter of 64 walks is 16 times.
+const OVERLAP: f64 = 0.25;
+const BURST: f64 = 64.0;
 /// Items a walk from which on an index is worth while. Below, going through them costs about as much as one look into a hash table, and
 /// chains of hash tables, words of a language and fields of a record stay below.
 const LENGTH: f64 = 64.0;
@@ -88,20 +92,29 @@ struct Scan {
     of: &'static str,
     /// The walks were longer than could be counted.
     at_least: bool,
+    /// Share of the searches that another one had made before.
     again: f64,
+    /// Each begins a little further on than the one before.
+    moves_on: bool,
 }
 
 fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
-    let again = entries.again(usize::MAX, false);
     let length = entries.length();
-    if entries.noted() < NOTED || again < AGAIN || length < LENGTH || is_filled_anew(evidence, entries) {
+    let (same, overlap) = (entries.again(usize::MAX, false), entries.overlap());
+    let moves_on = same < AGAIN;
+    if entries.noted() < NOTED
+        || moves_on && overlap < OVERLAP
+        || length < LENGTH
+        || is_filled_anew(evidence, entries)
+    {
         return None;
     }
+    let again = if moves_on { 1.0 - 1.0 / (overlap * BURST) } else { same };
     let spent = entries.spent(evidence);
     if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
         return None;
     }
-    let scan = Scan { length, of: "items", at_least: entries.entries == 0, again };
+    let scan = Scan { length, of: "items", at_least: entries.entries == 0, again, moves_on };
     candidate(evidence, entries, &spent, &scan, 1.0 - INDEX / length)
 }
 
@@ -133,13 +146,17 @@ fn candidate(
     let frame = path.last().cloned().unwrap_or_else(|| evidence.frame(entries.function));
     let (noted, length) = (entries.noted(), two_digits(scan.length));
     let least = if scan.at_least { "at least " } else { "about " };
-    let mut explanation = vec![format!(
-        "{} of {noted} searches that were looked at began at the same place as one before them, with the same content there; each goes \
-         through {least}{} {}",
-        count((scan.again * noted as f64).round().min(noted as f64)),
-        count(length),
-        scan.of,
-    )];
+    let through = format!("each goes through {least}{} {}", count(length), scan.of);
+    let mut explanation = vec![if scan.moves_on {
+        format!(
+            "{noted} searches were looked at: each begins only a little further on than the one before, and {through}"
+        )
+    } else {
+        format!(
+            "{} of {noted} searches that were looked at began at the same place as one before them, with the same content there; {through}",
+            count((scan.again * noted as f64).round().min(noted as f64)),
+        )
+    }];
     if let Some(host) = host {
         explanation.push(format!("{} was inlined into {host}", frame.function));
     }

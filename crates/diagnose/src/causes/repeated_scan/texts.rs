@@ -56,6 +56,6 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     }
     let average = rows().map(|row| length(row) as f64).sum::<f64>() / entries.noted() as f64;
     let spent = entries.spent(evidence);
-    let scan = Scan { length: average, of: "bytes", at_least: length_at.is_none(), again };
+    let scan = Scan { length: average, of: "bytes", at_least: length_at.is_none(), again, moves_on: false };
     candidate(evidence, entries, &spent, &scan, 1.0)
 }

@@ -1,5 +1,6 @@
-//! Each step moves everything behind it: taking the first item from an array, or putting one in front, has `memmove` move all the others by
-//! the size of an item. Its arguments say so, without a fit: it moves much, and not far.
+//! Arrays and texts that are moved or copied as a whole for each item: taking the first item from an array, or putting one in front, has
+//! `memmove` move all the others by the size of an item; adding to a text by making a new one copies all of it. The arguments of the copying
+//! function say so, without a fit.
 
 use super::{CAUSE, GATE};
 use crate::Evidence;
@@ -8,14 +9,20 @@ use crate::causes::runtime;
 use crate::causes::words::{count, two_digits};
 use crate::findings::{Basis, Confidence, Fact, Finding, Sure};
 use crate::walks::{self, Entries};
+use slowpath_recording::tables::Beginning;
+use std::collections::HashMap;
 
-/// Moves that must have been noted: half of a burst.
+/// Copies that must have been noted: half of a burst.
 const NOTED: usize = 32;
-/// How many times as much is moved as it is moved by, items in other words. Buffers from which the front was used up stay below: they are
-/// moved once most of them was.
+/// How many times as much is moved as it is moved by, items in other words; or copied as was added. Buffers from which the front was used up
+/// stay below: they are moved once most of them was. So do those that double.
 const ITEMS: f64 = 64.0;
-/// Share of the moves that must be such.
+/// Share of the copies that must be such.
 const MOSTLY: f64 = 0.9;
+/// Of a text that is copied for each addition: the additions are copied as well, one by one.
+const HALF: f64 = 0.4;
+/// Bytes a copy from which on it is no small change, on average.
+const LARGE: f64 = 1024.0;
 
 /// All that were seen.
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -26,33 +33,110 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     walks::all(evidence).iter().filter(|one| copies(one)).filter_map(|one| judged(evidence, one)).collect()
 }
 
-fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
-    let noted = entries.noted();
-    let (mut items, mut bytes, mut shifts) = (0.0, 0.0, 0usize);
-    for row in entries.bursts.iter().flatten() {
-        let [to, from, size] = row.addresses[..] else { continue };
+/// Copies of one kind, added up.
+#[derive(Default)]
+struct Copies {
+    times: usize,
+    bytes: f64,
+    items: f64,
+}
+
+impl Copies {
+    fn add(&mut self, size: u64, by: u64) {
+        self.times += 1;
+        self.bytes += size as f64;
+        self.items += (size / by) as f64;
+    }
+}
+
+fn arguments(row: &Beginning) -> Option<(u64, u64, u64)> {
+    let [to, from, size] = row.addresses[..] else { return None };
+    Some((to, from, size))
+}
+
+/// Moves by the size of an item.
+fn shifts(entries: &Entries<'_>) -> Copies {
+    let mut copies = Copies::default();
+    for (to, from, size) in entries.bursts.iter().flatten().filter_map(|row| arguments(row)) {
         let by = to.abs_diff(from);
         if by > 0 && by < size && size as f64 >= ITEMS * by as f64 {
-            items += (size / by) as f64;
-            bytes += size as f64;
-            shifts += 1;
+            copies.add(size, by);
         }
     }
-    if noted < NOTED || (shifts as f64) < MOSTLY * noted as f64 {
-        return None;
+    copies
+}
+
+/// Copies of what begins like something that was copied shortly before, and is a little longer.
+fn additions(entries: &Entries<'_>) -> Copies {
+    let mut copies = Copies::default();
+    for burst in &entries.bursts {
+        let mut before: HashMap<u64, u64> = HashMap::new();
+        for row in burst {
+            let (Some((_, _, size)), Some(content)) = (arguments(row), row.contents.get(1)) else { continue };
+            if *content == 0 {
+                continue;
+            }
+            if let Some(last) = before.insert(*content, size).filter(|last| *last < size)
+                && last as f64 >= ITEMS * (size - last) as f64
+            {
+                copies.add(size, size - last);
+            }
+        }
     }
+    copies
+}
+
+fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    let noted = entries.noted();
+    let is = |copies: &Copies, share: f64| noted >= NOTED && copies.times as f64 >= share * noted as f64;
+    let moved = shifts(entries);
+    let added = additions(entries);
+    let (copies, moves) = match () {
+        () if is(&moved, MOSTLY) => (moved, true),
+        () if is(&added, HALF) && added.bytes >= LARGE * added.times as f64 => (added, false),
+        () => return None,
+    };
+    let times = copies.times as f64;
+    let (items, bytes) = (copies.items / times, copies.bytes / times);
+    // What is added is copied as well, but that is little.
+    let (share, all) =
+        (times / noted as f64, entries.bursts.iter().flatten().filter_map(|row| arguments(row)));
+    let all: f64 = all.map(|(.., size)| size as f64).sum();
     let spent = entries.spent(evidence);
-    let (cost, share) = (spent.cost_ns, shifts as f64 / noted as f64);
-    let gain = cost * share;
+    let cost = spent.cost_ns;
+    let gain = cost * (copies.bytes / all.max(1.0)).min(1.0);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let (path, _) = entries.place(evidence, spent.stack?);
     let frame = path.last()?.clone();
-    let (items, bytes) = (items / shifts as f64, bytes / shifts as f64);
+    let (looked, bytes_text, items_text) =
+        (count(noted as f64), count(two_digits(bytes)), count(two_digits(items)));
+    let (title, first, advice) = if moves {
+        (
+            "each step moves everything behind it",
+            format!(
+                "{} of {looked} moves that were looked at moved about {bytes_text} bytes by the size of one item: about {items_text} items \
+                 for each that is taken out or put in",
+                count(times)
+            ),
+            "Take from the end, keep a position or use a ring buffer or a list: an array moves everything behind an item that is taken out \
+             or put in",
+        )
+    } else {
+        (
+            "each addition copies everything before it",
+            format!(
+                "{} of {looked} copies that were looked at begin like the one before and are a little longer: about {bytes_text} bytes for \
+                 each addition",
+                count(times)
+            ),
+            "Append in place to a buffer that grows by a factor, or collect the parts and join them once",
+        )
+    };
     let finding = Finding {
         cause: CAUSE.cause(),
-        title: "each step moves everything behind it".to_owned(),
+        title: title.to_owned(),
         confidence: Confidence::Certain,
         basis: Basis::Cpu,
         cost_ns: cost as u64,
@@ -66,27 +150,15 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
         line: frame.line,
         path,
         files: Vec::new(),
-        explanation: vec![
-            format!(
-                "{} of {} moves that were looked at moved about {} bytes by the size of one item: about {} items for each that is taken out \
-                 or put in",
-                count(shifts as f64),
-                count(noted as f64),
-                count(two_digits(bytes)),
-                count(two_digits(items)),
-            ),
-            format!("{} does the work", evidence.name(entries.function)),
-        ],
+        explanation: vec![first, format!("{} does the work", evidence.name(entries.function))],
         facts: vec![
-            Fact::new("moves looked at", noted as f64, "calls", "probe", Sure::Exact),
-            Fact::new("share that moves many items by one", share, "ratio", "probe", Sure::Exact),
-            Fact::new("bytes a move", bytes, "bytes", "probe", Sure::Sampled),
-            Fact::new("items a move", items, "1", "probe", Sure::Sampled),
+            Fact::new("copies looked at", noted as f64, "calls", "probe", Sure::Exact),
+            Fact::new("share of them", share, "ratio", "probe", Sure::Exact),
+            Fact::new("bytes a copy", bytes, "bytes", "probe", Sure::Sampled),
+            Fact::new("items a copy", items, "1", "probe", Sure::Sampled),
         ],
         series: Vec::new(),
-        advice: "Take from the end, keep a position or use a ring buffer or a list: an array moves everything behind an item that is taken \
-                 out or put in"
-            .to_owned(),
+        advice: advice.to_owned(),
         fingerprint: String::new(),
     };
     Some(Candidate { finding, gate: Some(GATE), process: entries.walk.process })
