@@ -76,10 +76,13 @@ def main() -> None:
     text("other.txt", 60_000)
     with open("other.txt") as file, open("edited.txt", "w") as out:
         out.writelines(line if number % 50 else "an edited line\n" for number, line in enumerate(file))
+    with open("other.txt") as file, open("shuffled.txt", "w") as out:
+        lines = file.readlines()[:6_000]
+        out.writelines(random.sample(lines, len(lines)) + lines)
     table("table.csv", 1_500_000)
     records("records.json", 250_000)
-    c_source("large.c", 2_500)
-    go_source("made-go", 3_000)
+    c_source("large.c", 300)
+    go_source("made-go", 2_500)
     rust_source("large.rs", 700)
     tree("tree", 2_000, 15)
     database("sales.db", 800_000)

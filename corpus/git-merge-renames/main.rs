@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [path, ours, theirs] = args.as_slice() else {
         return Err("usage: program REPOSITORY OURS THEIRS".into());
     };
-    let repository = Repository::open_bare(path)?;
+    let repository = Repository::open(path)?;
     let find = |name: &str| repository.revparse_single(name)?.peel_to_commit();
     let mut options = MergeOptions::new();
     options.find_renames(true);

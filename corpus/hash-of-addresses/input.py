@@ -4,5 +4,5 @@ import random
 
 random.seed(1)
 with open("pages.txt", "w") as file:
-    for _ in range(120_000):
-        file.write(f"{(0x7F000 + random.randrange(9_000)) << 21:x}\n")
+    for _ in range(300_000):
+        file.write(f"{(0x7F000 + random.randrange(36_000)) << 21:x}\n")

@@ -21,4 +21,4 @@ with open("requests.log", "w") as file:
         key = b"another key" if request % 10 == 0 else b"the key of the service"
         file.write(f"Authorization: Bearer {token(request, key)}\n")
         if request % 50 == 0:
-            file.write(f"Authorization: Bearer {'.' * 1_000_000}\n")
+            file.write(f"Authorization: Bearer {'.' * 500_000}\n")
