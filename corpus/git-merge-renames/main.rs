@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: program REPOSITORY OURS THEIRS".into());
     };
     let repository = Repository::open(path)?;
-    let find = |name: &str| repository.revparse_single(name)?.peel_to_commit();
+    let find = |name: &str| repository.find_commit(repository.revparse_single(name)?.id());
     let mut options = MergeOptions::new();
     options.find_renames(true);
     options.target_limit(100_000);
