@@ -4,7 +4,6 @@ cargo   the driver is a crate of one file; the component is a dependency of exac
 go      the driver is a module of one file; the component is required at exactly one version
 pip     the component is installed from its source into a folder; the driver is a Python script
 source  the sources come from a crate, an npm tarball or a PyPI sdist, and the entry's own commands compile them
-debian  one Debian source package; `slow` is built with the named patches taken out
 """
 
 import os
@@ -34,7 +33,7 @@ def build(entry: Entry, variant: str) -> None:
     out = entry.program(variant)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    recipes = {"cargo": cargo, "go": go, "pip": pip, "source": source, "debian": debian}
+    recipes = {"cargo": cargo, "go": go, "pip": pip, "source": source}
     table = next((kind for kind in recipes if kind in entry.bug), None)
     if table is None:
         raise BuildFailed(f"{entry.name}: bug.toml has none of the tables {', '.join(recipes)}")
@@ -133,8 +132,6 @@ def pip(entry: Entry, variant: str, table: dict, out: Path) -> None:
 def source(entry: Entry, variant: str, table: dict, out: Path) -> None:
     work = work_folder(entry, variant)
     package, version = table.get("package", entry.bug["component"]), entry.bug[variant]
-    if isinstance(version, dict):
-        version = version["package"]
     FETCH[entry.bug["registry"]](entry, package, version, work)
     compile_in(entry, table, work, out)
 
@@ -167,36 +164,3 @@ def from_pypi(entry: Entry, package: str, version: str, work: Path) -> None:
 
 
 FETCH = {"crates.io": from_cargo, "npm": from_npm, "pypi": from_pypi}
-
-
-def debian(entry: Entry, variant: str, table: dict, out: Path) -> None:
-    work = work_folder(entry, variant)
-    lists = work / "sources.list.d"
-    lists.mkdir()
-    debian_sources(lists)
-    options = [
-        f"-oDir::Etc::sourceparts={lists}",
-        "-oDir::Etc::sourcelist=/dev/null",
-        f"-oDir::State::Lists={cache_root() / 'apt-lists'}",
-    ]
-    (cache_root() / "apt-lists" / "partial").mkdir(parents=True, exist_ok=True)
-    run(entry, ["apt-get", *options, "--quiet", "update"], work)
-    package = f"{entry.bug['component']}={table['version']}"
-    run(entry, ["apt-get", *options, "--quiet", "source", package], work)
-    run(entry, ["sh", "-ec", "mv $(ls -d */ | grep -v sources.list.d) src"], work)
-    if variant == "slow":
-        for patch in table["without"]:
-            run(entry, ["sh", "-ec", f"patch -R -p1 < debian/patches/{patch}"], work / "src")
-    compile_in(entry, table, work, out)
-
-
-def debian_sources(lists: Path) -> None:
-    """The machine's own Debian mirrors, with sources: most machines list only binary packages."""
-    for file in Path("/etc/apt/sources.list.d").glob("*.sources"):
-        text = file.read_text()
-        if "debian" in text.lower():
-            (lists / file.name).write_text(text.replace("Types: deb\n", "Types: deb-src\n"))
-    old = Path("/etc/apt/sources.list")
-    if old.exists():
-        lines = [line.replace("deb ", "deb-src ", 1) for line in old.read_text().splitlines() if line.startswith("deb ")]
-        (lists / "debian.list").write_text("\n".join(lines) + "\n")
