@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn a_languages_own_functions_are_known_and_a_programs_are_not() {
         let is = |function: &str, module: &str| {
-            is_name(&Frame { function: function.into(), module: module.into(), file: None, line: None })
+            let (function, module) = (function.into(), module.into());
+            is_name(&Frame { function_id: None, function, module, file: None, line: None })
         };
         for function in [
             "std::vector<int>::push_back(int&&)",
