@@ -10,7 +10,7 @@ use crate::view::page;
 use slowpath_compare::overhead;
 use slowpath_compare::scale::{Scaling, measure, scaling};
 use slowpath_compare::{Enclosure, Shell, exact, words};
-use slowpath_diagnose::findings::{Finding, Findings};
+use slowpath_diagnose::findings::{Finding, Findings, Frame};
 use slowpath_recording::Recording;
 use slowpath_report::{Style, shown};
 use std::path::Path;
@@ -90,7 +90,11 @@ fn write_page(
 ) -> Result<(), (String, u8)> {
     let told = |one: &Finding| {
         findings.iter().any(|other| {
-            (other.cause, &other.function, &other.module) == (one.cause, &one.function, &one.module)
+            let of = |one: &Finding| {
+                let Frame { function, module, .. } = &one.place.frame;
+                (one.cause, function.clone(), module.clone())
+            };
+            of(other) == of(one)
         })
     };
     found.findings.retain(|one| !told(one));
@@ -150,7 +154,7 @@ fn timed(
             / u64::from(recording.about.runs.max(1));
         // There its share is of that recording's time, as for all others.
         let of_this = |finding: &Finding| Finding {
-            share: (finding.cost_ns as f64 / cpu_ns as f64).min(1.0),
+            share: (finding.cost.amount() as f64 / cpu_ns as f64).min(1.0),
             ..finding.clone()
         };
         write_page(path, recording, found, scaling.findings.iter().map(of_this).collect())?;

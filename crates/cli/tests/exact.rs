@@ -31,7 +31,7 @@ fn finds(name: &str, guilty: &str) {
     assert!(finding["function"].as_str().unwrap().contains(guilty), "{name}: {finding:#?}");
     assert_eq!(finding["confidence"], "certain", "{name}: {finding:#?}");
     assert_eq!(finding["basis"], "instructions");
-    assert_eq!((&finding["cost_ns"], &finding["gain_ns"]), (&Value::from(0), &Value::from(0)));
+    assert!(finding.get("cost_ns").is_none() && finding.get("gain_ns").is_none());
     let [cost, gain] = ["cost_instructions", "gain_instructions"].map(|key| finding[key].as_u64().unwrap());
     assert!(gain > 0 && gain < cost, "{name}: {finding:#?}");
 }

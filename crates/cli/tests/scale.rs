@@ -100,7 +100,7 @@ fn exact_counts_name_the_guilty_function_and_its_victim() {
     assert_eq!(findings.len(), 1, "{findings:#?}");
     let finding = &findings[0];
     assert_eq!((&finding["function"], &finding["line"]), (&Value::from("insert"), &Value::from(5)));
-    assert_eq!((&finding["basis"], &finding["cost_ns"]), (&Value::from("instructions"), &Value::from(0)));
+    assert_eq!((&finding["basis"], finding.get("cost_ns")), (&Value::from("instructions"), None));
     let role = |name: &str| {
         let functions = value["functions"].as_array().unwrap();
         functions.iter().find(|one| one["function"] == name).unwrap()["role"].clone()

@@ -4,7 +4,7 @@ use crate::sampler::Plan;
 use crate::tracer::ptrace::{Cost, Taken};
 use crate::{Options, clock};
 use slowpath_recording::About;
-use slowpath_recording::about::{BY_PTRACE, Collector, Format, MAJOR, MINOR, State};
+use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -45,6 +45,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
         runs: options.repeat.max(1),
         attached,
         collectors: Vec::new(),
+        tracer: None,
         degraded: Vec::new(),
         lost: BTreeMap::new(),
         sampled_share: 0.0,
@@ -90,8 +91,7 @@ pub(crate) fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collect
 /// How a tracer by ptrace is described.
 pub(crate) fn how_traced(cost: &Cost) -> String {
     format!(
-        "{} open, stat, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
-        BY_PTRACE,
+        "ptrace with a seccomp filter: open, stat, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
         cost.wall_ns as f64 / 1e3
     )
 }

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::storage::{self, Storage};
 use crate::tracer::ptrace::{Cost, Filter, Ptrace, Taken};
 use crate::{Error, Options, Outcome, clock, crash, signals};
-use slowpath_recording::about::{Collector, State};
+use slowpath_recording::about::{Collector, State, Tracer};
 use slowpath_recording::{About, folder};
 use std::ffi::OsString;
 use std::io;
@@ -41,6 +41,7 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
     }
     if let Some(cost) = &ptrace {
         about.collectors.push(Collector { name: "tracer".to_owned(), how: how_traced(cost) });
+        about.tracer = Some(Tracer::Ptrace);
     }
     trace(&options, &mut bpf, &mut about);
     signals::install().map_err(Error::system("handle signals"))?;
@@ -87,6 +88,7 @@ pub(crate) fn trace(options: &Options, bpf: &mut Option<Bpf>, about: &mut About)
         Ok(()) => {
             let how = "BPF at entry and return of every system call, in the target's processes only";
             about.collectors.push(Collector { name: "tracer".to_owned(), how: how.to_owned() });
+            about.tracer = Some(Tracer::Bpf);
         }
         Err(error) => {
             about

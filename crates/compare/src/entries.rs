@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 /// Functions at most.
 const MOST: usize = 12;
-/// The kind of probes that count entries.
-const FUNCTION: &str = "function";
 
 /// A function and where it begins on each side: its file, and its address as the file counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub struct Wanted {
     pub at: [(PathBuf, u64); 2],
 }
 
-/// The functions whose calls may explain a difference: those that findings blame or count by, and those whose time changed
+/// The functions whose calls may explain a difference: those that findings blame or are about, and those whose time changed
 /// most; if they are found on both sides. Findings first.
 pub fn wanted(recordings: [&Recording; 2], findings: [&Findings; 2], why: &Why) -> Vec<Wanted> {
     let mut files = Files::default();
@@ -59,23 +57,20 @@ fn changed(recording: &Recording, function: &Function, why: &Why) -> bool {
     why.functions.iter().any(|one| one.name == function.name && same(&one.module))
 }
 
-/// Functions that a finding blames, and counted ones of which it speaks.
+/// Functions that findings blame, then those that the evidence is about.
 fn concern<'a>(recording: &'a Recording, findings: &'a Findings) -> impl Iterator<Item = &'a Function> {
-    let tables = &recording.tables;
-    let blamed = findings.findings.iter().filter_map(|finding| {
-        tables.functions.iter().find(|function| {
-            let module = file(recording, function).and_then(Path::file_name);
-            function.name == finding.function && module.is_some_and(|module| *module == *finding.module)
-        })
-    });
-    let counted = tables.probes.iter().filter(|probe| probe.kind == FUNCTION);
-    let spoken_of = counted.filter_map(|probe| {
-        let frame = recording.frames_of(probe.location).last()?;
-        let function = &tables.functions[frame.function as usize];
-        let mut sentences = findings.findings.iter().flat_map(|finding| &finding.explanation);
-        sentences.any(|sentence| sentence.contains(&function.name)).then_some(function)
-    });
-    blamed.chain(spoken_of)
+    let blamed = findings.findings.iter().map(|finding| &finding.place.frame);
+    let related = findings.findings.iter().flat_map(|finding| &finding.related);
+    blamed.chain(related).filter_map(|frame| with_entry(recording, frame.function_id?))
+}
+
+/// A function, or where it was inlined its copy that has an entry of its own.
+fn with_entry(recording: &Recording, id: u32) -> Option<&Function> {
+    let functions = &recording.tables.functions;
+    let one = functions.get(id as usize)?;
+    let same =
+        |other: &&Function| other.address != 0 && (&other.name, other.module) == (&one.name, one.module);
+    if one.address != 0 { Some(one) } else { functions.iter().find(same) }
 }
 
 fn file<'a>(recording: &'a Recording, function: &Function) -> Option<&'a Path> {

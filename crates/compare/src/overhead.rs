@@ -3,10 +3,11 @@
 //! time of a call = fixed + bytes · n. The size at which both are equal is where half of the speed is reached (Hockney's
 //! n½). With a limit of the machine, the fraction of it that is reached at each size.
 
-use crate::scale::{Functions, Point, Scaling, functions};
+use crate::scale::{Functions, Point, Scaling, functions, program_of};
 use serde::Serialize;
 use slowpath_diagnose::causes::CALL_OVERHEAD;
-use slowpath_diagnose::findings::{Basis, Confidence, Fact, Finding, Series, Sure};
+use slowpath_diagnose::draft::Draft;
+use slowpath_diagnose::findings::{Basis, Confidence, Cost, Fact, Finding, Frame, Place, Series, Sure};
 use slowpath_recording::Recording;
 use slowpath_stats::affine;
 
@@ -106,8 +107,14 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
     let sizes: Vec<f64> = scaling.points.iter().map(|point| point.size).collect();
     let guilty =
         (recordings.len() == sizes.len()).then(|| guilty(recordings, &scaling.points, overhead)).flatten();
-    let (function, module, file, line) =
-        guilty.unwrap_or((scaling.command.clone(), String::new(), None, None));
+    let whole = || Frame {
+        function_id: None,
+        function: scaling.command.clone(),
+        module: String::new(),
+        file: None,
+        line: None,
+    };
+    let place = Place { frame: guilty.unwrap_or_else(whole), path: Vec::new() };
     let call_ns = overhead.fixed_ns + overhead.byte_ns * overhead.at;
     let ns = |value: f64| format!("{value:.0} ns");
     let mut explanation = vec![
@@ -143,18 +150,7 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
     let fact = |name: &str, value: f64, unit: &str, sure| Fact::new(name, value, unit, "fit", sure);
     let total = overhead.calls * call_ns;
     let cost = overhead.calls * overhead.fixed_ns;
-    Finding {
-        cause: CALL_OVERHEAD.cause(),
-        title: "high fixed cost per call".to_owned(),
-        confidence: Confidence::Likely,
-        basis: Basis::Cpu,
-        cost_ns: cost as u64,
-        share: (cost / total).min(1.0),
-        gain_ns: cost as u64,
-        cost_instructions: None,
-        gain_instructions: None,
-        path: Vec::new(),
-        files: Vec::new(),
+    let draft = Draft {
         explanation,
         facts: vec![
             fact("calls", overhead.calls, "calls", Sure::Exact),
@@ -176,19 +172,19 @@ fn finding(scaling: &Scaling, overhead: &Overhead, each: &[f64], recordings: &[R
             "Share the fixed work between calls: keep the setup, pass several items in one call, or use an \
                  implementation that overlaps the fixed work with the rest"
                 .to_owned(),
-        fingerprint: format!("call-overhead:{module}:{function}"),
-        function,
-        module,
-        file,
-        line,
-    }
+        ..Draft::new(
+            &CALL_OVERHEAD,
+            "high fixed cost per call",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, cost),
+            place,
+        )
+    };
+    draft.finding(total as u64, |module| program_of(&scaling.command) == module)
 }
 
-/// A function with its place: name, module, file, line.
-type Placed = (String, String, Option<String>, Option<u32>);
-
 /// The innermost of the program's own functions with most of the fixed part.
-fn guilty(recordings: &[Recording], points: &[Point], overhead: &Overhead) -> Option<Placed> {
+fn guilty(recordings: &[Recording], points: &[Point], overhead: &Overhead) -> Option<Frame> {
     let Functions { times, mut places, .. } = functions(recordings, points);
     let sizes: Vec<f64> = points.iter().map(|point| point.size).collect();
     let with_most = times.into_iter().filter_map(|(name, ns)| {
@@ -198,8 +194,7 @@ fn guilty(recordings: &[Recording], points: &[Point], overhead: &Overhead) -> Op
     });
     // Callers have all the time of what they call, and their own.
     let (_, name) = with_most.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let (file, line, _) = places.remove(&name)?;
-    Some((name.0, name.1, file, line))
+    places.remove(&name).map(|(frame, _)| frame)
 }
 
 #[cfg(test)]
@@ -231,7 +226,7 @@ mod tests {
         assert!(finding.explanation[0].starts_with("360 ns of the 1080 ns"), "{:?}", finding.explanation);
         assert!(finding.explanation[1].contains("at 720 bytes"), "{:?}", finding.explanation);
         assert!(finding.explanation[2].contains("13 % at 1440 bytes"), "{:?}", finding.explanation);
-        assert_eq!(finding.gain_ns, 360_000_000);
+        assert_eq!(finding.cost.gain(), 360_000_000);
         assert!(judged(240.0, 0.5).findings.is_empty());
         assert!(judged(240.0, 0.5).overhead.is_some_and(|overhead| (overhead.share - 0.25).abs() < 1e-6));
     }

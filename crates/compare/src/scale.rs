@@ -9,7 +9,7 @@ use crate::overhead::Overhead;
 use crate::run::{Ended, Runner, Shell, Stop};
 use serde::Serialize;
 use slowpath_diagnose::Evidence;
-use slowpath_diagnose::findings::Finding;
+use slowpath_diagnose::findings::{Finding, Frame};
 use slowpath_recording::Recording;
 use slowpath_stats::{PowerLaw, median, power_law, quadratic};
 use std::collections::{BTreeMap, HashSet};
@@ -236,6 +236,12 @@ pub(crate) fn fitted(command: &str, points: Vec<Point>, at: Option<f64>) -> Scal
     }
 }
 
+/// The file name of the program that a command runs: its first word.
+pub(crate) fn program_of(command: &str) -> &str {
+    let word = command.split_whitespace().next().unwrap_or_default();
+    word.rsplit('/').next().unwrap_or_default()
+}
+
 /// Name and module of a function.
 pub(crate) type Name = (String, String);
 
@@ -243,8 +249,8 @@ pub(crate) type Name = (String, String);
 pub(crate) struct Functions {
     /// CPU time in each and what it calls, a run, at each size, ns.
     pub times: BTreeMap<Name, Vec<f64>>,
-    /// File, line, and the least number of frames further in.
-    pub places: BTreeMap<Name, (Option<String>, Option<u32>, usize)>,
+    /// Each as it is in the recording of the largest size that has it, and the least number of frames further in.
+    pub places: BTreeMap<Name, (Frame, usize)>,
     /// CPU time of a run at the largest size, ns.
     pub total: f64,
 }
@@ -253,7 +259,7 @@ pub(crate) struct Functions {
 /// takes longer, by how much depends on what it does, and chance that holds one up does not change the shares.
 pub(crate) fn functions(recordings: &[Recording], points: &[Point]) -> Functions {
     let mut times: BTreeMap<Name, Vec<f64>> = BTreeMap::new();
-    let mut places: BTreeMap<Name, (Option<String>, Option<u32>, usize)> = BTreeMap::new();
+    let mut places: BTreeMap<Name, (Frame, usize)> = BTreeMap::new();
     let mut total = 0.0;
     for (at, recording) in recordings.iter().enumerate() {
         let evidence = Evidence::new(recording);
@@ -275,11 +281,11 @@ pub(crate) fn functions(recordings: &[Recording], points: &[Point]) -> Functions
                 if slowpath_diagnose::causes::is_runtime(&frame) {
                     continue; // it does what it is asked to
                 }
-                let name = (frame.function, frame.module);
+                let name = (frame.function.clone(), frame.module.clone());
                 times.entry(name.clone()).or_insert_with(|| vec![0.0; recordings.len()])[at] +=
                     weight * scale;
-                let place = places.entry(name).or_insert((frame.file, frame.line, usize::MAX));
-                place.2 = place.2.min(depth);
+                let least = places.get(&name).map_or(depth, |(_, least)| depth.min(*least));
+                places.insert(name, (frame, least));
             }
         }
     }
@@ -304,7 +310,7 @@ fn rising(recordings: &[Recording], points: &[Point]) -> Vec<Rising> {
             }
             let (of, costs): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
             let law = power_law(&of, &costs).filter(|law| law.low > RISES)?;
-            let (file, line, depth) = places.remove(&name)?;
+            let (Frame { file, line, .. }, depth) = places.remove(&name)?;
             let ns = Some(ns);
             Some((depth, Rising { function: name.0, file, line, ns, instructions: None, law: law.into() }))
         })

@@ -38,8 +38,10 @@ pub fn why(recordings: [&Recording; 2], findings: [&Findings; 2]) -> Why {
     let known = |finding: &Finding| Known {
         cause: finding.cause.slug().to_owned(),
         title: finding.title.clone(),
-        function: finding.function.clone(),
-        cost_ns: [0, 1].map(|side| of(side, &finding.fingerprint).map_or(0, |finding| finding.cost_ns)),
+        function: finding.place.frame.function.clone(),
+        cost_ns: [0, 1].map(|side| {
+            of(side, &finding.fingerprint).and_then(|finding| finding.cost.time_ns()).unwrap_or(0)
+        }),
         fingerprint: finding.fingerprint.clone(),
     };
     let (kept, gone): (Vec<Known>, Vec<Known>) =

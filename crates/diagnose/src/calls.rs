@@ -2,12 +2,9 @@
 //! function of a library everything between the two goes through.
 
 use crate::Evidence;
-use crate::candidate::Candidate;
-use crate::causes::Spec;
 use crate::causes::runtime;
 use crate::causes::words::base_name;
-use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Sure};
-use crate::gate::Gate;
+use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_recording::tables::{File, Syscall};
 use std::collections::HashMap;
 
@@ -30,7 +27,7 @@ pub(crate) const SEEK: u32 = 8;
 pub(crate) const GETCWD: u32 = 79;
 
 /// A process (or thread), and the function of its own that makes a call.
-pub(crate) type Place = (u32, Option<u32>);
+pub(crate) type CallSite = (u32, Option<u32>);
 
 /// See the file's head.
 pub(crate) struct Calls<'a> {
@@ -58,6 +55,17 @@ impl Sum {
         self.blocked_ns += row.blocked_ns as f64;
         if let Some(stack) = row.stack {
             *self.stacks.entry(stack).or_default() += row.duration_ns as f64;
+        }
+    }
+
+    /// Adds another sum.
+    pub(crate) fn join(&mut self, other: &Sum) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.duration_ns += other.duration_ns;
+        self.blocked_ns += other.blocked_ns;
+        for (stack, ns) in &other.stacks {
+            *self.stacks.entry(*stack).or_default() += ns;
         }
     }
 
@@ -204,89 +212,14 @@ pub fn name(number: u32) -> String {
         .map_or_else(|| format!("syscall {number}"), |call| call.name().to_owned())
 }
 
-/// What a finding of a cause in system calls is made of.
-pub(crate) struct Draft<'s> {
-    pub cause: &'static Spec,
-    pub title: &'s str,
-    pub confidence: Confidence,
-    pub basis: Basis,
-    pub cost_ns: f64,
-    pub gain_ns: f64,
-    /// What it must save to be reported.
-    pub gate: Gate,
-    /// A stack that shows where from, and the function on it that is reported.
-    pub stack: Option<u32>,
-    pub own: Option<u32>,
-    /// The process, reported where there is no stack.
-    pub process: u32,
-    pub files: Vec<String>,
-    pub explanation: Vec<String>,
-    pub facts: Vec<Fact>,
-    pub advice: String,
-}
-
-impl Draft<'_> {
-    pub(crate) fn finish(mut self, evidence: &Evidence<'_>) -> Candidate {
-        if evidence.by_ptrace {
-            self.estimated();
-        }
-        let place = self.stack.zip(self.own);
-        let path = place.map_or_else(Vec::new, |(stack, own)| own_path(evidence, stack, own));
-        let process = &evidence.recording.tables.processes[self.process as usize];
-        let program = base_name(&process.program).to_owned();
-        let whole = Frame { function: program.clone(), module: program, file: None, line: None };
-        let frame = path.last().cloned().unwrap_or(whole);
-        let total = match self.basis {
-            Basis::Cpu => evidence.cpu_ns,
-            Basis::Wall => evidence.recording.about.wall_ns as f64,
-            Basis::Instructions => 0.0, // no cause by system calls counts them
-        };
-        let cost = self.cost_ns.min(total);
-        let finding = Finding {
-            cause: self.cause.cause(),
-            title: self.title.to_owned(),
-            confidence: self.confidence,
-            basis: self.basis,
-            cost_ns: cost as u64,
-            share: cost / total.max(1.0),
-            gain_ns: self.gain_ns.min(cost) as u64,
-            cost_instructions: None,
-            gain_instructions: None,
-            fingerprint: format!("{}|{}|{}", self.cause.slug, frame.module, frame.function),
-            function: frame.function,
-            module: frame.module,
-            file: frame.file,
-            line: frame.line,
-            path,
-            files: self.files,
-            explanation: self.explanation,
-            facts: self.facts,
-            series: Vec::new(),
-            advice: self.advice,
-        };
-        Candidate { finding, gate: Some(self.gate), process: self.process }
-    }
-}
-
-impl Draft<'_> {
-    /// Says that the times are not measured but reckoned.
-    fn estimated(&mut self) {
-        if self.confidence == Confidence::Certain {
-            self.confidence = Confidence::Likely;
-        }
-        for fact in self.facts.iter_mut().filter(|fact| fact.unit == "ns" && fact.sure == Sure::Exact) {
-            fact.sure = Sure::Fitted;
-        }
-        self.explanation.push(
-            "times are estimates: the measured cost of stopping the program at each traced call is subtracted, and \
-             reads and writes are not included"
-                .to_owned(),
-        );
-    }
+/// Where calls are made: the program's own function on a stack that shows where from; the process where none is known.
+pub(crate) fn place(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>, process: u32) -> Place {
+    let path = stack.zip(own).map_or_else(Vec::new, |(stack, own)| own_path(evidence, stack, own));
+    Place::at_end_of(path, || evidence.whole_process(process))
 }
 
 /// The call path down to the program's own innermost frame: what was inlined there from a library is left out.
-fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<crate::findings::Frame> {
+fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<Frame> {
     let mut path = evidence.path_at(stack, own);
     let last = path.iter().rposition(|frame| !runtime::is_name(frame));
     path.truncate(last.map_or(path.len(), |last| last + 1));

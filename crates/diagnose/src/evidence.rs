@@ -1,9 +1,10 @@
 //! A recording with the indexes that causes share: which functions are on which stack, and what each sample weighs.
 
-use crate::findings::Frame;
+use crate::causes::words::base_name;
+use crate::findings::{Basis, Concerned, Frame};
 use slowpath_recording::Recording;
-use slowpath_recording::about::BY_PTRACE;
 use slowpath_recording::tables::Sample;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// See the file's head. Functions are numbers of the recording's `functions` table.
@@ -20,6 +21,10 @@ pub struct Evidence<'a> {
     pub tracing_a_call: f64,
     /// For each location the real function it is in, not those inlined there.
     real: Vec<Option<u32>>,
+    /// Names of the programs that ran, without their folders.
+    programs: HashSet<&'a str>,
+    /// Numbers of files by path.
+    files: HashMap<&'a str, Vec<u32>>,
 }
 
 impl<'a> Evidence<'a> {
@@ -33,12 +38,43 @@ impl<'a> Evidence<'a> {
         let sampled: f64 = weights.iter().sum();
         let about = &recording.about;
         let cpu_ns = sampled.max((about.user_ns + about.sys_ns).saturating_sub(about.tracing_ns) as f64);
-        let by_ptrace = about.collectors.iter().any(|collector| collector.how.starts_with(BY_PTRACE));
+        let by_ptrace = about.by_ptrace();
         // The end of a thread stops it like a call.
         let calls = tables.syscalls.iter().map(|row| row.count).sum::<u64>() + tables.threads.len() as u64;
         let each = |sum: u64| if by_ptrace { sum as f64 / calls.max(1) as f64 } else { 0.0 };
         let tracing_a_call = each(about.tracing_wall_ns);
-        Evidence { recording, weights, cpu_ns, by_ptrace, tracing_a_call, real }
+        let programs = tables.processes.iter().map(|process| base_name(&process.program)).collect();
+        let mut files: HashMap<&str, Vec<u32>> = HashMap::new();
+        for file in &tables.files {
+            files.entry(&file.path).or_default().push(file.file);
+        }
+        Evidence { recording, weights, cpu_ns, by_ptrace, tracing_a_call, real, programs, files }
+    }
+
+    /// The run's total of a basis: ns, or instructions.
+    pub fn total(&self, basis: Basis) -> u64 {
+        match basis {
+            Basis::Cpu => self.cpu_ns as u64,
+            Basis::Wall => self.recording.about.wall_ns,
+            Basis::Instructions => self.recording.about.instructions.unwrap_or(0),
+        }
+    }
+
+    /// Whether a module's file name is that of a program that ran.
+    pub fn is_program(&self, module: &str) -> bool {
+        self.programs.contains(module)
+    }
+
+    /// Files by their paths.
+    pub fn concerned(&self, paths: impl IntoIterator<Item = String>) -> Vec<Concerned> {
+        let ids = |path: &str| self.files.get(path).cloned().unwrap_or_default();
+        paths.into_iter().map(|path| Concerned { ids: ids(&path), path }).collect()
+    }
+
+    /// A process as a whole, in place of a function where no stack is known.
+    pub fn whole_process(&self, process: u32) -> Frame {
+        let program = base_name(&self.recording.tables.processes[process as usize].program).to_owned();
+        Frame { function_id: None, function: program.clone(), module: program, file: None, line: None }
     }
 
     /// The real function that a location is in.
@@ -89,6 +125,7 @@ impl<'a> Evidence<'a> {
     pub fn frame(&self, function: u32) -> Frame {
         let row = &self.recording.tables.functions[function as usize];
         Frame {
+            function_id: Some(function),
             function: row.name.clone(),
             module: self.module(function),
             file: row.file.clone(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Version of the JSON that these types serialize to.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Why a program is slow: the name of one of [`crate::causes::ALL`]. It is part of the JSON and of fingerprints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -44,8 +44,7 @@ pub enum Confidence {
 }
 
 /// What a cost is a share of. CPU time of all threads, wall time and instructions are never mixed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// User and kernel CPU time of every thread of every process of the run.
     Cpu,
@@ -53,6 +52,88 @@ pub enum Basis {
     Wall,
     /// Instructions, counted under valgrind: what they take is not known.
     Instructions,
+}
+
+/// What a finding costs the run, and what is saved if its cause is fixed. A gain is at most the cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "basis", rename_all = "kebab-case")]
+pub enum Cost {
+    /// User and kernel CPU time of every thread of every process of the run.
+    Cpu {
+        /// Time that the finding accounts for, ns.
+        cost_ns: u64,
+        /// Time saved, ns.
+        gain_ns: u64,
+    },
+    /// Elapsed time from start to exit.
+    Wall {
+        /// Time that the finding accounts for, ns.
+        cost_ns: u64,
+        /// Time saved, ns.
+        gain_ns: u64,
+    },
+    /// Instructions, counted under valgrind: what they take is not known.
+    Instructions {
+        /// Instructions that the finding accounts for.
+        cost_instructions: u64,
+        /// Instructions saved.
+        gain_instructions: u64,
+    },
+}
+
+impl Cost {
+    /// Cost and gain in the unit of `basis`: ns or instructions. Negative ones and what is no number are 0.
+    pub fn new(basis: Basis, cost: f64, gain: f64) -> Cost {
+        Cost::whole(basis, cost as u64, gain as u64)
+    }
+
+    fn whole(basis: Basis, cost: u64, gain: u64) -> Cost {
+        let gain = gain.min(cost);
+        match basis {
+            Basis::Cpu => Cost::Cpu { cost_ns: cost, gain_ns: gain },
+            Basis::Wall => Cost::Wall { cost_ns: cost, gain_ns: gain },
+            Basis::Instructions => Cost::Instructions { cost_instructions: cost, gain_instructions: gain },
+        }
+    }
+
+    /// What cost and gain are a share of.
+    pub fn basis(&self) -> Basis {
+        match self {
+            Cost::Cpu { .. } => Basis::Cpu,
+            Cost::Wall { .. } => Basis::Wall,
+            Cost::Instructions { .. } => Basis::Instructions,
+        }
+    }
+
+    /// What the finding accounts for: ns, or instructions.
+    pub fn amount(&self) -> u64 {
+        match *self {
+            Cost::Cpu { cost_ns, .. } | Cost::Wall { cost_ns, .. } => cost_ns,
+            Cost::Instructions { cost_instructions, .. } => cost_instructions,
+        }
+    }
+
+    /// What is saved: ns, or instructions.
+    pub fn gain(&self) -> u64 {
+        match *self {
+            Cost::Cpu { gain_ns, .. } | Cost::Wall { gain_ns, .. } => gain_ns,
+            Cost::Instructions { gain_instructions, .. } => gain_instructions,
+        }
+    }
+
+    /// The cost as a time, ns; none for instructions.
+    pub fn time_ns(&self) -> Option<u64> {
+        (self.basis() != Basis::Instructions).then(|| self.amount())
+    }
+
+    /// The sum of several costs of one basis, at most the run's `total` of it.
+    pub(crate) fn sum<'a>(basis: Basis, costs: impl Iterator<Item = &'a Cost>, total: u64) -> Cost {
+        let (mut cost, mut gain) = (0u64, 0u64);
+        for one in costs {
+            (cost, gain) = (cost.saturating_add(one.amount()), gain.saturating_add(one.gain()));
+        }
+        Cost::whole(basis, cost.min(total), gain)
+    }
 }
 
 /// How a number was come by.
@@ -70,6 +151,8 @@ pub enum Sure {
 /// One frame of a call path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Frame {
+    /// Its number in the recording's `functions` table; none for what stands for a whole program, and under `scale --exact`.
+    pub function_id: Option<u32>,
     /// Demangled name, or `module+0xoffset` where no symbol is known.
     pub function: String,
     /// File name of the executable or library.
@@ -78,6 +161,41 @@ pub struct Frame {
     pub file: Option<String>,
     /// Source line, where debug information names it.
     pub line: Option<u32>,
+}
+
+/// Where a finding is: the guilty function, and how the program came there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The guilty function at its first line, or at the line of the call that costs; where no stack is known, the program.
+    #[serde(flatten)]
+    pub frame: Frame,
+    /// Call path, outermost first, the guilty function last; empty where no stack is known.
+    pub path: Vec<Frame>,
+}
+
+impl Place {
+    /// At the end of a path; where that is empty, at what `otherwise` says.
+    pub fn at_end_of(path: Vec<Frame>, otherwise: impl FnOnce() -> Frame) -> Place {
+        Place { frame: path.last().cloned().unwrap_or_else(otherwise), path }
+    }
+}
+
+/// How often a function was called, in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Calls {
+    /// The number.
+    pub count: u64,
+    /// How sure it is.
+    pub sure: Sure,
+}
+
+/// A file that a finding concerns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Concerned {
+    /// Its path; where it has none, what it is, such as `a pipe`.
+    pub path: String,
+    /// Its numbers in the recording's `files` table: one for each state and process in which it was met.
+    pub ids: Vec<u32>,
 }
 
 /// One number of the evidence.
@@ -121,39 +239,32 @@ pub struct Series {
     pub fit: Vec<f64>,
 }
 
-/// One reason why the program is slow.
+/// One reason why the program is slow. Made by [`crate::draft::Draft`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// Which cause.
     pub cause: Cause,
+    /// What tells two findings of one cause in one function apart, such as `writes` and `reads`; empty where there is nothing to.
+    pub variant: &'static str,
     /// The cause in a few words, such as "work grows with every call".
     pub title: String,
     /// How sure.
     pub confidence: Confidence,
-    /// What `share` is a share of.
-    pub basis: Basis,
-    /// Time that the finding accounts for, ns of `basis`; 0 where that is instructions.
-    pub cost_ns: u64,
+    /// What it costs and what is gained if it goes.
+    #[serde(flatten)]
+    pub cost: Cost,
     /// Its cost as a share (0 to 1) of the run's total of that basis.
     pub share: f64,
-    /// Time saved if the cause goes, ns of `basis`; 0 where that is instructions.
-    pub gain_ns: u64,
-    /// Instructions that the finding accounts for; none where `basis` is a time.
-    pub cost_instructions: Option<u64>,
-    /// Instructions saved if the cause goes; none where `basis` is a time.
-    pub gain_instructions: Option<u64>,
-    /// The guilty function.
-    pub function: String,
-    /// Its executable or library.
-    pub module: String,
-    /// Its source file.
-    pub file: Option<String>,
-    /// Its line.
-    pub line: Option<u32>,
-    /// How the program came there, outermost first, the guilty function last.
-    pub path: Vec<Frame>,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// How often the guilty function was called, where that was counted.
+    pub calls: Option<Calls>,
+    /// Other functions that the evidence is about: a callee that is called ever more often, the caller whose other work stays
+    /// the same, the library function that does the work.
+    pub related: Vec<Frame>,
     /// Files concerned, for causes that concern files.
-    pub files: Vec<String>,
+    pub files: Vec<Concerned>,
     /// The evidence in sentences, most important first.
     pub explanation: Vec<String>,
     /// The evidence in numbers.
@@ -162,13 +273,15 @@ pub struct Finding {
     pub series: Vec<Series>,
     /// What to do.
     pub advice: String,
-    /// Stays the same across runs and rebuilds: cause, module and function names, no addresses or numbers.
+    /// Stays the same across runs and rebuilds: cause, module and function names, and the variant; no addresses or numbers.
     pub fingerprint: String,
 }
 
 /// Where time goes: one function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hot {
+    /// Its number in the recording's `functions` table.
+    pub function_id: u32,
     /// Demangled name.
     pub function: String,
     /// Executable or library.

@@ -64,6 +64,7 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
 fn row(evidence: &Evidence<'_>, function: u32, asker: Option<u32>) -> Hot {
     let frame = evidence.frame(function);
     Hot {
+        function_id: function,
         function: frame.function,
         module: frame.module,
         file: frame.file,

@@ -6,6 +6,7 @@
 //! - [`causes`] — one file a cause, all of one function type.
 //! - [`candidate`] — what causes see, added up over processes and runs.
 //! - [`gate`] — whether that saves enough to be a finding.
+//! - [`draft`] — the one way in which findings are made.
 //! - [`findings`] — what comes out: plain values.
 //! - [`syscalls`](mod@syscalls) — system calls added up, for people to look at.
 //! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
@@ -13,6 +14,7 @@
 pub mod calls;
 pub mod candidate;
 pub mod causes;
+pub mod draft;
 mod evidence;
 pub mod findings;
 pub mod gate;
@@ -26,7 +28,7 @@ pub use evidence::Evidence;
 
 pub use causes::words;
 
-use findings::{Finding, Findings, RecordingSummary, SCHEMA};
+use findings::{Findings, RecordingSummary, SCHEMA};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
 
@@ -38,8 +40,9 @@ pub fn diagnose(recording: &Recording) -> Findings {
     let evidence = Evidence::new(recording);
     let candidates = causes::candidates(&evidence);
     let mut findings = candidate::merged(&evidence, candidates);
-    let gain = |finding: &Finding| (finding.gain_ns, finding.gain_instructions);
-    findings.sort_by(|a, b| gain(b).cmp(&gain(a)).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
+    // Of one recording all are times, or all instructions.
+    findings
+        .sort_by(|a, b| b.cost.gain().cmp(&a.cost.gain()).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
     let mut notes = Vec::new();
     let about = &recording.about;
     let cpu_ns = about.user_ns + about.sys_ns;

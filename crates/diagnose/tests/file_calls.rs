@@ -33,10 +33,14 @@ fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
 fn a_file_that_is_read_again_and_again_is_told_with_its_place() {
     for mode in BOTH {
         let finding = only(&rereading(mode, 1_000, "file", 400), "redundant-file-access");
-        assert_eq!((finding.function.as_str(), finding.confidence), ("work", Confidence::Certain));
-        assert_eq!(finding.files, ["/etc/settings"]);
+        assert_eq!(
+            (finding.place.frame.function.as_str(), finding.confidence),
+            ("work", Confidence::Certain)
+        );
+        assert_eq!(finding.files[0].path, "/etc/settings");
+        assert_eq!(finding.files[0].ids.len(), 1);
         // Elapsed time between the calls is nobody's CPU time: others may have had the CPU.
-        assert_eq!((finding.cost_ns, finding.gain_ns), (300 * MS, 300 * MS / 1_000 * 999));
+        assert_eq!((finding.cost.amount(), finding.cost.gain()), (300 * MS, 300 * MS / 1_000 * 999));
         let said = finding.explanation.join("\n");
         assert!(said.contains("opened 1,000 times from work (program.c:11)"), "{said}");
         assert!(said.contains("3,000 system calls"), "{said}");
@@ -57,7 +61,7 @@ fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and
         traced.compute(IN_WORK, 20 * MS);
     }
     let finding = only(&traced.recording(2_230 * MS), "redundant-file-access");
-    assert_eq!(finding.cost_ns, 100 * (300 * US + 2 * MS), "{finding:#?}");
+    assert_eq!(finding.cost.amount(), 100 * (300 * US + 2 * MS), "{finding:#?}");
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn samples_that_crowd_into_a_few_spans_do_not_speak_for_all() {
     }
     let finding = only(&traced.recording(130 * MS), "redundant-file-access");
     // The calls, and with the steps of 1 µs between them 32 µs of each of the others.
-    assert_eq!(finding.cost_ns, 100 * (300 * US + 32 * US), "{finding:#?}");
+    assert_eq!(finding.cost.amount(), 100 * (300 * US + 32 * US), "{finding:#?}");
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
         traced.call(CLOSE, Some(file), 0, 100 * US);
     }
     let finding = only(&traced.recording(330 * MS), "redundant-file-access");
-    assert_eq!(finding.cost_ns, 100 * 3 * MS, "{finding:#?}");
+    assert_eq!(finding.cost.amount(), 100 * 3 * MS, "{finding:#?}");
 }
 
 #[test]
@@ -148,7 +152,7 @@ fn a_log_that_is_opened_for_each_line_is_told() {
     for mode in BOTH {
         let finding = only(&reopening(mode, 1_000, APPEND, 400), "redundant-file-access");
         assert_eq!(finding.title, "a file is reopened for each write");
-        assert_eq!(finding.cost_ns, 200 * MS);
+        assert_eq!(finding.cost.amount(), 200 * MS);
         only(&reopening(mode, 100, APPEND, 100), "redundant-file-access");
         silent(&reopening(mode, 99, APPEND, 100));
         silent(&reopening(mode, 1_000, APPEND, 4_100));
@@ -207,7 +211,7 @@ fn tiny(mode: Mode, number: u32, calls: u32, bytes: i64, kind: &str, cpu_ms: u64
 fn tiny_writes_and_reads_are_told() {
     for mode in BOTH {
         let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), "small-io");
-        assert_eq!((finding.title.as_str(), finding.basis), ("tiny writes", Basis::Cpu));
+        assert_eq!((finding.title.as_str(), finding.cost.basis()), ("tiny writes", Basis::Cpu));
         assert_eq!(finding.confidence, Confidence::Certain);
         assert!(
             finding.explanation[0]
@@ -284,7 +288,7 @@ fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
 fn searches_in_vain_are_told_with_their_directories() {
     for mode in BOTH {
         let finding = only(&missing(mode, 50, 40, 200), "failed-lookups");
-        assert_eq!((finding.function.as_str(), finding.cost_ns), ("work", 100 * MS));
+        assert_eq!((finding.place.frame.function.as_str(), finding.cost.amount()), ("work", 100 * MS));
         let said = finding.explanation.join("\n");
         assert!(
             said.contains("2,000 times in total from work (program.c:11); 50 other lookups succeeded"),

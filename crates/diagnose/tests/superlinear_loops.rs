@@ -165,7 +165,7 @@ fn silent(model: Model) {
 fn a_walk_that_gets_longer_each_round_is_likely_and_told_at_its_line() {
     let finding = only(Model { inner_ns: rising, ..Model::default() });
     assert_eq!(finding.confidence, Confidence::Likely);
-    assert_eq!((finding.function.as_str(), finding.line), ("main", Some(13)));
+    assert_eq!((finding.place.frame.function.as_str(), finding.place.frame.line), ("main", Some(13)));
     assert_eq!(finding.title, "work grows with every iteration");
     assert!(finding.explanation[0].contains("its loop ran 200 iterations"), "{:?}", finding.explanation);
 }
@@ -174,7 +174,7 @@ fn a_walk_that_gets_longer_each_round_is_likely_and_told_at_its_line() {
 fn moving_ever_more_by_the_runtime_is_likely_and_the_runtime_is_named() {
     let finding = only(Model { memmove_ns: rising, ..Model::default() });
     assert_eq!(finding.confidence, Confidence::Likely);
-    assert_eq!(finding.line, Some(16));
+    assert_eq!(finding.place.frame.line, Some(16));
     assert!(finding.explanation[0].contains("__memmove_avx_unaligned_erms"), "{:?}", finding.explanation);
 }
 

@@ -127,16 +127,18 @@ fn the_innermost_whose_calls_cost_ever_more_is_guilty_and_its_callee_a_victim() 
     let found = of(&flat, &[("insert", &once, &|k| 10.0 + k), ("same", &|k| 2.0 * k, &|k| 6.0 * k)]);
     assert_eq!(found.findings.len(), 1, "{:#?}", found.findings);
     let finding = &found.findings[0];
-    assert_eq!((finding.function.as_str(), finding.line), ("insert", Some(20)));
-    assert_eq!((finding.basis, finding.confidence), (Basis::Instructions, Confidence::Certain));
-    assert_eq!((finding.cost_ns, finding.gain_ns), (0, 0));
-    assert_eq!(finding.fingerprint, "superlinear-work|program|insert");
+    assert_eq!((finding.place.frame.function.as_str(), finding.place.frame.line), ("insert", Some(20)));
+    assert_eq!((finding.cost.basis(), finding.confidence), (Basis::Instructions, Confidence::Certain));
+    assert_eq!(finding.cost.time_ns(), None);
+    assert_eq!(finding.calls.map(|calls| calls.count), Some(ITEMS as u64));
+    assert_eq!(finding.related.iter().map(|one| one.function.as_str()).collect::<Vec<_>>(), ["same", "item"]);
+    assert_eq!(finding.fingerprint, "superlinear-work|program|insert|rising");
     let told = finding.explanation.join("\n");
     assert!(told.contains("the k-th call makes 2.0·k calls to same (R² 1.000)"), "{told}");
-    let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
+    let path: Vec<&str> = finding.place.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "item", "insert"]);
     // n · 10 of its own and nothing of its callee remain.
-    let (cost, gain) = (finding.cost_instructions.unwrap_or(0), finding.gain_instructions.unwrap_or(0));
+    let (cost, gain) = (finding.cost.amount(), finding.cost.gain());
     assert!(gain < cost && gain as f64 > 0.9 * cost as f64, "{gain} of {cost}");
 }
 
@@ -210,6 +212,7 @@ fn rows_of_slices_that_cannot_be_are_left_out() {
     let Recording { path, about, tables, damaged, .. } = recording;
     let recording = Recording::from_tables(path, about, tables, damaged);
     assert_eq!(recording.dangling, 2);
-    let guilty: Vec<String> = diagnose(&recording).findings.into_iter().map(|one| one.function).collect();
+    let guilty: Vec<String> =
+        diagnose(&recording).findings.into_iter().map(|one| one.place.frame.function).collect();
     assert_eq!(guilty, ["insert"]);
 }

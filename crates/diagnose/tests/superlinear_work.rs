@@ -156,30 +156,35 @@ fn silent(model: Model) {
 #[test]
 fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
     let finding = only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..Model::default() }));
-    assert_eq!((finding.function.as_str(), finding.confidence), ("grow", Confidence::Certain));
-    assert_eq!((finding.file.as_deref(), finding.line), (Some("program.c"), Some(12)));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("grow", Confidence::Certain));
+    assert_eq!(
+        (finding.place.frame.file.as_deref(), finding.place.frame.line),
+        (Some("program.c"), Some(12))
+    );
     let said = finding.explanation.join("\n");
-    assert!(said.contains("called 200 times from load"), "{said}");
+    assert_eq!(finding.calls.map(|calls| calls.count), Some(200));
+    let related: Vec<&str> = finding.related.iter().map(|frame| frame.function.as_str()).collect();
+    assert_eq!(related, ["leaf", "load"]);
     assert!(
         said.contains("the k-th call makes 2.0·k calls to leaf (R² 1.000), so the total cost grows as n²"),
         "{said}"
     );
-    assert!(finding.share > 0.9 && finding.gain_ns < finding.cost_ns, "{finding:#?}");
-    let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
+    assert!(finding.share > 0.9 && finding.cost.gain() < finding.cost.amount(), "{finding:#?}");
+    let path: Vec<&str> = finding.place.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "load", "grow"]);
 }
 
 #[test]
 fn without_counts_of_a_callee_no_square_is_claimed() {
     let finding = only(diagnosed(Model::default()));
-    assert_eq!(finding.function, "grow");
+    assert_eq!(finding.place.frame.function, "grow");
     assert!(!finding.explanation.join(" ").contains("n²"));
 }
 
 #[test]
 fn the_innermost_function_that_grows_is_guilty_and_not_its_caller() {
     let finding = only(diagnosed(Model { count_load: true, ..Model::default() }));
-    assert_eq!(finding.function, "grow");
+    assert_eq!(finding.place.frame.function, "grow");
 }
 
 #[test]
@@ -259,7 +264,10 @@ fn warm_up_is_silent() {
 fn growth_that_leaves_a_cache_goes_on_and_a_cache_that_overflows_is_none() {
     // A step takes seven times as long from 75 % of the calls on, and less again at the end, when other work leaves the cache.
     let out_of_cache = |k: f64, n: f64| 0.1 * MS * if k < 0.75 * n { k } else { 13.0 * n - 8.0 * k };
-    assert_eq!(only(diagnosed(Model { grow_ns: out_of_cache, ..Model::default() })).function, "grow");
+    assert_eq!(
+        only(diagnosed(Model { grow_ns: out_of_cache, ..Model::default() })).place.frame.function,
+        "grow"
+    );
     // The same the other way round: as a list is emptied it comes to fit the cache.
     let into_cache = |k: f64, n: f64| {
         let left = n + 1.0 - k;

@@ -6,7 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
-use slowpath_recording::about::{BY_PTRACE, Collector};
+use slowpath_recording::about::Tracer;
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
 
 const READ: u32 = 0;
@@ -36,8 +36,8 @@ fn syncing(times: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
 #[test]
 fn a_sync_for_every_record_is_told_in_elapsed_time() {
     let finding = only(&syncing(100, 200, 3 * MS, 0), "sync-per-operation");
-    assert_eq!((finding.basis, finding.cost_ns), (Basis::Wall, 300 * MS));
-    assert_eq!(finding.files, ["/var/log/journal"]);
+    assert_eq!((finding.cost.basis(), finding.cost.amount()), (Basis::Wall, 300 * MS));
+    assert_eq!(finding.files[0].path, "/var/log/journal");
     assert!(
         finding.explanation[1].contains("on average 200 bytes were written"),
         "{:?}",
@@ -110,10 +110,10 @@ fn polling(answers: u32, empty: u32, sleep: u64, other_ms: u64) -> Recording {
 #[test]
 fn sleeping_and_looking_again_is_told_with_half_a_sleep_for_each_answer() {
     let finding = only(&polling(100, 1, 10 * MS, 0), "waiting");
-    assert_eq!((finding.title.as_str(), finding.basis), ("polls in a sleep loop", Basis::Wall));
-    assert_eq!((finding.cost_ns, finding.gain_ns), (1_000 * MS, 500 * MS));
+    assert_eq!((finding.title.as_str(), finding.cost.basis()), ("polls in a sleep loop", Basis::Wall));
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (1_000 * MS, 500 * MS));
     assert!(finding.explanation[1].contains("recvfrom"), "{:?}", finding.explanation);
-    assert_eq!(only(&polling(100, 3, 10 * MS, 0), "waiting").gain_ns, 500 * MS);
+    assert_eq!(only(&polling(100, 3, 10 * MS, 0), "waiting").cost.gain(), 500 * MS);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn waits_in_vain_are_told_with_the_address() {
         "{:?}",
         finding.explanation
     );
-    assert_eq!((finding.confidence, finding.cost_ns), (Confidence::Certain, 10_000 * MS));
+    assert_eq!((finding.confidence, finding.cost.amount()), (Confidence::Certain, 10_000 * MS));
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
 #[test]
 fn a_process_for_every_operation_is_told_with_its_start_up() {
     let finding = only(&children(50, 8 * MS, 2 * MS, false).recording(300 * MS), "process-per-operation");
-    assert_eq!((finding.function.as_str(), finding.basis), ("work", Basis::Wall));
-    assert_eq!((finding.cost_ns, finding.gain_ns), (500 * MS, 400 * MS));
+    assert_eq!((finding.place.frame.function.as_str(), finding.cost.basis()), ("work", Basis::Wall));
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (500 * MS, 400 * MS));
     let said = finding.explanation.join("\n");
     assert!(said.contains("started sign 50 times from work (program.c:11); each run took 10 ms"), "{said}");
     assert!(said.contains("8.0 ms (80 %)"), "{said}");
@@ -269,8 +269,7 @@ fn loading_by_ptrace(pause: impl Fn(u64) -> Option<u64>) -> Recording {
         traced.tables.processes[child as usize].end_ns = Some(traced.now);
     }
     let mut recording = traced.recording(60 * MS);
-    let how = format!("{BY_PTRACE}: few calls");
-    recording.about.collectors.push(Collector { name: "tracer".to_owned(), how });
+    recording.about.tracer = Some(Tracer::Ptrace);
     recording
 }
 
@@ -282,7 +281,7 @@ fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_
         [|n: u64| (n.is_multiple_of(2) && n > 0).then_some(1), |n: u64| n.is_multiple_of(3).then_some(n % 8)]
     {
         let finding = only(&loading_by_ptrace(chance), "process-per-operation");
-        assert!(finding.gain_ns > finding.cost_ns / 2, "{finding:#?}");
+        assert!(finding.cost.gain() > finding.cost.amount() / 2, "{finding:#?}");
     }
 }
 
@@ -290,8 +289,8 @@ fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_
 fn children_side_by_side_count_in_elapsed_time() {
     let traced = children(50, 80 * MS, 20 * MS, true);
     let finding = only(&traced.recording(4_000 * MS), "process-per-operation");
-    assert!((99 * MS..=101 * MS).contains(&finding.cost_ns), "{}", finding.cost_ns);
-    assert!((79 * MS..=81 * MS).contains(&finding.gain_ns), "{}", finding.gain_ns);
+    assert!((99 * MS..=101 * MS).contains(&finding.cost.amount()), "{}", finding.cost.amount());
+    assert!((79 * MS..=81 * MS).contains(&finding.cost.gain()), "{}", finding.cost.gain());
 }
 
 #[test]
@@ -367,7 +366,10 @@ fn chatty(times: u32, messages: u32, bytes: i64, wait: u64, other_ms: u64) -> Re
 #[test]
 fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
     let finding = only(&chatty(20, 2, 8, 42 * MS, 0), "waiting");
-    assert_eq!((finding.title.as_str(), finding.gain_ns), ("waits for delayed acknowledgements", 840 * MS));
+    assert_eq!(
+        (finding.title.as_str(), finding.cost.gain()),
+        ("waits for delayed acknowledgements", 840 * MS)
+    );
     only(&chatty(5, 2, 8, 42 * MS, 0), "waiting");
     silent(&chatty(4, 2, 8, 42 * MS, 0));
     silent(&chatty(20, 1, 8, 42 * MS, 0));

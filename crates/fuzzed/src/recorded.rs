@@ -7,7 +7,7 @@ use crate::wild;
 use slowpath_diagnose::findings::Findings;
 use slowpath_files::{Caller, Folder};
 use slowpath_page::Side;
-use slowpath_recording::about::{BY_PTRACE, Collector, State};
+use slowpath_recording::about::{State, Tracer};
 use slowpath_recording::{About, Recording, Writer};
 use slowpath_report::Style;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ fn change_about(about: &mut About, input: &mut Input<'_>) {
             12 => about.command = (0..input.byte() % 4).map(|_| input.text("a b")).collect(),
             13 => about.state = State::CutShort,
             14 => about.degraded.push(input.text("a sentence")),
-            _ => about.collectors.push(Collector { name: "tracer".into(), how: BY_PTRACE.into() }),
+            _ => about.tracer = Some(Tracer::Ptrace),
         }
     }
 }

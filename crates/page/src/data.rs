@@ -4,7 +4,7 @@
 //! recording's: only what some row needs is in it, renumbered in the same order. `page/src/data/` reads it.
 
 use crate::columns::Columns;
-use crate::lit::{Index, Lit};
+use crate::lit::Lit;
 use crate::{Options, Side, Sources, counted};
 use serde_json::{Value, json};
 use slowpath_diagnose::Evidence;
@@ -393,7 +393,6 @@ impl<'a> Builder<'a> {
         // Through the report's JSON: it leaves out what is not a number.
         let json = slowpath_report::json(side.findings);
         let mut findings: Value = serde_json::from_str(&json).unwrap_or_default();
-        let index = Index::new(&self.evidence);
         for (at, finding) in side.findings.findings.iter().enumerate() {
             let said = slowpath_report::said(finding, &side.findings.recording);
             let value = &mut findings["findings"][at];
@@ -402,14 +401,17 @@ impl<'a> Builder<'a> {
                 "explanation": said.explanation,
                 "path": said.path.iter().map(|(frame, times)| json!({ "frame": frame, "times": times })).collect::<Vec<_>>(),
             });
-            value["lit"] = json!(self.renumbered(index.lit(finding)));
+            value["lit"] = json!(self.renumbered(Lit::of(finding)));
         }
         findings
     }
 
     fn renumbered(&self, lit: Lit) -> Lit {
         let ours = |functions: BTreeSet<u32>| {
-            functions.into_iter().filter_map(|function| self.function_of[function as usize]).collect()
+            functions
+                .into_iter()
+                .filter_map(|function| self.function_of.get(function as usize).copied().flatten())
+                .collect()
         };
         Lit { guilty: ours(lit.guilty), path: ours(lit.path), files: lit.files }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Major version of the format: another one is refused. Minor: columns and fields were only added.
 pub const MAJOR: u32 = 1;
 /// See [`MAJOR`].
-pub const MINOR: u32 = 2;
+pub const MINOR: u32 = 3;
 
 /// The format's version, as in `about.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +29,21 @@ pub enum State {
     CutShort,
 }
 
-/// How [`Collector::how`] of a tracer by ptrace begins.
-pub const BY_PTRACE: &str = "ptrace with a seccomp filter:";
+/// How system calls were traced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tracer {
+    /// BPF at entry and return of every system call.
+    Bpf,
+    /// ptrace with a seccomp filter: only some of the calls, and their times are estimates.
+    Ptrace,
+    /// One that this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// How [`Collector::how`] of a tracer by ptrace began before minor version 3, which has [`About::tracer`].
+const PTRACE_BEFORE_3: &str = "ptrace with a seccomp filter:";
 
 /// One collector that ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +99,9 @@ pub struct About {
     pub attached: bool,
     /// Collectors that ran.
     pub collectors: Vec<Collector>,
+    /// How system calls were traced; none if they were not, and before minor version 3.
+    #[serde(default)]
+    pub tracer: Option<Tracer>,
     /// What could not be recorded and why: a sentence each, with a remedy.
     pub degraded: Vec<String>,
     /// What was lost, counted by kind.
@@ -101,4 +117,15 @@ pub struct About {
     /// Instructions of all processes, counted under valgrind; none in an ordinary recording.
     #[serde(default)]
     pub instructions: Option<u64>,
+}
+
+impl About {
+    /// Whether system calls were traced by ptrace. Recordings before minor version 3 say so only in how the collector ran.
+    pub fn by_ptrace(&self) -> bool {
+        let described = || self.collectors.iter().any(|collector| collector.how.starts_with(PTRACE_BEFORE_3));
+        match self.tracer {
+            Some(tracer) => tracer == Tracer::Ptrace,
+            None => (self.format.major, self.format.minor) < (1, 3) && described(),
+        }
+    }
 }

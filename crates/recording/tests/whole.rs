@@ -28,6 +28,7 @@ fn about() -> About {
         runs: 1,
         attached: false,
         collectors: Vec::new(),
+        tracer: None,
         degraded: Vec::new(),
         lost: Default::default(),
         sampled_share: 1.0,

@@ -72,32 +72,30 @@ fn run(recording: &RecordingSummary) -> String {
 fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: &RecordingSummary) {
     let title = prose(&phrases::title(finding));
     blocks.push(format!("## {number}. {title}: {}", prose(&phrases::cost(finding, recording))));
-    let (called, explanation) = phrases::called(finding);
-    let called = called.map_or(String::new(), |called| format!(", {}", prose(&called)));
-    let guilty = located(&finding.function, &finding.module, finding.file.as_deref(), finding.line);
+    let called = phrases::called(finding).map_or(String::new(), |called| format!(", {}", prose(&called)));
+    let guilty = located(&finding.place.frame);
     blocks.push(format!("{guilty}{called}"));
-    if !explanation.is_empty() {
-        blocks.push(list(explanation.iter().map(|sentence| prose(sentence))));
+    if !finding.explanation.is_empty() {
+        blocks.push(list(finding.explanation.iter().map(|sentence| prose(sentence))));
     }
     if !finding.files.is_empty() {
         blocks.push("Files:".to_owned());
-        blocks.push(list(finding.files.iter().map(|file| code(file))));
+        blocks.push(list(finding.files.iter().map(|file| code(&file.path))));
     }
     blocks.extend(series(finding));
     if !finding.facts.is_empty() {
         blocks.push(facts(&finding.facts));
     }
-    let steps = path::steps(&finding.path);
+    let steps = path::steps(&finding.place.path);
     if steps.len() > 1 {
         blocks.push("Call path, outermost first:".to_owned());
         blocks.push(list(steps.iter().map(|step| {
-            let Frame { function, module, file, line } = step.frame;
             let times = if step.times > 1 {
                 format!(", ×{}", units::count(step.times as u64))
             } else {
                 String::new()
             };
-            format!("{}{times}", located(function, module, file.as_deref(), *line))
+            format!("{}{times}", located(step.frame))
         })));
     }
     if let Some(gain) = phrases::gain(finding, recording) {
@@ -109,8 +107,11 @@ fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: 
 }
 
 /// A function and where it is: `` `f` (`loader.c:112`, `slow`) ``.
-fn located(function: &str, module: &str, file: Option<&str>, line: Option<u32>) -> String {
-    let known = phrases::place(file, line).into_iter().chain((!module.is_empty()).then(|| module.to_owned()));
+fn located(frame: &Frame) -> String {
+    let Frame { function, module, file, line, .. } = frame;
+    let known = phrases::place(file.as_deref(), *line)
+        .into_iter()
+        .chain((!module.is_empty()).then(|| module.to_owned()));
     let known: Vec<String> = known.map(|part| code(&part)).collect();
     if known.is_empty() { code(function) } else { format!("{} ({})", code(function), known.join(", ")) }
 }

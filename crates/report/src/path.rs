@@ -89,6 +89,7 @@ mod tests {
 
     fn frames(names: &[&str]) -> Vec<Frame> {
         let frame = |name: &&str| Frame {
+            function_id: None,
             function: (*name).to_owned(),
             module: "a.out".to_owned(),
             file: None,

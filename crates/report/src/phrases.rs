@@ -149,10 +149,11 @@ pub(crate) fn title(finding: &Finding) -> String {
 
 /// `6.1 s of 6.3 s CPU, 97 %`.
 pub(crate) fn cost(finding: &Finding, recording: &RecordingSummary) -> String {
-    let basis = basis_word(finding.basis);
-    let amount = |cost| amount(cost, finding.basis);
-    let cost = amount(finding.cost_instructions.unwrap_or(finding.cost_ns));
-    match total(recording, finding.basis) {
+    let of = finding.cost.basis();
+    let basis = basis_word(of);
+    let amount = |cost| amount(cost, of);
+    let cost = amount(finding.cost.amount());
+    match total(recording, of) {
         0 => format!("{cost} {basis}"),
         total => format!("{cost} of {} {basis}, {}", amount(total), units::share(finding.share)),
     }
@@ -161,13 +162,14 @@ pub(crate) fn cost(finding: &Finding, recording: &RecordingSummary) -> String {
 /// `6.3 s CPU → about 0.2 s if this goes`; none if nothing is gained. A small gain is named itself, since the two
 /// times would look the same.
 pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<String> {
-    let gain = finding.gain_instructions.unwrap_or(finding.gain_ns);
+    let gain = finding.cost.gain();
     if gain == 0 {
         return None;
     }
-    let basis = basis_word(finding.basis);
-    let amount = |cost| amount(cost, finding.basis);
-    let total = total(recording, finding.basis);
+    let of = finding.cost.basis();
+    let basis = basis_word(of);
+    let amount = |cost| amount(cost, of);
+    let total = total(recording, of);
     Some(match total.saturating_sub(gain) {
         _ if total == 0 => format!("about {} {basis} if this is fixed", amount(gain)),
         _ if gain < total / 10 => {
@@ -179,14 +181,13 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
     })
 }
 
-/// How often and from where the guilty function was called, and the sentences of the explanation that remain to
-/// be said. The explanation's own words if it begins with "called", else the fact `calls in all` and the call path.
-pub(crate) fn called(finding: &Finding) -> (Option<String>, &[String]) {
-    match finding.explanation.split_first() {
-        Some((first, rest)) if first.starts_with("called ") => return (Some(first.clone()), rest),
-        _ => {}
-    }
-    let caller = match path::steps(&finding.path).as_slice() {
+/// How often and from where the guilty function was called, as far as that is known.
+pub(crate) fn called(finding: &Finding) -> Option<String> {
+    let times = finding.calls.map(|calls| {
+        let about = if calls.sure == Sure::Exact { "" } else { "about " };
+        format!("called {about}{}", units::counted(calls.count, "time"))
+    });
+    let caller = match path::steps(&finding.place.path).as_slice() {
         [.., caller, _] => {
             let place = place(caller.frame.file.as_deref().map(base_name), caller.frame.line);
             let place = place.map_or(String::new(), |place| format!(" ({place})"));
@@ -194,17 +195,8 @@ pub(crate) fn called(finding: &Finding) -> (Option<String>, &[String]) {
         }
         _ => None,
     };
-    let parts: Vec<String> = calls(finding).into_iter().chain(caller).collect();
-    ((!parts.is_empty()).then(|| parts.join(" ")), &finding.explanation)
-}
-
-fn calls(finding: &Finding) -> Option<String> {
-    let fact = finding.facts.iter().find(|fact| fact.unit == "calls" && fact.name == "calls in all")?;
-    if !fact.value.is_finite() || fact.value < 1.0 {
-        return None;
-    }
-    let about = if fact.sure == Sure::Exact { "" } else { "about " };
-    Some(format!("called {about}{}", units::counted(fact.value.round() as u64, "time")))
+    let parts: Vec<String> = times.into_iter().chain(caller).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// The file's own name.

@@ -14,7 +14,7 @@ pub struct Said<'a> {
     pub gain: Option<String>,
     /// How often and from where the guilty function was called.
     pub called: Option<String>,
-    /// The rest of the evidence.
+    /// The evidence.
     pub explanation: Vec<String>,
     /// The call path without what merely starts a program; frames with how many times each follows itself.
     pub path: Vec<(&'a Frame, usize)>,
@@ -22,14 +22,13 @@ pub struct Said<'a> {
 
 /// The sentences about a finding.
 pub fn said<'a>(finding: &'a Finding, recording: &RecordingSummary) -> Said<'a> {
-    let (called, explanation) = phrases::called(finding);
     Said {
         title: phrases::title(finding),
         cost: phrases::cost(finding, recording),
         gain: phrases::gain(finding, recording),
-        called,
-        explanation: explanation.to_vec(),
-        path: path::steps(&finding.path).into_iter().map(|step| (step.frame, step.times)).collect(),
+        called: phrases::called(finding),
+        explanation: finding.explanation.clone(),
+        path: path::steps(&finding.place.path).into_iter().map(|step| (step.frame, step.times)).collect(),
     }
 }
 

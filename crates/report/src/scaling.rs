@@ -121,7 +121,8 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
     }
     for finding in &scaling.findings {
         ink.line("");
-        let place = phrases::place(finding.file.as_deref().map(phrases::base_name), finding.line);
+        let frame = &finding.place.frame;
+        let place = phrases::place(frame.file.as_deref().map(phrases::base_name), frame.line);
         let place = place.map_or(String::new(), |place| format!(" ({place})"));
         let share = match scaling.unit {
             Unit::Ns => String::new(),
@@ -130,8 +131,12 @@ fn scaling_text(scaling: &Scaling, style: &Style) -> String {
             }
         };
         let title = phrases::title(finding);
-        let head = ink.sentence(&format!("{title}: {}{place}{share}", finding.function));
+        let head = ink.sentence(&format!("{title}: {}{place}{share}", frame.function));
         ink.prose(0, &head, STRONG);
+        if let Some(called) = phrases::called(finding) {
+            let called = ink.sentence(&format!("{called} at the largest size"));
+            ink.item(2, &called);
+        }
         for sentence in &finding.explanation {
             let sentence = ink.sentence(sentence);
             ink.item(2, &sentence);

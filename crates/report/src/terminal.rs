@@ -119,15 +119,15 @@ fn command(ink: &mut Ink<'_>, recording: &RecordingSummary) {
 
 fn cause(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &RecordingSummary) {
     title(ink, number, finding, recording);
-    let (called, explanation) = phrases::called(finding);
-    guilty(ink, finding, called);
-    for sentence in explanation {
+    guilty(ink, finding, phrases::called(finding));
+    for sentence in &finding.explanation {
         let sentence = ink.sentence(sentence);
         ink.item(INDENT, &sentence);
     }
     files(ink, finding);
     bars(ink, finding);
-    let names: Vec<String> = path::steps(&finding.path).iter().map(|step| step_name(ink, step)).collect();
+    let names: Vec<String> =
+        path::steps(&finding.place.path).iter().map(|step| step_name(ink, step)).collect();
     if names.len() > 1 {
         let room = ink.measure().saturating_sub(INDENT + "path: ".len());
         let chain = path::chain(&names, ink.arrow(), ink.mark(), room);
@@ -168,18 +168,19 @@ fn title(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &Record
 /// `rebuild_rdn_list (loader.c:112), called 142 times from add_ca_file (loader.c:160)`
 fn guilty(ink: &mut Ink<'_>, finding: &Finding, called: Option<String>) {
     let room = ink.measure().saturating_sub(INDENT);
-    let full = ink.clean(&finding.function);
+    let frame = &finding.place.frame;
+    let full = ink.clean(&frame.function);
     let function = elide_middle(&full, room.max(8), ink.mark());
     let place = |file: Option<&str>| {
-        ink.clean(&match phrases::place(file, finding.line) {
+        ink.clean(&match phrases::place(file, frame.line) {
             Some(place) => format!("({place})"),
-            None if finding.module.is_empty() => String::new(),
-            None => format!("(in {})", phrases::base_name(&finding.module)),
+            None if frame.module.is_empty() => String::new(),
+            None => format!("(in {})", phrases::base_name(&frame.module)),
         })
     };
     let called = called.map_or(String::new(), |called| ink.sentence(&format!(", {called}")));
     // The whole path of the file is worth more than its name alone, if there is room for it.
-    let file = finding.file.as_deref();
+    let file = frame.file.as_deref();
     let whole = place(file);
     let whole_fits = columns(&function) + 1 + columns(&whole) + columns(&called) <= room;
     let place = if whole_fits { whole } else { place(file.map(phrases::base_name)) };
@@ -200,7 +201,7 @@ fn files(ink: &mut Ink<'_>, finding: &Finding) {
         return;
     }
     let mut names: Vec<String> =
-        finding.files.iter().take(FILES).map(|file| glued(&ink.clean(file))).collect();
+        finding.files.iter().take(FILES).map(|file| glued(&ink.clean(&file.path))).collect();
     let more = finding.files.len().saturating_sub(FILES);
     if more > 0 {
         names.push(format!("and {} more", units::count(more as u64)));

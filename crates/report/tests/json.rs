@@ -4,7 +4,7 @@ mod common;
 
 use common::{certificates, empty, hostile};
 use serde_json::Value;
-use slowpath_diagnose::findings::{Basis, Confidence, Sure};
+use slowpath_diagnose::findings::{Basis, Confidence, Cost, Sure};
 use slowpath_report::json;
 use std::collections::BTreeMap;
 
@@ -68,12 +68,18 @@ fn the_example_has_exactly_the_fields_and_types_that_are_written() {
 #[test]
 fn every_field_has_a_row_in_its_table_and_every_row_a_field() {
     let whole = serialized();
-    let finding = &whole["findings"][0];
+    // A finding has the fields of its basis.
+    let mut finding = whole["findings"][0].clone();
+    let instructions = serde_json::to_value(Cost::new(Basis::Instructions, 2.0, 1.0)).unwrap();
+    finding.as_object_mut().unwrap().extend(instructions.as_object().unwrap().clone());
+    let finding = &finding;
     let tables = [
         (&whole, section("## Top level", "\n## ")),
         (&whole["recording"], section("## `recording`", "\n## ")),
         (finding, section("## A finding", "A frame of")),
-        (&finding["path"][0], section("A frame of", "A fact:")),
+        (&finding["path"][0], section("A frame of", "`calls`:")),
+        (&finding["calls"], section("`calls`:", "A file:")),
+        (&whole["findings"][1]["files"][0], section("A file:", "A fact:")),
         (&finding["facts"][0], section("A fact:", "A series:")),
         (&finding["series"][0], section("A series:", "\n## ")),
         (&whole["hot"][0], section("## A hot function", "\n## ")),
@@ -92,10 +98,13 @@ fn every_field_has_a_row_in_its_table_and_every_row_a_field() {
 fn the_page_lists_every_allowed_value() {
     let finding = section("## A finding", "\n## ");
     let confidence = [Confidence::Certain, Confidence::Likely, Confidence::Hint].map(serde_json::to_value);
-    let basis = [Basis::Cpu, Basis::Wall].map(serde_json::to_value);
     let sure = [Sure::Exact, Sure::Sampled, Sure::Fitted].map(serde_json::to_value);
-    for value in confidence.into_iter().chain(basis).chain(sure) {
+    for value in confidence.into_iter().chain(sure) {
         let value = value.unwrap();
+        assert!(finding.contains(&format!("`{}`", value.as_str().unwrap())), "{value}");
+    }
+    for basis in [Basis::Cpu, Basis::Wall, Basis::Instructions] {
+        let value = serde_json::to_value(Cost::new(basis, 2.0, 1.0)).unwrap()["basis"].clone();
         assert!(finding.contains(&format!("`{}`", value.as_str().unwrap())), "{value}");
     }
 }
@@ -103,7 +112,7 @@ fn the_page_lists_every_allowed_value() {
 #[test]
 fn the_text_ends_with_a_line_end_and_is_indented() {
     let text = json(&certificates());
-    assert!(text.starts_with("{\n  \"kind\": \"findings\",\n  \"schema\": 1,"));
+    assert!(text.starts_with("{\n  \"kind\": \"findings\",\n  \"schema\": 2,"));
     assert!(text.ends_with("}\n"));
 }
 

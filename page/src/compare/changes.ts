@@ -52,13 +52,15 @@ export function fates(a: Recording, b: Recording): Fate[] {
   return [
     ...before
       .filter((one) => !same(after, one))
-      .map((finding): Fate => ({ fate: "gone", finding, cost: [finding.cost_ns, 0] })),
+      .map((finding): Fate => ({ fate: "gone", finding, cost: [finding.cost_ns ?? 0, 0] })),
     ...after
       .filter((one) => !same(before, one))
-      .map((finding): Fate => ({ fate: "new", finding, cost: [0, finding.cost_ns] })),
+      .map((finding): Fate => ({ fate: "new", finding, cost: [0, finding.cost_ns ?? 0] })),
     ...before.flatMap((finding): Fate[] => {
       const other = same(after, finding);
-      return other ? [{ fate: "kept", finding: other, cost: [finding.cost_ns, other.cost_ns] }] : [];
+      return other
+        ? [{ fate: "kept", finding: other, cost: [finding.cost_ns ?? 0, other.cost_ns ?? 0] }]
+        : [];
     }),
   ];
 }

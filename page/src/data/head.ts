@@ -68,12 +68,12 @@ export interface Finding extends PathFrame {
   title: Outside;
   confidence: "certain" | "likely" | "hint";
   basis: "cpu" | "wall" | "instructions";
-  /** 0 where the basis is instructions: then no view of time has anything to light up. */
-  cost_ns: number;
+  /** Absent where the basis is instructions: then no view of time has anything to light up. */
+  cost_ns?: number;
+  gain_ns?: number;
   share: number;
-  gain_ns: number;
   path: PathFrame[];
-  files: Outsides;
+  files: { path: Outside; ids: number[] }[];
   facts: Fact[];
   series: Series[];
   advice: Outside;

@@ -5,7 +5,7 @@ import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { ofFinding, processOf } from "../data/lit";
 import { place } from "../data/recording";
-import { type Outsides, type Shown, show } from "../shared/outside";
+import { type Shown, show } from "../shared/outside";
 import { count, quantity, share, time } from "../shared/units";
 import { Evidence } from "./evidence";
 import { Plot } from "./plot";
@@ -163,16 +163,16 @@ function CallPath({ steps }: { steps: Finding["said"]["path"] }) {
 
 const FILES = 5;
 
-function Files({ files }: { files: Outsides }) {
+function Files({ files }: { files: Finding["files"] }) {
   const [all, setAll] = useState(false);
   const shown = all ? files : files.slice(0, FILES);
   return (
     <p class="path">
       <span class="label">{files.length === 1 ? "File" : "Files"}</span>
-      {shown.map((file, i) => (
-        <span key={file}>
+      {shown.map(({ path }, i) => (
+        <span key={path}>
           {i > 0 && ", "}
-          <code>{show(file)}</code>
+          <code>{show(path)}</code>
         </span>
       ))}
       {files.length > FILES && !all && (

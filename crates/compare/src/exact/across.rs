@@ -155,7 +155,13 @@ impl Across {
 fn empty((function, module, file): Key, sizes: usize) -> Of {
     let none = || vec![0.0; sizes];
     let file = (!file.is_empty()).then_some(file);
-    let frame = Frame { function: function.clone(), module: module.clone(), file: file.clone(), line: None };
+    let frame = Frame {
+        function_id: None,
+        function: function.clone(),
+        module: module.clone(),
+        file: file.clone(),
+        line: None,
+    };
     // What starts a program stands outside of it.
     let runtime = is_runtime(&frame) || function == "(below main)" || function.starts_with("0x");
     let counts = Counts {

@@ -18,7 +18,7 @@ mod tests;
 pub use across::{Counts, Role};
 pub use count::{Counted, count};
 
-use crate::scale::{Point, Rising, Scaling, fitted, innermost};
+use crate::scale::{Point, Rising, Scaling, fitted, innermost, program_of};
 use across::Across;
 
 /// A function is reported if it has this share of the instructions at the largest size.
@@ -39,7 +39,8 @@ pub fn scaling(command: &str, counted: &[(f64, Counted)], at: Option<f64>) -> Sc
     let mut scaling = fitted(command, counted.iter().map(point).collect(), at);
     let mut across = Across::new(counted);
     let guilty = rule::judge(&mut across);
-    scaling.findings = guilty.iter().map(|guilty| told::finding(&across, guilty)).collect();
+    let program = program_of(command);
+    scaling.findings = guilty.iter().map(|guilty| told::finding(&across, guilty, program)).collect();
     scaling.rising = rising(&across);
     let starts = across.starts();
     let told = across.functions.iter().zip(starts).filter(|(function, starts)| {

@@ -73,12 +73,17 @@ fn the_guilty_one_has_linear_calls_of_growing_cost_and_its_victim_flat_ones() {
     assert_eq!(scaling.unit, Unit::Instructions);
     assert_eq!(scaling.findings.len(), 1, "{:#?}", scaling.findings);
     let finding = &scaling.findings[0];
-    assert_eq!((finding.function.as_str(), finding.basis), ("insert", Basis::Instructions));
+    assert_eq!(
+        (finding.place.frame.function.as_str(), finding.cost.basis()),
+        ("insert", Basis::Instructions)
+    );
     assert_eq!(finding.confidence, Confidence::Certain);
-    assert_eq!((finding.cost_ns, finding.gain_ns), (0, 0), "times are never told");
-    let path: Vec<&str> = finding.path.iter().map(|frame| frame.function.as_str()).collect();
+    assert_eq!(finding.cost.time_ns(), None, "times are never told");
+    assert_eq!(finding.calls.map(|calls| calls.count), Some(800));
+    assert_eq!(finding.fingerprint, "superlinear-work|program|insert|rising");
+    let path: Vec<&str> = finding.place.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "load", "insert"]);
-    assert!(finding.gain_instructions < finding.cost_instructions && finding.gain_instructions > Some(0));
+    assert!(finding.cost.gain() < finding.cost.amount() && finding.cost.gain() > 0);
     assert!(
         finding.explanation.iter().any(|one| one.contains("0.50·n calls to same")),
         "{:#?}",
@@ -110,7 +115,8 @@ fn two_guilty_ones_under_one_caller_are_both_told_and_the_caller_is_not() {
         ("first", Some("load"), &|n| n, &|n| 8.0 * n * n),
         ("second", Some("load"), &|n| n, &|n| 5.0 * n * n),
     ]);
-    let guilty: Vec<&str> = scaling.findings.iter().map(|finding| finding.function.as_str()).collect();
+    let guilty: Vec<&str> =
+        scaling.findings.iter().map(|finding| finding.place.frame.function.as_str()).collect();
     assert_eq!(guilty, ["first", "second"]);
 }
 
@@ -121,7 +127,8 @@ fn whoever_has_the_c_library_scan_is_guilty() {
         ("append", Some("main"), &|n| n, &|n| 90.0 * n),
         ("strcat", Some("append"), &|n| n, &|n| 8.0 * n * n),
     ]);
-    let guilty: Vec<&str> = scaling.findings.iter().map(|finding| finding.function.as_str()).collect();
+    let guilty: Vec<&str> =
+        scaling.findings.iter().map(|finding| finding.place.frame.function.as_str()).collect();
     assert_eq!(guilty, ["append"]);
 }
 
@@ -134,7 +141,7 @@ fn loops_within_loops_are_likely_only() {
     ]);
     assert_eq!(scaling.findings.len(), 1);
     let finding = &scaling.findings[0];
-    assert_eq!((finding.function.as_str(), finding.confidence), ("pairs", Confidence::Likely));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("pairs", Confidence::Likely));
     assert_eq!(role(&scaling, "compare"), Some(Role::Victim));
 }
 

@@ -1,10 +1,13 @@
 //! What is said of a guilty function: its finding, in instructions.
 
-use super::across::{Across, Of, last, law};
+use super::across::{Across, Counts, Of, last, law};
 use super::rule::Guilty;
 use crate::scale::Law;
 use slowpath_diagnose::causes::SUPERLINEAR_WORK;
-use slowpath_diagnose::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
+use slowpath_diagnose::draft::Draft;
+use slowpath_diagnose::findings::{
+    Basis, Calls, Confidence, Cost, Fact, Finding, Frame, Place, Series, Sure,
+};
 use slowpath_diagnose::words;
 use slowpath_stats::affine;
 
@@ -17,7 +20,8 @@ const LINE: f64 = 0.95;
 /// Frames of a call path.
 const FRAMES: usize = 32;
 
-pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
+/// The finding; `program` is the file name of what ran.
+pub(super) fn finding(across: &Across, guilty: &Guilty, program: &str) -> Finding {
     let function = &across.functions[guilty.function];
     let counts = &function.counts;
     let each = function.each();
@@ -28,14 +32,7 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
     let linear = first.map_or(cost, |(at, each)| calls * each * if every { 1.0 } else { size / at });
     let gain = (cost - linear).max(0.0);
     let path = path(across, guilty.function);
-    let caller = path.len().checked_sub(2).map(|at| format!(" from {}", path[at].function));
-    let mut explanation = vec![format!(
-        "called {} time{} at size {}{}",
-        count(calls),
-        if calls == 1.0 { "" } else { "s" },
-        number(size),
-        caller.unwrap_or_default()
-    )];
+    let mut explanation = Vec::new();
     if let (Some((at, first)), Some(law)) = (first, counts.call_law) {
         explanation.push(format!(
             "a call takes {} instructions at size {} and {} at size {}: the cost per call grows as n^{:.2}, the \
@@ -96,24 +93,14 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
             .push(format!("twice the size takes {:.1} times the instructions", 2f64.powf(law.exponent)));
     }
     let name = &counts.function;
-    Finding {
-        cause: SUPERLINEAR_WORK.cause(),
-        title: if every { "work grows with every call" } else { "work grows faster than the input" }
-            .to_owned(),
-        // That the whole input was made larger and nothing else is what whoever gave the sizes says.
-        confidence: if every { Confidence::Certain } else { Confidence::Likely },
-        basis: Basis::Instructions,
-        cost_ns: 0,
-        gain_ns: 0,
-        cost_instructions: Some(cost as u64),
-        gain_instructions: Some(gain as u64),
-        share: across.share(function).min(1.0),
-        function: name.clone(),
-        module: counts.module.clone(),
-        file: counts.file.clone(),
-        line: counts.line,
-        path,
-        files: Vec::new(),
+    let title = if every { "work grows with every call" } else { "work grows faster than the input" };
+    // That the whole input was made larger and nothing else is what whoever gave the sizes says.
+    let confidence = if every { Confidence::Certain } else { Confidence::Likely };
+    let place = Place::at_end_of(path, || frame(counts));
+    let draft = Draft {
+        variant: "rising",
+        calls: Some(Calls { count: calls as u64, sure: Sure::Exact }),
+        related: victims.iter().map(|(victim, _)| frame(&victim.counts)).collect(),
         explanation,
         facts,
         series,
@@ -128,7 +115,19 @@ pub(super) fn finding(across: &Across, guilty: &Guilty) -> Finding {
                  all items for each item"
             )
         },
-        fingerprint: format!("superlinear-work|{}|{name}", counts.module),
+        ..Draft::new(&SUPERLINEAR_WORK, title, confidence, Cost::new(Basis::Instructions, cost, gain), place)
+    };
+    draft.finding(last(&across.totals) as u64, |module| module == program)
+}
+
+/// A function as counted, which has no number in a recording.
+fn frame(counts: &Counts) -> Frame {
+    Frame {
+        function_id: None,
+        function: counts.function.clone(),
+        module: counts.module.clone(),
+        file: counts.file.clone(),
+        line: counts.line,
     }
 }
 
@@ -194,12 +193,7 @@ fn path(across: &Across, function: usize) -> Vec<Frame> {
         let at = seen[seen.len() - 1];
         let of = &across.functions[at];
         let counts = &of.counts;
-        path.push(Frame {
-            function: counts.function.clone(),
-            module: counts.module.clone(),
-            file: counts.file.clone(),
-            line: counts.line,
-        });
+        path.push(frame(counts));
         let callers = of.callers.iter().filter(|(caller, _)| !seen.contains(caller));
         let most = callers.max_by(|a, b| last(&a.1.1).total_cmp(&last(&b.1.1))).map(|(caller, _)| *caller);
         match most {

@@ -6,9 +6,10 @@
 use super::words::{base_name, count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, EXECS, OPENS, STATS, Sum, fact, from, some};
+use crate::calls::{Calls, EXECS, OPENS, STATS, Sum, fact, from, place, some};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -123,17 +124,7 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
     explanation.push(format!("the failed lookups alone took {} in the kernel", time(cost)));
     Some(
         Draft {
-            cause: &CAUSE,
-            title: "failed file lookups",
-            confidence: Confidence::Likely,
-            basis: Basis::Cpu,
-            cost_ns: cost,
-            gain_ns: cost,
-            gate: GATE,
-            stack: stack.filter(|_| own.is_some()),
-            own: *own,
-            process,
-            files: paths.iter().take(20).map(|path| (*path).to_owned()).collect(),
+            files: evidence.concerned(paths.iter().take(20).map(|path| (*path).to_owned())),
             explanation,
             facts: vec![
                 fact("misses", sum.count as f64, "calls", Sure::Exact),
@@ -147,7 +138,14 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
                 "Put the right directory first (an absolute path, an rpath, a shorter search path), or cache \
                      which files do not exist"
                     .to_owned(),
+            ..Draft::new(
+                &CAUSE,
+                "failed file lookups",
+                Confidence::Likely,
+                Cost::new(Basis::Cpu, cost, cost),
+                place(evidence, stack.filter(|_| own.is_some()), *own, process),
+            )
         }
-        .finish(evidence),
+        .candidate(evidence, GATE, process),
     )
 }

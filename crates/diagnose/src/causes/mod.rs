@@ -1,6 +1,7 @@
 //! The causes. Each is one file (or folder) with one value, its [`Spec`]; [`ALL`] lists them. Whatever else names causes (the JSON, `slowpath
 //! causes`, tables in the documentation) takes them from there, or a test holds it equal (`tests/registry.rs`).
 
+pub(crate) mod allocators;
 mod call_overhead;
 mod failed_lookups;
 mod process_per_operation;

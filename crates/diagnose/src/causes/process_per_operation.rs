@@ -9,10 +9,12 @@ use super::words::{base_name, count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{
-    CONNECT, Calls, Draft, FORKS, OPENS, POLLS, Place, READS, Sum, WRITES, fact, from, is_read_open, is_sleep,
+    CONNECT, CallSite, Calls, FORKS, OPENS, POLLS, READS, Sum, WRITES, fact, from, is_read_open, is_sleep,
+    place,
 };
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -69,7 +71,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             children.entry(parent).or_default().push(process.process);
         }
     }
-    let mut groups: BTreeMap<(Place, &str), (Vec<Operation>, Sum)> = BTreeMap::new();
+    let mut groups: BTreeMap<(CallSite, &str), (Vec<Operation>, Sum)> = BTreeMap::new();
     for process in tables.processes.iter().filter(|process| process.exec_ns.is_some()) {
         let Some(parent) = process.parent else { continue };
         let fork = forks.get(&i64::from(process.pid)).and_then(|rows| {
@@ -356,25 +358,21 @@ fn finding(
     }
     Some(
         Draft {
-            cause: &CAUSE,
-            title: "a process for every operation",
-            confidence: Confidence::Likely,
-            basis: Basis::Wall,
-            cost_ns: lives * alone,
-            gain_ns: gain,
-            gate: GATE,
-            stack,
-            own,
-            process: parent,
-            files: Vec::new(),
             explanation,
             facts,
             advice:
                 "Do it in-process with a library, or start the program once and give it all operations (many \
                      arguments, a list on stdin, a long-running server)"
                     .to_owned(),
+            ..Draft::new(
+                &CAUSE,
+                "a process for every operation",
+                Confidence::Likely,
+                Cost::new(Basis::Wall, lives * alone, gain),
+                place(evidence, stack, own, parent),
+            )
         }
-        .finish(evidence),
+        .candidate(evidence, GATE, parent),
     )
 }
 

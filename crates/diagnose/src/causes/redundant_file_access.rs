@@ -8,9 +8,10 @@
 use super::words::{count, time, times};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CLOSE, Calls, Draft, GETCWD, Place, STATS, Sum, fact, from, is_read_open, some};
+use crate::calls::{CLOSE, CallSite, Calls, GETCWD, STATS, Sum, fact, from, is_read_open, some};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
@@ -46,7 +47,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is reported.
         match findings.iter_mut().find(|(of, _)| *of == place) {
             Some((_, candidate)) => {
-                if question.finding.gain_ns > candidate.finding.gain_ns {
+                if question.finding.cost.gain() > candidate.finding.cost.gain() {
                     std::mem::swap(candidate, &mut question);
                 }
                 let lesser = question.finding;
@@ -61,9 +62,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
+fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
     // Opens of each file by place, and from everywhere in the process.
-    let mut opens: BTreeMap<(Place, u32), u64> = BTreeMap::new();
+    let mut opens: BTreeMap<(CallSite, u32), u64> = BTreeMap::new();
     let mut all_opens: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(file) = calls.file(row).filter(|file| file.kind == "file" && file.size > 0) else {
@@ -74,7 +75,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
             *all_opens.entry((process, file.file)).or_default() += row.count;
         }
     }
-    let mut places: BTreeMap<Place, Vec<u32>> = BTreeMap::new();
+    let mut places: BTreeMap<CallSite, Vec<u32>> = BTreeMap::new();
     for ((place, file), times) in &opens {
         if *times >= OPENED {
             places.entry(*place).or_default().push(*file);
@@ -140,17 +141,8 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
         findings.push((
             place,
             Draft {
-                cause: &CAUSE,
-                title: "the same file is read again and again",
-                confidence: if exact { Confidence::Certain } else { Confidence::Likely },
-                basis: Basis::Cpu,
-                cost_ns: cost,
-                gain_ns: gain,
-                gate: GATE,
-                stack,
-                own,
-                process,
-                files: paths,
+                variant: "content",
+                files: evidence.concerned(paths),
                 explanation,
                 facts: vec![
                     fact("opens", times as f64, "calls", Sure::Exact),
@@ -162,8 +154,15 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)>
                 ],
                 advice: "Read it once and cache the contents, or look it up only when the result is used"
                     .to_owned(),
+                ..Draft::new(
+                    &CAUSE,
+                    "the same file is read again and again",
+                    if exact { Confidence::Certain } else { Confidence::Likely },
+                    Cost::new(Basis::Cpu, cost, gain),
+                    crate::calls::place(evidence, stack, own, process),
+                )
             }
-            .finish(evidence),
+            .candidate(evidence, GATE, process),
         ));
     }
     findings
@@ -263,9 +262,9 @@ fn sampled_span(evidence: &Evidence<'_>, spans: &[(u32, u64, u64)]) -> Option<f6
 }
 
 /// One file opened again for each of many writes: the opening and closing is what is done again.
-fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
+fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
     // By place and path, for what is written changes the file's state.
-    let mut opens: BTreeMap<(Place, &str), Sum> = BTreeMap::new();
+    let mut opens: BTreeMap<(CallSite, &str), Sum> = BTreeMap::new();
     let mut closes: BTreeMap<(u32, &str), Sum> = BTreeMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
         let Some(file) = calls.file(row).filter(|file| file.kind == "file" && !file.path.is_empty()) else {
@@ -288,17 +287,8 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate
         }
         let stack = open.stack();
         let draft = Draft {
-            cause: &CAUSE,
-            title: "a file is reopened for each write",
-            confidence: Confidence::Likely,
-            basis: Basis::Cpu,
-            cost_ns: cost,
-            gain_ns: gain,
-            gate: GATE,
-            stack,
-            own,
-            process,
-            files: vec![path.to_owned()],
+            variant: "reopened",
+            files: evidence.concerned(vec![path.to_owned()]),
             explanation: vec![
                 format!(
                     "{path} was opened {} times{} to write to it",
@@ -312,8 +302,15 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate
                 fact("time in the kernel", cost, "ns", Sure::Exact),
             ],
             advice: "Keep it open, and reopen it only when it was replaced".to_owned(),
+            ..Draft::new(
+                &CAUSE,
+                "a file is reopened for each write",
+                Confidence::Likely,
+                Cost::new(Basis::Cpu, cost, gain),
+                crate::calls::place(evidence, stack, own, process),
+            )
         };
-        findings.push((place, draft.finish(evidence)));
+        findings.push((place, draft.candidate(evidence, GATE, process)));
     }
     findings
 }
@@ -326,8 +323,8 @@ fn is_append_open(row: &Syscall) -> bool {
 }
 
 /// Storms of questions about a path that is there: stat, access, readlink, getcwd.
-fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> {
-    let mut by_path: BTreeMap<(Place, Option<u32>), u64> = BTreeMap::new();
+fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
+    let mut by_path: BTreeMap<(CallSite, Option<u32>), u64> = BTreeMap::new();
     let question = |row: &Syscall| {
         // A relative path is another file in another directory; an open file is asked for its size before it is read.
         let absolute = |path: &str| path.starts_with('/');
@@ -338,7 +335,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> 
     for (row, process) in calls.all().filter(|(row, _)| question(row)) {
         *by_path.entry(((process, calls.own(row)), row.file)).or_default() += row.count;
     }
-    let places: BTreeSet<Place> =
+    let places: BTreeSet<CallSite> =
         by_path.iter().filter(|(_, times)| **times >= ASKED).map(|((place, _), _)| *place).collect();
     let mut findings = Vec::new();
     for place in places {
@@ -363,16 +360,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> 
         findings.push((
             place,
             Draft {
-                cause: &CAUSE,
-                title: "the same path is looked up again and again",
-                confidence: Confidence::Likely,
-                basis: Basis::Cpu,
-                cost_ns: cost,
-                gain_ns: gain,
-                gate: GATE,
-                stack,
-                own,
-                process,
+                variant: "path",
                 explanation: vec![
                     format!(
                         "{} {} looked up {} times{}, each {} on average",
@@ -389,10 +377,17 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(Place, Candidate)> 
                     fact("paths", paths.len() as f64, "paths", Sure::Exact),
                     fact("time in the kernel", sum.working_ns(), "ns", Sure::Exact),
                 ],
-                files: paths,
+                files: evidence.concerned(paths),
                 advice: "Look it up once and cache the result while it stays valid".to_owned(),
+                ..Draft::new(
+                    &CAUSE,
+                    "the same path is looked up again and again",
+                    Confidence::Likely,
+                    Cost::new(Basis::Cpu, cost, gain),
+                    crate::calls::place(evidence, stack, own, process),
+                )
             }
-            .finish(evidence),
+            .candidate(evidence, GATE, process),
         ));
     }
     findings

@@ -2,52 +2,167 @@
 
 use crate::findings::Frame;
 
-const MODULES: [&str; 7] =
-    ["libc.so", "libc-", "ld-linux", "libstdc++.so", "libc++.so", "libgcc_s.so", "libm.so"];
+/// Libraries that are of a C or C++ runtime as a whole: their file names up to the version.
+const MODULES: [&str; 13] = [
+    "libc",
+    "ld",
+    "ld-linux",
+    "ld-linux-x86-64",
+    "ld-linux-aarch64",
+    "ld-musl-x86_64",
+    "ld-musl-aarch64",
+    "libpthread",
+    "libstdc++",
+    "libc++",
+    "libc++abi",
+    "libgcc_s",
+    "libm",
+];
 
-const NAMES: [&str; 33] = [
-    "std::",
-    "_ZSt",
-    "_ZNSt",
-    "_ZNKSt",
-    "void std::",
-    "bool std::",
-    "__gnu_cxx::",
-    "core::",
-    "alloc::",
-    "<core::",
-    "<alloc::",
-    "<std::",
-    "runtime.",
-    "runtime/",
-    "internal/",
-    "syscall.",
-    "os.",
-    "io.",
-    "fmt.",
-    "bufio.",
-    "time.",
-    "net.",
-    "poll.",
-    "strings.",
-    "bytes.",
-    "slices.",
-    "sort.",
-    "memeqbody",
+/// The language that a function was written in, as far as its demangled name shows: in each, names have another form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    /// `package/path.Function`, `package.(*Type).Method`.
+    Go,
+    /// `crate::module::function` without arguments, `<Type as Trait>::method`.
+    Rust,
+    /// `namespace::Class::method(arguments)`, or a mangled name that could not be read.
+    Cpp,
+    /// A plain name.
+    C,
+}
+
+impl Language {
+    fn of(name: &str) -> Language {
+        let scoped = name.contains("::");
+        // Arguments, and what may stand behind them.
+        let arguments = name.trim_end_matches(" const").trim_end_matches(" [clone]").ends_with(')');
+        let allocates = name.starts_with("operator new") || name.starts_with("operator delete");
+        // A method of Go has its receiver in brackets, behind a dot.
+        let receiver = name.contains(".(*");
+        if name.starts_with("_Z") || (scoped || allocates) && arguments {
+            Language::Cpp
+        } else if scoped || name.starts_with('<') {
+            Language::Rust
+        } else if receiver || name.contains('.') && !arguments && is_go(name) {
+            Language::Go
+        } else if arguments {
+            Language::Cpp
+        } else {
+            Language::C
+        }
+    }
+}
+
+/// Whether a name with a dot is Go's: what stands before the dot is a package, and no suffix of a compiler stands behind it, as in
+/// `work.cold` or `work.part.0`.
+fn is_go(name: &str) -> bool {
+    const SUFFIXES: [&str; 8] =
+        ["cold", "part", "isra", "constprop", "lto_priv", "llvm", "localalias", "clone"];
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let Some((package, rest)) = last.split_once('.') else { return false };
+    let first = rest.split('.').next().unwrap_or_default();
+    // An address in a library, `libz.so.1+0x80`, is no name; OCaml's packages have capitals.
+    let plain =
+        package.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_' || c == b'-');
+    plain
+        && !name.contains('+')
+        && !package.is_empty()
+        && !first.is_empty()
+        && !SUFFIXES.contains(&first)
+        && !first.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Rust's crates that make up its standard library.
+const CRATES: [&str; 3] = ["std", "core", "alloc"];
+/// C++'s namespaces of its standard library and of what GCC adds to it.
+const NAMESPACES: [&str; 3] = ["std", "__gnu_cxx", "__cxxabiv1"];
+/// How mangled names in `std` begin that could not be read.
+const MANGLED: [&str; 5] = ["_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"];
+/// Functions of the C library and of Go's runtime where they are linked into a program without their packages' names: whole names.
+const LINKED: [&str; 20] = [
     "memmove",
     "memcmp",
     "memcpy",
+    "memset",
+    "memchr",
     "strlen",
-    "_dl_",
+    "strcmp",
+    "strncmp",
+    "strcpy",
+    "strchr",
+    "bcmp",
+    "memeqbody",
+    "cmpbody",
+    "indexbytebody",
+    "indexbody",
+    "countbody",
+    "_start",
+    "_dl_start",
+    "_dl_relocate_object",
+    "_dl_runtime_resolve_xsavec",
 ];
 
 /// Whether the frame's function is of a runtime or standard library.
 pub(crate) fn is_name(frame: &Frame) -> bool {
-    MODULES.iter().any(|start| frame.module.starts_with(start))
-        || NAMES.iter().any(|start| frame.function.starts_with(start))
-        || frame.function.ends_with(STUB)
-        || is_blanket(&frame.function)
-        || is_of_the_library(&frame.function)
+    let name = frame.function.as_str();
+    if is_module(&frame.module) || name.ends_with(STUB) || LINKED.contains(&unversioned(name)) {
+        return true;
+    }
+    match Language::of(name) {
+        Language::Go => is_of_go(name),
+        Language::Rust => is_of_the_library(name) || is_blanket(name),
+        Language::Cpp => is_of_cpp(name),
+        Language::C => name.starts_with("_dl_") && frame.module.is_empty(),
+    }
+}
+
+/// A name without the instruction set that the C library chose it for: `__memmove_avx_unaligned_erms` is `memmove`.
+fn unversioned(name: &str) -> &str {
+    let name = name.trim_start_matches('_');
+    let variant = ["_avx", "_avx2", "_avx512", "_evex", "_sse", "_ssse3", "_erms", "_generic", "_aarch64"];
+    variant.iter().filter_map(|variant| name.find(variant)).min().map_or(name, |end| &name[..end])
+}
+
+/// Whether a module is a library of a C or C++ runtime: `libc.so.6`, `libc-2.31.so`, `ld-linux-x86-64.so.2`.
+fn is_module(module: &str) -> bool {
+    let Some((name, _)) = module.split_once(".so") else { return false };
+    let versioned =
+        name.rsplit_once('-').filter(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()));
+    MODULES.contains(&name) || versioned.is_some_and(|(name, _)| MODULES.contains(&name))
+}
+
+/// Go's standard library: the first element of the package's path has no dot, as that of a module from elsewhere has, and is not `main`.
+fn is_of_go(name: &str) -> bool {
+    // What stands in brackets is a receiver or a type.
+    let path = name.split(['(', '[', '{']).next().unwrap_or(name);
+    let (folders, last) = path.rsplit_once('/').map_or(("", path), |(folders, last)| (folders, last));
+    let package = last.split('.').next().unwrap_or_default();
+    match folders.split('/').next().unwrap_or_default() {
+        // A dot in a path is written as it is, but for that in the last element.
+        "" => package != "main",
+        first => !first.contains('.') && first != "main",
+    }
+}
+
+/// The C++ library: the first namespace of the function's own name, behind what it returns.
+fn is_of_cpp(name: &str) -> bool {
+    if MANGLED.iter().any(|start| name.starts_with(start)) {
+        return true;
+    }
+    // What it returns, as templates have it, ends at the last space outside of brackets before the arguments.
+    let (mut depth, mut start) = (0i32, 0);
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            '(' if depth <= 0 && !name[start..at].is_empty() && !name[..at].ends_with("operator") => break,
+            ' ' if depth <= 0 && !name[..at].ends_with("operator") => start = at + 1,
+            _ => {}
+        }
+    }
+    let own = name[start..].trim_start_matches(['*', '&']);
+    own.split_once("::").is_some_and(|(first, _)| NAMESPACES.contains(&first))
 }
 
 /// How the name of a jump to another library's function ends.
@@ -89,53 +204,10 @@ pub(crate) fn copies_bytes(frame: &Frame) -> bool {
     COPY.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether a function takes memory back.
-pub(crate) fn frees(frame: &Frame) -> bool {
-    const NAMES: [&str; 8] = [
-        "free",
-        "cfree",
-        "_int_free",
-        "systrim",
-        "realloc",
-        "__rust_dealloc",
-        "__rust_realloc",
-        "_int_realloc",
-    ];
-    const STARTS: [&str; 5] = ["operator delete", "_Zdl", "runtime.gcBgMark", "munmap", "free@"];
-    NAMES.contains(&frame.function.as_str())
-        || STARTS.iter().any(|start| frame.function.starts_with(start))
-        || frame.function.starts_with("__libc_") && NAMES.contains(&&frame.function["__libc_".len()..])
-}
-
-/// Whether a function hands out memory or takes it back.
-pub(crate) fn allocates(frame: &Frame) -> bool {
-    const NAMES: [&str; 12] = [
-        "malloc",
-        "calloc",
-        "realloc",
-        "reallocarray",
-        "free",
-        "cfree",
-        "_int_malloc",
-        "_int_free",
-        "_int_realloc",
-        "__rust_alloc",
-        "__rust_dealloc",
-        "__rust_realloc",
-    ];
-    const STARTS: [&str; 6] =
-        ["operator new", "operator delete", "_Znw", "_Zdl", "runtime.mallocgc", "runtime.growslice"];
-    NAMES.contains(&frame.function.as_str())
-        || STARTS.iter().any(|start| frame.function.starts_with(start))
-        || frame.function.starts_with("__libc_") && NAMES.contains(&&frame.function["__libc_".len()..])
-}
-
 /// Whether a runtime's function searches, compares or copies bytes: it takes as long as there are bytes.
 pub(crate) fn handles_bytes(frame: &Frame) -> bool {
     let name = frame.function.trim_start_matches('_');
-    let in_c = frame.function.ends_with(STUB)
-        || MODULES.iter().any(|start| frame.module.starts_with(start))
-        || frame.module.is_empty();
+    let in_c = frame.function.ends_with(STUB) || is_module(&frame.module) || frame.module.is_empty();
     // The C library's own variants have no names where only its dynamic symbols are known.
     let unnamed = frame.module.starts_with("libc") && frame.function.starts_with(&frame.module);
     let known = BYTES_IN_C.iter().any(|start| name.starts_with(start))
@@ -146,21 +218,23 @@ pub(crate) fn handles_bytes(frame: &Frame) -> bool {
         || BYTES.iter().any(|start| frame.function.starts_with(start))
 }
 
-/// Rust's standard library implementing a trait of its own for a type of its own or of the language:
-/// `<u64 as core::fmt::Display>::fmt`.
+/// Rust's standard library: a function of its crates, or its implementation of a trait of its own for a type of its own or of the
+/// language: `<u64 as core::fmt::Display>::fmt`, `<alloc::vec::Vec<T>>::push`.
 fn is_of_the_library(function: &str) -> bool {
-    const LIBRARY: [&str; 3] = ["std::", "core::", "alloc::"];
-    const TYPES: [&str; 17] = [
+    const TYPES: [&str; 18] = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-        "bool", "char", "str",
+        "bool", "char", "str", "()",
     ];
-    let Some((of, rest)) = function.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) else {
-        return false;
-    };
+    let Some(inner) = function.strip_prefix('<') else { return is_in_crate(function) };
+    let Some((of, rest)) = inner.split_once(" as ") else { return is_in_crate(inner) };
     let of =
         of.trim_start_matches('&').trim_start_matches("mut ").trim_start_matches('[').trim_end_matches(']');
-    let own = TYPES.contains(&of) || LIBRARY.iter().any(|start| of.starts_with(start));
-    own && LIBRARY.iter().any(|start| rest.starts_with(start))
+    (TYPES.contains(&of) || is_in_crate(of)) && is_in_crate(rest)
+}
+
+/// Whether a path begins with one of the library's crates: `core::fmt::write`, and not `core_types::write`.
+fn is_in_crate(path: &str) -> bool {
+    path.split_once("::").is_some_and(|(first, _)| CRATES.contains(&first))
 }
 
 /// Rust's standard library implementing a trait of its own for any type: `<R as std::io::SpecReadByte>::spec_read_byte`.
@@ -168,8 +242,8 @@ fn is_blanket(function: &str) -> bool {
     let Some((of, rest)) = function.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) else {
         return false;
     };
-    let any = of.len() == 1 && of.chars().all(|c| c.is_ascii_uppercase());
-    any && ["std::", "core::", "alloc::"].iter().any(|start| rest.starts_with(start))
+    let of = of.trim_start_matches('&').trim_start_matches("mut ");
+    of.len() == 1 && of.chars().all(|c| c.is_ascii_uppercase()) && is_in_crate(rest)
 }
 
 #[cfg(test)]
@@ -179,7 +253,8 @@ mod tests {
     #[test]
     fn a_languages_own_functions_are_known_and_a_programs_are_not() {
         let is = |function: &str, module: &str| {
-            is_name(&Frame { function: function.into(), module: module.into(), file: None, line: None })
+            let (function, module) = (function.into(), module.into());
+            is_name(&Frame { function_id: None, function, module, file: None, line: None })
         };
         for function in [
             "std::vector<int>::push_back(int&&)",
@@ -189,6 +264,17 @@ mod tests {
             "<[u8] as core::slice::cmp::SlicePartialEq<u8>>::equal",
             "syscall.RawSyscall6",
             "runtime.mallocgc",
+            "strconv.ParseInt",
+            "sync.(*Mutex).Lock",
+            "encoding/json.(*decodeState).object",
+            "internal/bytealg.IndexByteString",
+            "bool std::operator==<char>(std::string const&, char const*)",
+            "void std::__introsort_loop<int*, long, Less>(int*, int*, long, Less)",
+            "std::vector<int>::size() const",
+            "__gnu_cxx::__normal_iterator<int*>::operator++()",
+            "__memmove_avx_unaligned_erms",
+            "core::str::from_utf8",
+            "_ZNSt6vectorI",
         ] {
             assert!(is(function, "prog"), "{function}");
         }
@@ -198,9 +284,35 @@ mod tests {
             "<prog::Lines as core::iter::Iterator>::next",
             "<u64 as prog::Encode>::encode",
             "stdlib_init",
+            "core::Engine::update()",
+            "alloc::Pool::take(unsigned long)",
+            "strlen_utf8",
+            "memcmp_ct",
+            "core_types::write",
+            "parse(std::string const&)",
+            "std::string render(int)",
+            "void game::step<std::vector<int> >(std::vector<int>&)",
+            "example.org/pool/sync.(*Pool).Get",
+            "github.com/a/b.Parse",
+            "work.cold",
+            "time_step",
+            "libz.so.1+0x80",
+            "camlList.map_123",
         ] {
             assert!(!is(function, "prog"), "{function}");
         }
-        assert!(is("qsort", "libc.so.6"));
+        for module in [
+            "libc.so.6",
+            "libc-2.31.so",
+            "ld-linux-x86-64.so.2",
+            "ld-2.31.so",
+            "libstdc++.so.6.0.33",
+            "libm.so.6",
+        ] {
+            assert!(is("qsort", module), "{module}");
+        }
+        for module in ["libcurl.so.4", "libmagic.so.1", "libc", "libcap-ng.so.0"] {
+            assert!(!is("qsort", module), "{module}");
+        }
     }
 }

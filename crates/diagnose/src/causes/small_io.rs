@@ -6,10 +6,12 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, READS, SEEK, Sum, WRITES, fact, from};
+use crate::calls::{Calls, READS, SEEK, Sum, WRITES, fact, from, place, some};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
+use slowpath_recording::tables::File;
 use std::collections::BTreeMap;
 
 /// See the file's head.
@@ -36,7 +38,7 @@ const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TWENTIETH_OF_CPU };
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
-    let mut sums: BTreeMap<(u32, u32, Option<u32>, bool), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(Site, u32), Sum> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(file) = calls.file(row) else { continue };
@@ -48,79 +50,115 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if !(reads || writes) || row.result < 0 || !matches!(file.kind.as_str(), "file" | "pipe" | "device") {
             continue;
         }
-        sums.entry((process, file.file, calls.own(row), writes)).or_default().add(row);
+        let site = Site { process, own: calls.own(row), writes };
+        sums.entry((site, file.file)).or_default().add(row);
     }
-    let mut findings = Vec::new();
-    for ((process, file, own, writes), sum) in sums {
-        let average = sum.bytes as f64 / sum.count.max(1) as f64;
-        let sought = seeks.get(&(process, file)).copied().unwrap_or(0) as f64;
-        if sum.count < CALLS || average > BYTES || sought > SEEKS * sum.count as f64 || sum.bytes == 0 {
-            continue;
-        }
-        // A small file that is read whole takes small reads.
-        let size = evidence.recording.tables.files[file as usize].size as f64;
-        if !writes && size > 0.0 && average >= WHOLE * size {
-            continue;
-        }
-        let needed = (sum.bytes as f64 / BLOCK).ceil().max(1.0);
-        let cost = sum.working_ns();
-        let gain = cost * (1.0 - needed / sum.count as f64);
-        if !GATE.may_pass(evidence, gain) {
-            continue;
-        }
+    // Each file is judged by itself; what one place does with several of them is fixed there.
+    let mut sites: BTreeMap<Site, Tiny> = BTreeMap::new();
+    for ((site, file), sum) in sums {
+        let sought = seeks.get(&(site.process, file)).copied().unwrap_or(0) as f64;
         let file = &evidence.recording.tables.files[file as usize];
-        let what = match (file.path.as_str(), file.kind.as_str()) {
+        if is_tiny(&sum, file, site.writes) && sought <= SEEKS * sum.count as f64 {
+            sites.entry(site).or_default().add(&sum, file);
+        }
+    }
+    sites.into_iter().filter_map(|(site, tiny)| candidate(evidence, site, tiny)).collect()
+}
+
+/// Where small pieces are moved, and which way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Site {
+    process: u32,
+    own: Option<u32>,
+    writes: bool,
+}
+
+/// Small pieces moved at one site.
+#[derive(Default)]
+struct Tiny {
+    sum: Sum,
+    /// Calls that would do in blocks.
+    needed: f64,
+    names: Vec<String>,
+    pipe: bool,
+}
+
+impl Tiny {
+    fn add(&mut self, sum: &Sum, file: &File) {
+        self.sum.join(sum);
+        self.needed += (sum.bytes as f64 / BLOCK).ceil().max(1.0);
+        self.pipe |= file.kind == "pipe";
+        let name = match (file.path.as_str(), file.kind.as_str()) {
             ("", "file") => "a file".to_owned(),
             ("", kind) => format!("a {kind}"),
             (path, _) => path.to_owned(),
         };
-        let (verb, way) = if writes { ("writes", "to") } else { ("reads", "from") };
-        let stack = sum.stack();
-        findings.push(
-            Draft {
-                cause: &CAUSE,
-                title: if writes { "tiny writes" } else { "tiny reads" },
-                // What is at the other end of a pipe may want each piece at once.
-                confidence: if file.kind == "pipe" { Confidence::Likely } else { Confidence::Certain },
-                basis: Basis::Cpu,
-                cost_ns: cost,
-                gain_ns: gain,
-                gate: GATE,
-                stack,
-                own,
-                process,
-                explanation: vec![
-                    format!(
-                        "{} {verb} {way} {what}{}, {} bytes each on average",
-                        count(sum.count as f64),
-                        from(evidence, stack, own),
-                        if average >= 10.0 { count(average) } else { format!("{average:.1}") }
-                    ),
-                    format!(
-                        "this took {} in the kernel; in blocks of 64 KiB, the same {} bytes need {} {verb}",
-                        time(cost),
-                        count(sum.bytes as f64),
-                        count(needed)
-                    ),
-                ],
-                facts: vec![
-                    fact("calls", sum.count as f64, "calls", Sure::Exact),
-                    fact("bytes a call", average, "bytes", Sure::Exact),
-                    fact("bytes in all", sum.bytes as f64, "bytes", Sure::Exact),
-                    fact("time in the kernel", cost, "ns", Sure::Exact),
-                    fact("calls needed in blocks of 64 KiB", needed, "calls", Sure::Fitted),
-                ],
-                files: vec![what],
-                advice: if writes {
-                    "Buffer the output and write it when the buffer is full; do not flush after each line \
-                     (std::endl, fflush, an unbuffered stream)"
-                        .to_owned()
-                } else {
-                    "Read through a buffer of several KiB".to_owned()
-                },
-            }
-            .finish(evidence),
-        );
+        if !self.names.contains(&name) {
+            self.names.push(name);
+        }
     }
-    findings
+}
+
+/// Whether a file is read or written in small pieces, and often.
+fn is_tiny(sum: &Sum, file: &File, writes: bool) -> bool {
+    let average = sum.bytes as f64 / sum.count.max(1) as f64;
+    // A small file that is read whole takes small reads.
+    let whole = !writes && file.size > 0 && average >= WHOLE * file.size as f64;
+    sum.count >= CALLS && average <= BYTES && sum.bytes > 0 && !whole
+}
+
+fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {
+    let Tiny { sum, needed, names, pipe } = tiny;
+    let cost = sum.working_ns();
+    let gain = cost * (1.0 - needed / sum.count as f64);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let average = sum.bytes as f64 / sum.count as f64;
+    let (title, verb, way) =
+        if site.writes { ("tiny writes", "writes", "to") } else { ("tiny reads", "reads", "from") };
+    // What is at the other end of a pipe may want each piece at once.
+    let confidence = if pipe { Confidence::Likely } else { Confidence::Certain };
+    let stack = sum.stack();
+    let draft = Draft {
+        variant: verb,
+        explanation: vec![
+            format!(
+                "{} {verb} {way} {}{}, {} bytes each on average",
+                count(sum.count as f64),
+                some(&names, 3),
+                from(evidence, stack, site.own),
+                if average >= 10.0 { count(average) } else { format!("{average:.1}") }
+            ),
+            format!(
+                "this took {} in the kernel; in blocks of 64 KiB, the same {} bytes need {} {verb}",
+                time(cost),
+                count(sum.bytes as f64),
+                count(needed)
+            ),
+        ],
+        facts: vec![
+            fact("calls", sum.count as f64, "calls", Sure::Exact),
+            fact("bytes a call", average, "bytes", Sure::Exact),
+            fact("bytes in all", sum.bytes as f64, "bytes", Sure::Exact),
+            fact("time in the kernel", cost, "ns", Sure::Exact),
+            fact("calls needed in blocks of 64 KiB", needed, "calls", Sure::Fitted),
+        ],
+        files: evidence.concerned(names),
+        advice: if site.writes {
+            "Buffer the output and write it when the buffer is full; do not flush after each line (std::endl, fflush, \
+             an unbuffered stream)"
+                .to_owned()
+        } else {
+            "Read through a buffer of several KiB".to_owned()
+        },
+        ..Draft::new(
+            &CAUSE,
+            title,
+            confidence,
+            Cost::new(Basis::Cpu, cost, gain),
+            place(evidence, stack, site.own, site.process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, site.process))
 }

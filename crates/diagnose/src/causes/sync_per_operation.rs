@@ -4,9 +4,10 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, Place, Sum, fact, from};
+use crate::calls::{CallSite, Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ struct Waits {
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
-    let mut sums: BTreeMap<Place, Waits> = BTreeMap::new();
+    let mut sums: BTreeMap<CallSite, Waits> = BTreeMap::new();
     // Bytes written to each file by each process.
     let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
@@ -89,16 +90,6 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let names: Vec<String> = files.into_keys().filter(|path| !path.is_empty()).collect();
         findings.push(
             Draft {
-                cause: &CAUSE,
-                title: "every operation waits for the disk",
-                confidence: Confidence::Likely,
-                basis: Basis::Wall,
-                cost_ns: cost,
-                gain_ns: gain,
-                gate: GATE,
-                stack,
-                own,
-                process,
                 explanation: vec![
                     format!(
                         "{} times{}, the program waited for {} to be written to disk, {} each time",
@@ -118,12 +109,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                     fact("time waited", cost, "ns", Sure::Exact),
                     fact("bytes for each", each, "bytes", Sure::Exact),
                 ],
-                files: names,
+                files: evidence.concerned(names),
                 advice: "Let several records share one sync (group commit): collect records for a few ms, sync once, \
                          then confirm all of them"
                     .to_owned(),
+                ..Draft::new(&CAUSE, "every operation waits for the disk", Confidence::Likely, Cost::new(Basis::Wall, cost, gain), place(evidence, stack, own, process))
             }
-            .finish(evidence),
+            .candidate(evidence, GATE, process),
         );
     }
     findings

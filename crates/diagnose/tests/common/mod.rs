@@ -26,6 +26,7 @@ pub fn about(wall_ns: u64) -> About {
         runs: 1,
         attached: false,
         collectors: vec![Collector { name: "counter".into(), how: String::new() }],
+        tracer: None,
         degraded: Vec::new(),
         lost: Default::default(),
         sampled_share: 1.0,

@@ -56,7 +56,13 @@ pub fn certificates() -> Findings {
 }
 
 fn frame(function: &str, file: Option<&str>, line: Option<u32>) -> Frame {
-    Frame { function: function.to_owned(), module: "slow".to_owned(), file: file.map(str::to_owned), line }
+    Frame {
+        function_id: Some(7),
+        function: function.to_owned(),
+        module: "slow".to_owned(),
+        file: file.map(str::to_owned),
+        line,
+    }
 }
 
 fn fact(name: &str, value: f64, unit: &str, source: &str, sure: Sure) -> Fact {
@@ -74,26 +80,20 @@ fn rebuilding() -> Finding {
         cause: cause("superlinear-work"),
         title: "work grows with every call".to_owned(),
         confidence: Confidence::Certain,
-        basis: Basis::Cpu,
-        cost_ns: 6_090_000_000,
+        variant: "rising",
+        cost: Cost::Cpu { cost_ns: 6_090_000_000, gain_ns: 6_060_000_000 },
         share: 0.971,
-        gain_ns: 6_060_000_000,
-        cost_instructions: None,
-        gain_instructions: None,
-        function: "rebuild_rdn_list".to_owned(),
-        module: "slow".to_owned(),
-        file: Some("loader.c".to_owned()),
-        line: Some(112),
-        path: vec![
+        calls: Some(Calls { count: 142, sure: Sure::Exact }),
+        related: vec![frame("get_raw_dn", Some("loader.c"), Some(71))],
+        place: Place::at_end_of(vec![
             Frame { module: "libc.so.6".to_owned(), ..frame("__libc_start_main_impl", None, None) },
             frame("main", Some("main.c"), Some(31)),
             frame("load_dir", Some("loader.c"), Some(188)),
             frame("add_ca_file", Some("loader.c"), Some(160)),
             frame("rebuild_rdn_list", Some("loader.c"), Some(112)),
-        ],
+        ], || unreachable!("the path is not empty")),
         files: Vec::new(),
         explanation: vec![
-            "called 142 times from add_ca_file (loader.c:160)".to_owned(),
             "the k-th call makes 2.0·k calls to get_raw_dn (R² 1.000), so the total cost grows as n²".to_owned(),
             "the other work in load_dir does not grow (second half of the calls: 1.1× the first half), so the input \
              is not growing"
@@ -118,7 +118,7 @@ fn rebuilding() -> Finding {
         advice: "Make rebuild_rdn_list process only its own item: keep the result of earlier calls and add to it, or \
                  use a hash table or sorted index, instead of going through all earlier items on each call"
             .to_owned(),
-        fingerprint: "superlinear-work:slow:rebuild_rdn_list".to_owned(),
+        fingerprint: "superlinear-work|program|rebuild_rdn_list|rising".to_owned(),
     }
 }
 
@@ -127,28 +127,34 @@ fn reading() -> Finding {
         cause: cause("redundant-file-access"),
         title: "one file is read again and again".to_owned(),
         confidence: Confidence::Likely,
-        basis: Basis::Wall,
-        cost_ns: 52_000_000,
+        variant: "content",
+        cost: Cost::Wall { cost_ns: 52_000_000, gain_ns: 51_600_000 },
         share: 0.0082,
-        gain_ns: 51_600_000,
-        cost_instructions: None,
-        gain_instructions: None,
-        function: "certs::x509::policy_table<certs::x509::Strict, std::allocator<char>>::reload".to_owned(),
-        module: "libcerts.so.4".to_owned(),
-        file: None,
-        line: None,
-        path: Vec::new(),
-        files: vec!["/etc/ssl/policy.cnf".to_owned()],
+        place: Place {
+            frame: Frame {
+                module: "libcerts.so.4".to_owned(),
+                ..frame(
+                    "certs::x509::policy_table<certs::x509::Strict, std::allocator<char>>::reload",
+                    None,
+                    None,
+                )
+            },
+            path: Vec::new(),
+        },
+        calls: None,
+        related: Vec::new(),
+        files: vec![Concerned { path: "/etc/ssl/policy.cnf".to_owned(), ids: vec![3, 5] }],
         explanation: vec!["opened, read and closed 142 times, unchanged".to_owned()],
         facts: Vec::new(),
         series: Vec::new(),
         advice: "Read it once and cache the contents, or look it up only when the result is used".to_owned(),
-        fingerprint: "redundant-file-access:libcerts.so.4:reload".to_owned(),
+        fingerprint: "redundant-file-access|libcerts.so.4|reload|content".to_owned(),
     }
 }
 
 fn hot() -> Vec<Hot> {
     let hot = |function: &str, module: &str, file: Option<(&str, u32)>, self_ms: u64, total_ms: u64| Hot {
+        function_id: 7,
         function: function.to_owned(),
         module: module.to_owned(),
         file: file.map(|(file, _)| file.to_owned()),
@@ -210,11 +216,19 @@ pub fn hostile() -> Findings {
         (hot.self_ns, hot.total_ns) = (u64::MAX, 0);
     }
     for finding in &mut findings.findings {
-        (finding.title, finding.function, finding.module) = (text(), text(), text());
-        (finding.file, finding.advice, finding.fingerprint) = (Some(text()), text(), text());
-        (finding.explanation, finding.files) = (vec![text(), String::new()], vec![text(); 5]);
-        finding.path = vec![Frame { function: text(), module: text(), file: Some(text()), line: None }; 3];
-        (finding.share, finding.cost_ns, finding.gain_ns) = (f64::NAN, u64::MAX, 1);
+        let frame = Frame {
+            function_id: Some(u32::MAX),
+            function: text(),
+            module: text(),
+            file: Some(text()),
+            line: None,
+        };
+        (finding.title, finding.advice, finding.fingerprint) = (text(), text(), text());
+        finding.explanation = vec![text(), String::new()];
+        finding.files = vec![Concerned { path: text(), ids: vec![u32::MAX] }; 5];
+        finding.place =
+            Place { frame: Frame { line: finding.place.frame.line, ..frame.clone() }, path: vec![frame; 3] };
+        (finding.share, finding.cost) = (f64::NAN, Cost::Cpu { cost_ns: u64::MAX, gain_ns: 1 });
         for value in [f64::NAN, f64::INFINITY, f64::MIN] {
             finding.facts.push(Fact { name: text(), value, unit: text(), source: text(), sure: Sure::Exact });
         }

@@ -15,8 +15,9 @@ use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
 use crate::Evidence;
 use crate::calls::READS;
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Fact, Finding, Sure};
-use crate::gate::{Gate, Whole};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
+use crate::gate::Gate;
 use crate::walks::{self, Entries, Spent};
 use std::collections::HashSet;
 
@@ -30,8 +31,8 @@ pub const CAUSE: Spec = Spec {
     find: Find::InRecording(find),
 };
 
-/// A tenth: below it a better search is not worth while.
-const GATE: Gate = Gate { share: 0.10, least: 20e6, of: Whole::Cpu };
+/// What is searched and how is to be thought over.
+const GATE: Gate = Gate::TENTH_OF_CPU;
 /// Entries that must have been noted: half of a burst.
 const NOTED: usize = 32;
 /// Share of the entries that must begin where one before them did. The rest is left for data that changes now and then: an item that was put
@@ -58,30 +59,30 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         entries.iter().filter(|one| one.one_loop.is_none()).filter_map(|one| texts::judge(evidence, one));
     // A loop in a loop, both searching: the one that costs more holds the other.
     let mut found: Vec<Candidate> = loops.chain(texts).collect();
-    found.sort_by_key(|one| std::cmp::Reverse(one.finding.cost_ns));
+    found.sort_by_key(|one| std::cmp::Reverse(one.finding.cost.amount()));
     let mut known = HashSet::new();
-    found.retain(|one| known.insert((one.process, one.finding.function.clone())));
+    found.retain(|one| known.insert((one.process, one.function().0.to_owned(), one.function().1.to_owned())));
     found
 }
 
 /// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
 /// each document begins anew, says less than where the searches begin.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
-    let scans: HashSet<String> = functions(found, |one| one.finding.cause == CAUSE.cause());
-    let growing = functions(found, |one| {
-        one.finding.cause == SUPERLINEAR_WORK.cause() && !superlinear_work::falls(&one.finding)
-    });
-    found.retain(|one| match one.finding.cause {
-        cause if cause == CAUSE.cause() => !growing.contains(&one.finding.function),
-        cause if cause == SUPERLINEAR_WORK.cause() => {
-            growing.contains(&one.finding.function) || !scans.contains(&one.finding.function)
-        }
+    let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
+    let functions = |which: &dyn Fn(&Candidate) -> bool| -> HashSet<(String, String)> {
+        let owned = |one: &Candidate| (one.function().0.to_owned(), one.function().1.to_owned());
+        found.iter().filter(|one| which(one)).map(owned).collect()
+    };
+    let scans = functions(&|one| is(one, &CAUSE));
+    let growing = functions(&|one| is(one, &SUPERLINEAR_WORK) && !superlinear_work::falls(&one.finding));
+    let among = |one: &Candidate, known: &HashSet<(String, String)>| {
+        known.iter().any(|(function, module)| (function.as_str(), module.as_str()) == one.function())
+    };
+    found.retain(|one| match one {
+        one if is(one, &CAUSE) => !among(one, &growing),
+        one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
     });
-}
-
-fn functions(found: &[Candidate], which: impl Fn(&Candidate) -> bool) -> HashSet<String> {
-    found.iter().filter(|one| which(one)).map(|one| one.finding.function.clone()).collect()
 }
 
 /// What was found of a walk.
@@ -170,33 +171,19 @@ fn candidate(
             frame.module
         ));
     }
-    let finding = Finding {
-        cause: CAUSE.cause(),
-        title: "the same data is searched again and again".to_owned(),
-        confidence: Confidence::Certain,
-        basis: Basis::Cpu,
-        cost_ns: spent.cost_ns as u64,
-        share: (spent.cost_ns / evidence.cpu_ns).min(1.0),
-        gain_ns: gain as u64,
-        cost_instructions: None,
-        gain_instructions: None,
-        function: frame.function.clone(),
-        module: frame.module.clone(),
-        file: frame.file.clone(),
-        line: frame.line,
-        path,
-        files: Vec::new(),
+    let (cost, noted) = (Cost::new(Basis::Cpu, spent.cost_ns, gain), noted as f64);
+    let draft = Draft {
         explanation,
+        related: vec![called],
         facts: vec![
-            Fact::new("searches looked at", noted as f64, "calls", "probe", Sure::Exact),
-            Fact::new("share that begins where one before did", scan.again, "ratio", "probe", Sure::Exact),
+            Fact::new("searches looked at", noted, "calls", "probe", Sure::Exact),
+            Fact::new("share that was made before", scan.again, "ratio", "probe", Sure::Exact),
             Fact::new(&format!("{} a search", scan.of), scan.length, "1", "probe", Sure::Sampled),
         ],
-        series: Vec::new(),
         advice: "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the \
                  last search"
             .to_owned(),
-        fingerprint: String::new(),
+        ..Draft::new(&CAUSE, CAUSE.title, Confidence::Certain, cost, Place { frame, path })
     };
-    Some(Candidate { finding, gate: Some(GATE), process: entries.walk.process })
+    Some(draft.candidate(evidence, GATE, entries.walk.process))
 }

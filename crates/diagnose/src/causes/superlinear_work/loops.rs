@@ -7,7 +7,7 @@
 
 use super::candidate::{self, CALLS, Candidate, Round, costed};
 use crate::Evidence;
-use crate::causes::runtime;
+use crate::causes::{allocators, runtime};
 use slowpath_recording::tables::Loop;
 use std::collections::BTreeMap;
 
@@ -122,7 +122,7 @@ pub(super) fn shares(evidence: &Evidence<'_>, candidate: &Candidate) -> Shares {
         Some(round) => candidate.on[stack] || round.whole[stack],
         None => candidate.on[stack],
     };
-    let frees = evidence.stacks_with(|function| runtime::frees(&evidence.frame(function)));
+    let frees = evidence.stacks_with(|function| allocators::frees(&evidence.frame(function)));
     let mut shares = Shares::default();
     let (mut all, mut copied, mut touched, mut whole, mut freed) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (sample, weight) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
@@ -172,7 +172,7 @@ fn in_kernel(evidence: &Evidence<'_>, stack: u32) -> bool {
 /// The loops whose rounds were counted: what walks or moves in them, by the number of the round.
 pub(super) fn rounds(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
-    let allocates = evidence.stacks_with(|function| runtime::allocates(&evidence.frame(function)));
+    let allocates = evidence.stacks_with(|function| allocators::allocates(&evidence.frame(function)));
     let mut groups: BTreeMap<(u32, u64, Option<u32>), Vec<u32>> = BTreeMap::new();
     for probe in tables.probes.iter().filter(|probe| probe.kind == "loop") {
         let Some(function) = evidence.function_at(probe.location) else { continue };

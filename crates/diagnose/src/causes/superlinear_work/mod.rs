@@ -26,7 +26,8 @@ mod told;
 
 use super::{Find, Needs, Spec, runtime};
 use crate::Evidence;
-use crate::findings::{Confidence, Finding};
+use crate::candidate::Candidate as Found;
+use crate::findings::{Confidence, Finding, Frame};
 use crate::gate::{Gate, Whole};
 use candidate::Candidate;
 use context::{Callee, Rest};
@@ -63,22 +64,21 @@ const WALKS_R2: f64 = 0.95;
 /// … or, if it grows as much as for a hint, in such strict order.
 const WALKS_RANK: f64 = 0.97;
 
-fn find(evidence: &Evidence<'_>) -> Vec<crate::candidate::Candidate> {
-    let alone = |finding| crate::candidate::Candidate { finding, gate: None, process: 0 };
+fn find(evidence: &Evidence<'_>) -> Vec<Found> {
     let shifts = shifts::find(evidence);
-    // What moves is known exactly; that it takes ever longer, or ever less long, was inferred.
-    let is_shift = |finding: &Finding| shifts.iter().any(|shift| shift.finding.function == finding.function);
-    let growing = findings(evidence).into_iter().filter(|finding| !is_shift(finding)).map(alone);
+    // What is moved is known exactly; that it takes ever longer, or ever less long, was inferred.
+    let is_shift = |one: &Found| shifts.iter().any(|shift| shift.function() == one.function());
+    let growing = growing(evidence).into_iter().filter(|one| !is_shift(one));
     growing.chain(shifts.iter().cloned()).collect()
 }
 
 /// Whether a finding of this cause is of steps that get shorter.
 pub(super) fn falls(finding: &Finding) -> bool {
-    finding.title.ends_with(told::FALLS)
+    finding.variant == told::FALLING
 }
 
 /// Over all processes and runs.
-fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
+fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     if !evidence.recording.tables.slices.is_empty() {
         return slices::find(evidence);
     }
@@ -91,23 +91,27 @@ fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
         .iter()
         .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))
         .collect();
-    let told: Vec<(&Candidate, Finding)> =
+    let found: Vec<(&Candidate, Found)> =
         guilty.into_iter().filter_map(|grower| Some((grower, judged(evidence, grower)?))).collect();
     // A function and the library function that does its work, or two ways to count one loop: one cause, reported once, by the surer one.
-    let by_caller = |one: &(&Candidate, Finding)| {
+    let by_caller = |one: &(&Candidate, Found)| {
         runtime::is_name(&evidence.frame(one.0.function))
-            && told.iter().any(|(outer, finding)| {
+            && found.iter().any(|(outer, found)| {
                 !runtime::is_name(&evidence.frame(outer.function))
-                    && finding.confidence >= one.1.confidence
+                    && found.finding.confidence >= one.1.finding.confidence
                     && is_most_of(evidence, one.0, outer)
             })
     };
-    let mut findings: Vec<Finding> =
-        told.iter().filter(|one| !by_caller(one)).map(|(_, finding)| finding.clone()).collect();
-    findings.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(b.gain_ns.cmp(&a.gain_ns)));
+    let mut found: Vec<Found> =
+        found.iter().filter(|one| !by_caller(one)).map(|(_, found)| found.clone()).collect();
+    let rank = |found: &Found| (found.finding.confidence, found.finding.cost.gain());
+    found.sort_by_key(|one| std::cmp::Reverse(rank(one)));
     let mut seen = HashSet::new();
-    findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
-    findings
+    found.retain(|one| {
+        let Frame { function, module, .. } = &one.finding.place.frame;
+        seen.insert((function.clone(), module.clone()))
+    });
+    found
 }
 
 /// Whether it is `inner` that makes the calls of `outer` grow.
@@ -162,7 +166,7 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
     (grower.ratio >= HINT_RATIO && !pairs).then_some(Confidence::Hint)
 }
 
-fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
+fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
     let ramp = grower.growth.ramp.as_ref()?;
     // A cold start: what the kernel does for a call falls as its caches fill, whatever the program goes through.
     if grower.falling && loops::kernel_share(evidence, grower) > KERNEL {
@@ -185,7 +189,7 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Finding> {
         (true, ..) => Confidence::Likely,
         (false, ..) => strength,
     };
-    Some(told::finding(evidence, grower, &Verdict { rest, callee, flat, confidence }))
+    Some(told::candidate(evidence, grower, &Verdict { rest, callee, flat, confidence }))
 }
 
 /// What was found out about a growing function.

@@ -7,7 +7,8 @@ use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
 use crate::causes::words::{count, two_digits};
-use crate::findings::{Basis, Confidence, Fact, Finding, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::walks::{self, Entries};
 use slowpath_recording::tables::Beginning;
 use std::collections::HashMap;
@@ -112,8 +113,9 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let frame = path.last()?.clone();
     let (looked, bytes_text, items_text) =
         (count(noted as f64), count(two_digits(bytes)), count(two_digits(items)));
-    let (title, first, advice) = if moves {
+    let (variant, title, first, advice) = if moves {
         (
+            "moves",
             "each step moves everything behind it",
             format!(
                 "{} of {looked} moves that were looked at moved about {bytes_text} bytes by the size of one item: about {items_text} items \
@@ -125,6 +127,7 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
         )
     } else {
         (
+            "additions",
             "each addition copies everything before it",
             format!(
                 "{} of {looked} copies that were looked at begin like the one before and are a little longer: about {bytes_text} bytes for \
@@ -134,32 +137,25 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
             "Append in place to a buffer that grows by a factor, or collect the parts and join them once",
         )
     };
-    let finding = Finding {
-        cause: CAUSE.cause(),
-        title: title.to_owned(),
-        confidence: Confidence::Certain,
-        basis: Basis::Cpu,
-        cost_ns: cost as u64,
-        share: (cost / evidence.cpu_ns).min(1.0),
-        gain_ns: gain as u64,
-        cost_instructions: None,
-        gain_instructions: None,
-        function: frame.function.clone(),
-        module: frame.module.clone(),
-        file: frame.file.clone(),
-        line: frame.line,
-        path,
-        files: Vec::new(),
-        explanation: vec![first, format!("{} does the work", evidence.name(entries.function))],
+    let asked = evidence.frame(entries.function);
+    let draft = Draft {
+        variant,
+        explanation: vec![first, format!("{} does the work", asked.function)],
+        related: vec![asked],
         facts: vec![
             Fact::new("copies looked at", noted as f64, "calls", "probe", Sure::Exact),
             Fact::new("share of them", share, "ratio", "probe", Sure::Exact),
             Fact::new("bytes a copy", bytes, "bytes", "probe", Sure::Sampled),
             Fact::new("items a copy", items, "1", "probe", Sure::Sampled),
         ],
-        series: Vec::new(),
         advice: advice.to_owned(),
-        fingerprint: String::new(),
+        ..Draft::new(
+            &CAUSE,
+            title,
+            Confidence::Certain,
+            Cost::new(Basis::Cpu, cost, gain),
+            Place { frame, path },
+        )
     };
-    Some(Candidate { finding, gate: Some(GATE), process: entries.walk.process })
+    Some(draft.candidate(evidence, GATE, entries.walk.process))
 }

@@ -2,112 +2,111 @@
 
 use super::super::runtime;
 use super::super::words::{count, rounded, time, two_digits};
-use super::CAUSE;
 use super::Verdict;
 use super::candidate::Candidate;
 use super::context::{Callee, Rest};
+use super::{CAUSE, GATE};
 use crate::Evidence;
-use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
+use crate::candidate::Candidate as Found;
+use crate::draft::Draft;
+use crate::findings::{Basis, Calls, Confidence, Cost, Fact, Frame, Place, Series, Sure};
 use slowpath_stats::median;
 
-/// How the title ends where each step takes less than the one before.
-pub(super) const FALLS: &str = "goes through everything that is left";
+/// The variant of steps that take less than the one before.
+pub(super) const FALLING: &str = "falling";
 
-/// Where the work is.
-struct Place {
-    path: Vec<Frame>,
-    frame: Frame,
-    /// The runtime's function that does the work, if the frame only asks for it.
-    done_by: Option<String>,
+/// Where the work is, and the runtime's function that does it, if the program's own only asks for it.
+struct Asked {
+    place: Place,
+    done_by: Option<Frame>,
 }
 
-impl Place {
+impl Asked {
     /// The nearest function of the program's own is guilty, at the line of its call: a runtime does what it is asked to.
-    fn of(evidence: &Evidence<'_>, grower: &Candidate) -> Place {
+    fn of(evidence: &Evidence<'_>, grower: &Candidate) -> Asked {
         let frame = evidence.frame(grower.function);
-        let Some(example) = grower.example else { return Place { path: Vec::new(), frame, done_by: None } };
+        let Some(example) = grower.example else {
+            return Asked { place: Place { frame, path: Vec::new() }, done_by: None };
+        };
         if grower.round.is_some() {
-            return Place::in_loop(evidence, grower, example);
+            return Asked::in_loop(evidence, grower, example);
         }
         let path = evidence.path_to(example, grower.function);
         match path.iter().rposition(|frame| !runtime::is_name(frame)) {
-            Some(own) if own + 1 < path.len() => Place::asking(path, own, Some(frame.function)),
-            _ => Place { path, frame, done_by: None },
+            Some(own) if own + 1 < path.len() => Asked::up_to(path, own, Some(frame)),
+            _ => Asked { place: Place { frame, path }, done_by: None },
         }
     }
 
     /// In a loop: the line that is hot, in the innermost function of the program's own that was inlined there, but none that
     /// the runtime calls back.
-    fn in_loop(evidence: &Evidence<'_>, grower: &Candidate, example: u32) -> Place {
+    fn in_loop(evidence: &Evidence<'_>, grower: &Candidate, example: u32) -> Asked {
         let path = evidence.path_at(example, grower.function);
         let host = evidence.locations(example).find(|at| evidence.function_at(*at) == Some(grower.function));
         let inlined = host.map_or(1, |location| evidence.recording.frames_of(location).len()).max(1);
         let first = path.len().saturating_sub(inlined);
         let own = path[first..].iter().take_while(|frame| !runtime::is_name(frame)).count();
         let own = (first + own).saturating_sub(1);
-        let asked = path.get(own + 1).map(|frame| frame.function.clone());
+        let asked = path.get(own + 1).cloned();
         let called = evidence.locations(example).find_map(|location| {
             evidence.function_at(location).filter(|function| !evidence.module(*function).is_empty())
         });
-        let called =
-            called.filter(|called| *called != grower.function).map(|called| evidence.name(called).to_owned());
-        Place::asking(path, own, asked.or(called))
+        let called = called.filter(|called| *called != grower.function).map(|called| evidence.frame(called));
+        Asked::up_to(path, own, asked.or(called))
     }
 
-    fn asking(mut path: Vec<Frame>, own: usize, done_by: Option<String>) -> Place {
+    fn up_to(mut path: Vec<Frame>, own: usize, done_by: Option<Frame>) -> Asked {
         path.truncate(own + 1);
         let frame = path[own].clone();
-        Place { path, frame, done_by }
+        Asked { place: Place { frame, path }, done_by }
     }
 }
 
-pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Verdict) -> Finding {
+pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Verdict) -> Found {
     let Verdict { rest, callee, flat, confidence } = verdict;
-    let Place { path, frame, done_by } = Place::of(evidence, grower);
+    let Asked { place, done_by } = Asked::of(evidence, grower);
+    let frame = place.frame.clone();
+    let done_by_name = done_by.as_ref().map(|frame| frame.function.as_str());
     let growth = &grower.growth;
     let (r2, fitted) = growth.ramp.as_ref().map_or((0.0, Vec::new()), |ramp| (ramp.r2, ramp.fitted.clone()));
     let (cost, gain) = (grower.cost_ns, grower.gain_ns());
-    let caller = path.len().checked_sub(2).map(|at| path[at].clone());
     let first = grower.points.first().map_or(0.0, |point| point.cost);
     let last = grower.points.last().map_or(0.0, |point| point.cost);
     let squared = callee.is_some() && *flat;
 
     let calls = grower.calls.round();
     let mut explanation = Vec::new();
-    let from = caller.map_or(String::new(), |caller| {
-        let at = match (&caller.file, caller.line) {
-            (Some(file), Some(line)) => format!(" ({}:{line})", file.rsplit('/').next().unwrap_or(file)),
-            _ => String::new(),
-        };
-        format!(" from {}{at}", caller.function)
-    });
     let about = if grower.counted as f64 >= 0.98 * calls { "" } else { "about " };
     // What facts are called stays as it is documented; sentences say what a reader knows.
     let one = if grower.round.is_some() { "round" } else { "call" };
     let (step, a_step) =
         if grower.round.is_some() { ("iteration", "an iteration") } else { ("call", "a call") };
     // The function whose calls were counted may be the runtime's, and not the one that is reported.
-    let asked = done_by.as_deref().filter(|_| grower.round.is_none()).map(short);
+    let asked = done_by_name.filter(|_| grower.round.is_none()).map(short);
     let such = if asked.is_some() { "each such" } else { "each" };
     // Estimates are shown with two digits: more would be false precision.
     let times = if about.is_empty() { count(calls) } else { count(two_digits(calls)) };
-    explanation.push(match (&grower.round, &done_by) {
+    // Calls of the reported function itself are a value of the finding, not a sentence.
+    let mut counted = None;
+    match (&grower.round, done_by_name) {
         (Some(_), done_by) => {
             let host = evidence.name(grower.function);
             let inlined = match host == frame.function {
                 true => "its loop".to_owned(),
                 false => format!("it was inlined into {host}, whose loop"),
             };
-            let asks = done_by
-                .as_ref()
-                .map_or(String::new(), |done_by| format!("; {} does the work", short(done_by)));
-            format!("{inlined} ran {about}{times} iterations{asks}")
+            let asks = done_by.map_or(String::new(), |done_by| format!("; {} does the work", short(done_by)));
+            explanation.push(format!("{inlined} ran {about}{times} iterations{asks}"));
         }
         (None, Some(done_by)) => {
-            format!("it calls {} {about}{times} times, which does the work", short(done_by))
+            explanation.push(format!("it calls {} {about}{times} times, which does the work", short(done_by)))
         }
-        (None, None) => format!("called {about}{times} times{from}"),
-    });
+        (None, None) => {
+            let sure = if about.is_empty() { Sure::Exact } else { Sure::Fitted };
+            let count = if about.is_empty() { calls } else { two_digits(calls) };
+            counted = Some(Calls { count: count as u64, sure });
+        }
+    }
     if let Some(callee) = callee {
         explanation.push(callee_sentence(evidence.name(callee.function), callee, squared));
     }
@@ -262,32 +261,28 @@ pub(super) fn finding(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Ver
             frame.function
         ),
     };
-    Finding {
-        cause: CAUSE.cause(),
-        title: if grower.falling {
-            format!("each {step} {FALLS}")
-        } else {
-            format!("work grows with every {step}")
-        },
-        confidence: *confidence,
-        basis: Basis::Cpu,
-        cost_ns: cost as u64,
-        share: (cost / evidence.cpu_ns).min(1.0),
-        gain_ns: gain as u64,
-        cost_instructions: None,
-        gain_instructions: None,
-        function: frame.function.clone(),
-        module: frame.module.clone(),
-        file: frame.file.clone(),
-        line: frame.line,
-        path,
-        files: Vec::new(),
+    let title = if grower.falling {
+        format!("each {step} goes through everything that is left")
+    } else {
+        format!("work grows with every {step}")
+    };
+    let same = match rest {
+        Rest::Flat { caller, .. } | Rest::FlatLead { caller, .. } => Some(*caller),
+        Rest::Grows | Rest::Unknown => None,
+    };
+    let related = callee.as_ref().map(|callee| callee.function).into_iter().chain(same);
+    let related = related.map(|function| evidence.frame(function)).chain(done_by).collect();
+    let draft = Draft {
+        variant: if grower.falling { FALLING } else { "rising" },
+        calls: counted,
+        related,
         explanation,
         facts,
         series,
         advice,
-        fingerprint: format!("superlinear-work:{}:{}", frame.module, frame.function),
-    }
+        ..Draft::new(&CAUSE, title, *confidence, Cost::new(Basis::Cpu, cost, gain), place)
+    };
+    draft.candidate(evidence, GATE, grower.process)
 }
 
 /// A function's name without the arguments of its templates, which may fill pages.

@@ -4,9 +4,10 @@
 
 use super::super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, WRITES, fact, from};
+use crate::calls::{CallSite, Calls, POLLS, READS, RECEIVES, SENDS, Sum, WRITES, fact, from, place};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, HashMap};
 
@@ -35,7 +36,7 @@ struct Written {
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let mut threads: HashMap<u32, Written> = HashMap::new();
-    let mut places: BTreeMap<Place, Waits> = BTreeMap::new();
+    let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
     for (row, process) in calls.all() {
         let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
         let sends = SENDS.contains(&row.number) || WRITES.contains(&row.number);
@@ -62,7 +63,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     found.collect()
 }
 
-fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Option<Candidate> {
+fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> Option<Candidate> {
     let delayed = &waits.delayed;
     let cost = delayed.blocked_ns;
     if delayed.count < WAITED || (delayed.count as f64) < MOST * waits.all as f64 {
@@ -73,17 +74,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Opt
     }
     let stack = delayed.stack();
     let draft = Draft {
-        cause: &super::CAUSE,
-        title: "waits for delayed acknowledgements",
-        confidence: Confidence::Likely,
-        basis: Basis::Wall,
-        cost_ns: cost,
-        gain_ns: cost,
-        gate: GATE,
-        stack,
-        own,
-        process,
-        files: Vec::new(),
+        variant: "delayed-ack",
         explanation: vec![
             format!(
                 "{} times{}, the program wrote two or more small messages to a socket and then waited {} for the \
@@ -103,6 +94,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): Place, waits: &Waits) -> Opt
             fact("time waited", cost, "ns", Sure::Exact),
         ],
         advice: "Write each message in one call (writev, or a buffer that is flushed once), or set TCP_NODELAY".to_owned(),
+        ..Draft::new(&super::CAUSE, "waits for delayed acknowledgements", Confidence::Likely, Cost::new(Basis::Wall, cost, cost), place(evidence, stack, own, process))
     };
-    Some(draft.finish(evidence))
+    Some(draft.candidate(evidence, GATE, process))
 }

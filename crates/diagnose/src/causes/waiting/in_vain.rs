@@ -2,9 +2,10 @@
 
 use super::super::words::{time, times};
 use crate::Evidence;
-use crate::calls::{CONNECT, Calls, Draft, POLLS, Place, READS, RECEIVES, SENDS, Sum, fact, from, some};
+use crate::calls::{CONNECT, CallSite, Calls, POLLS, READS, RECEIVES, SENDS, Sum, fact, from, place, some};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,7 +29,7 @@ struct Asked {
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let mut asked: HashMap<u32, Asked> = HashMap::new();
-    let mut sums: BTreeMap<Place, (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
+    let mut sums: BTreeMap<CallSite, (Sum, BTreeMap<&str, u64>)> = BTreeMap::new();
     for (row, process) in calls.all() {
         let asked = asked.entry(row.thread).or_default();
         let file = calls.file(row);
@@ -71,16 +72,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let names: Vec<String> = addresses.keys().map(|address| (*address).to_owned()).collect();
         findings.push(
             Draft {
-                cause: &super::CAUSE,
-                title: "waits for an answer that does not come",
-                confidence: Confidence::Certain,
-                basis: Basis::Wall,
-                cost_ns: sum.blocked_ns,
-                gain_ns: sum.blocked_ns,
-                gate: GATE,
-                stack,
-                own,
-                process,
+                variant: "no-answer",
                 explanation: vec![format!(
                     "{}{}, the program waited for an answer from {}, {} each time until it timed out: {} in total",
                     times(sum.count as f64),
@@ -93,13 +85,13 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                     fact("waits in vain", sum.count as f64, "calls", Sure::Exact),
                     fact("time waited", sum.blocked_ns, "ns", Sure::Exact),
                 ],
-                files: Vec::new(),
                 advice: "Find out why there is no answer: a wrong or unreachable address (for a name server, see \
                          /etc/resolv.conf) or a firewall that drops packets; ask the server that answers first, and \
                          cache the answer"
                     .to_owned(),
+                ..Draft::new(&super::CAUSE, "waits for an answer that does not come", Confidence::Certain, Cost::new(Basis::Wall, sum.blocked_ns, sum.blocked_ns), place(evidence, stack, own, process))
             }
-            .finish(evidence),
+            .candidate(evidence, GATE, process),
         );
     }
     findings

@@ -2,9 +2,10 @@
 
 use super::super::words::{count, time, times};
 use crate::Evidence;
-use crate::calls::{Calls, Draft, POLLS, Place, READS, RECEIVES, Sum, fact, from, is_sleep, name};
+use crate::calls::{CallSite, Calls, POLLS, READS, RECEIVES, Sum, fact, from, is_sleep, name, place};
 use crate::candidate::Candidate;
-use crate::findings::{Basis, Confidence, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -36,7 +37,7 @@ struct Looks {
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     // By thread, for what another thread looks at is another matter.
-    let mut sleeps: BTreeMap<Place, (Sum, Intervals)> = BTreeMap::new();
+    let mut sleeps: BTreeMap<CallSite, (Sum, Intervals)> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| is_sleep(row)) {
         let (sum, intervals) = sleeps.entry((row.thread, calls.own(row))).or_default();
         sum.add(row);
@@ -65,17 +66,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let of = if named { format!("{call} of {what}") } else { call };
         findings.push(
             Draft {
-                cause: &super::CAUSE,
-                title: "polls in a sleep loop",
-                confidence: Confidence::Likely,
-                basis: Basis::Wall,
-                cost_ns: sum.blocked_ns,
-                gain_ns: gain,
-                gate: GATE,
-                stack,
-                own,
-                process,
-                files: if named { vec![what.clone()] } else { Vec::new() },
+                variant: "sleep",
+                files: evidence.concerned(if named { vec![what.clone()] } else { Vec::new() }),
                 explanation: vec![
                     format!(
                         "{} times{}, the program slept for {}, {} in total",
@@ -100,8 +92,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                 advice: "Wait for the event instead: a blocking read, poll or epoll on the socket, pipe or pidfd, \
                          inotify for a file, a condition variable between threads"
                     .to_owned(),
+                ..Draft::new(&super::CAUSE, "polls in a sleep loop", Confidence::Likely, Cost::new(Basis::Wall, sum.blocked_ns, gain), place(evidence, stack, own, process))
             }
-            .finish(evidence),
+            .candidate(evidence, GATE, process),
         );
     }
     findings

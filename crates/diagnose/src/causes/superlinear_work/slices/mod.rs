@@ -8,8 +8,10 @@ mod told;
 
 use super::CAUSE;
 use crate::Evidence;
+use crate::candidate::Candidate as Found;
 use crate::causes::{runtime, words};
-use crate::findings::{Basis, Confidence, Fact, Finding, Frame, Series, Sure};
+use crate::draft::Draft;
+use crate::findings::{Basis, Calls, Confidence, Cost, Fact, Frame, Place, Series, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_stats::{CountFit, Growth, Point, Ramp, Shape, count_fit, growth, spearman};
 use std::collections::{BTreeMap, HashMap};
@@ -102,6 +104,7 @@ struct Column {
 
 /// A process, slice by slice.
 struct Process {
+    number: u32,
     slices: usize,
     functions: BTreeMap<u32, Sparse>,
     /// By callee and caller.
@@ -123,8 +126,7 @@ struct Grower {
     instructions: f64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let whole = evidence.recording.about.instructions.unwrap_or(0).max(1) as f64;
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut findings = Vec::new();
     for process in processes(evidence) {
         let mut order: Vec<u32> = process.functions.keys().copied().collect();
@@ -159,7 +161,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 matches!(rest, Rest::Grows) && process.is_under(inner.function, grower.function)
             });
             let of_this = if inner { Rest::Grows } else { *of_this };
-            findings.extend(told::judged(evidence, &process, grower, of_this, whole));
+            findings.extend(told::judged(evidence, &process, grower, of_this));
         }
     }
     findings
@@ -178,6 +180,7 @@ fn processes(evidence: &Evidence<'_>) -> Vec<Process> {
             (
                 process,
                 Process {
+                    number: process,
                     slices,
                     functions: BTreeMap::new(),
                     calls: BTreeMap::new(),

@@ -7,8 +7,7 @@ pub(super) fn judged(
     process: &Process,
     grower: &Grower,
     rest: Rest,
-    whole: f64,
-) -> Option<Finding> {
+) -> Option<Found> {
     let callee = callee(process, grower);
     let confidence = match rest {
         Rest::Grows => return None,
@@ -19,11 +18,13 @@ pub(super) fn judged(
         Rest::Unknown => return None,
     };
     let frame = evidence.frame(grower.function);
-    let path = path(evidence, process, grower.function);
-    let name = &frame.function;
+    let place = Place { path: path(evidence, process, grower.function), frame };
+    let name = place.frame.function.clone();
     let (first, last) = (grower.points.first()?.cost, grower.points.last()?.cost);
-    let from = path.len().checked_sub(2).map_or(String::new(), |at| format!(" from {}", path[at].function));
-    let mut explanation = vec![format!("called {} times{from}", words::count(grower.calls))];
+    let mut explanation = Vec::new();
+    let same = if let Rest::Flat(caller, _) = rest { Some(caller) } else { None };
+    let related = callee.as_ref().map(|(callee, ..)| *callee).into_iter().chain(same);
+    let related = related.map(|function| evidence.frame(function)).collect();
     if let Some((callee, fit, _)) = &callee {
         let sign = if fit.per_call < 0.0 { "−" } else { "" };
         let square = if matches!(rest, Rest::Flat(..)) { ", so the total cost grows as n²" } else { "" };
@@ -117,32 +118,23 @@ pub(super) fn judged(
              table or sorted index, instead of going through all earlier items on each call"
         )
     };
-    Some(Finding {
-        cause: CAUSE.cause(),
-        title: if grower.ramp.falling {
-            "each call goes through everything that is left".to_owned()
-        } else {
-            "work grows with every call".to_owned()
-        },
-        confidence,
-        basis: Basis::Instructions,
-        cost_ns: 0,
-        share: (grower.instructions / whole).min(1.0),
-        gain_ns: 0,
-        cost_instructions: Some(grower.instructions as u64),
-        gain_instructions: Some(grower.gain() as u64),
-        fingerprint: format!("superlinear-work:{}:{name}", frame.module),
-        function: frame.function,
-        module: frame.module,
-        file: frame.file,
-        line: frame.line,
-        path,
-        files: Vec::new(),
+    let title = if grower.ramp.falling {
+        "each call goes through everything that is left"
+    } else {
+        "work grows with every call"
+    };
+    let cost = Cost::new(Basis::Instructions, grower.instructions, grower.gain());
+    let draft = Draft {
+        variant: if grower.ramp.falling { "falling" } else { "rising" },
+        calls: Some(Calls { count: grower.calls as u64, sure: Sure::Exact }),
+        related,
         explanation,
         facts,
         series,
         advice,
-    })
+        ..Draft::new(&CAUSE, title, confidence, cost, place)
+    };
+    Some(draft.candidate(evidence, GATE, process.number))
 }
 
 /// The callers that ask for most of each other, outermost first, the function last.
