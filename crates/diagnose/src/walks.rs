@@ -22,8 +22,7 @@ pub(crate) struct Entries<'a> {
     /// Entries that were noted, in order, by burst.
     pub bursts: Vec<Vec<&'a Beginning>>,
     /// Entries and rounds of bursts in which both were counted.
-    pub entries: u64,
-    pub rounds: u64,
+    pub counted: Vec<(u64, u64)>,
     /// Entries a second where they were noted; 0 if there were too few.
     pub rate: f64,
 }
@@ -53,8 +52,7 @@ pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
             function,
             one_loop: walk.loop_number.map(|number| &tables.loops[number as usize]),
             bursts: noted.map(of_burst).filter(|rows| rows.len() >= OF_BURST).collect(),
-            entries: counted().map(|(entries, _)| entries).sum(),
-            rounds: counted().map(|(_, rounds)| rounds).sum(),
+            counted: counted().filter(|(_, rounds)| *rounds > 0).collect(),
             rate: rates.get(rates.len() / 2).copied().unwrap_or(0.0),
         })
     };
@@ -113,9 +111,16 @@ impl Entries<'_> {
         sum / self.noted().max(1) as f64
     }
 
-    /// Rounds of the loop a walk, on average; where no walk began while they were counted, how many there were at least.
+    /// Rounds of the loop a walk, on average over the time that is spent in it: bursts are taken at moments of their own choice. Where no walk
+    /// began while they were counted, how many there were at least.
     pub(crate) fn length(&self) -> f64 {
-        self.rounds as f64 / self.entries.max(1) as f64
+        let each = self.counted.iter().map(|(entries, rounds)| *rounds as f64 / (*entries).max(1) as f64);
+        each.sum::<f64>() / self.counted.len().max(1) as f64
+    }
+
+    /// Whether walks were longer than could be counted.
+    pub(crate) fn is_longer(&self) -> bool {
+        self.counted.iter().all(|(entries, _)| *entries == 0)
     }
 
     /// The samples in it: see [`Spent`].

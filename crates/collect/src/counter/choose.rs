@@ -25,6 +25,7 @@ pub(crate) struct Recent {
 #[derive(Default)]
 struct Seen {
     inclusive: f64,
+    innermost: f64,
     twice: f64,
     /// Weight by direct caller.
     callers: HashMap<u32, f64>,
@@ -37,6 +38,8 @@ struct Seen {
 pub(crate) struct Choice {
     pub function: u32,
     pub share: f64,
+    /// The share of the samples whose innermost frame of the program it is.
+    pub innermost: f64,
     /// The function that calls it most.
     pub caller: Option<u32>,
     /// Where in it its own work was done: locations and shares. Empty if there is little of it.
@@ -59,6 +62,7 @@ impl Recent {
                 continue;
             }
             seen.inclusive += 1.0;
+            seen.innermost += if at + 1 == self.path.len() { 1.0 } else { 0.0 };
             if at > 0 {
                 *seen.callers.entry(self.path[at - 1].0).or_default() += 1.0;
             }
@@ -73,6 +77,7 @@ impl Recent {
         self.total *= factor;
         self.functions.retain(|_, seen| {
             seen.inclusive *= factor;
+            seen.innermost *= factor;
             seen.twice *= factor;
             seen.callers.values_mut().for_each(|weight| *weight *= factor);
             seen.places.values_mut().for_each(|weight| *weight *= factor);
@@ -105,6 +110,7 @@ impl Recent {
                 wanted.then(|| Choice {
                     function: *function,
                     share: share(seen),
+                    innermost: seen.innermost / self.total,
                     caller,
                     places: self.places(seen),
                 })
@@ -167,6 +173,14 @@ mod tests {
             recent.add([(1, 1), (3, 3)].into_iter());
         }
         assert_eq!(chosen(&recent), [1, 3]);
+    }
+
+    #[test]
+    fn the_innermost_function_is_the_one_that_works() {
+        let choices = recent(&[(&[1, 2, 3], 60), (&[1, 2], 40)]).choices();
+        let innermost =
+            |function| choices.iter().find(|one| one.function == function).map(|one| one.innermost);
+        assert_eq!((innermost(1), innermost(2), innermost(3)), (Some(0.0), Some(0.4), Some(0.6)));
     }
 
     #[test]

@@ -366,6 +366,26 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_behind_a_guard_is_entered_at_the_last_instruction_before_it_that_can_be_probed() {
+        let code = [
+            0x48, 0x85, 0xff, // 0: test rdi, rdi
+            0x74, 0x0e, // 3: je end
+            0x90, // 5: nop
+            0x39, 0x37, // 6: L: cmp [rdi], esi
+            0x74, 0x09, // 8: je end
+            0x48, 0x83, 0xef, 0x80, // 10: sub rdi, -128
+            0x48, 0x39, 0xd7, // 14: cmp rdi, rdx
+            0x76, 0xf3, // 17: jbe L
+            0xc3, // 19: end: ret
+        ];
+        let found = loops(&code);
+        assert_eq!(found.len(), 1);
+        let entry = found[0].entry.as_ref().expect("an entry");
+        assert_eq!(entry.offset, 5);
+        assert_eq!(entry.origins.iter().map(|(_, stride)| *stride).collect::<Vec<_>>(), [128]);
+    }
+
+    #[test]
     fn two_jumps_back_to_one_header_are_one_loop() {
         let code = [
             0xff, 0xc9, // 0: L: dec ecx

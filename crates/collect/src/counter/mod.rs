@@ -87,6 +87,8 @@ pub(crate) struct Candidate {
     pub function: u32,
     pub caller: Option<u32>,
     pub share: f64,
+    /// The share of the samples whose innermost frame of the program it is.
+    pub innermost: f64,
     pub image: Arc<Image>,
     /// Where the file can be opened.
     pub file: PathBuf,

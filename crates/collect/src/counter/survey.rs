@@ -12,8 +12,9 @@ use crate::bpf::{MODE_WALK, SlotOrigin};
 use crate::counter::walk::Work;
 use iced_x86::{Decoder, DecoderOptions};
 
-/// Loops and functions of one process that are looked at, and in all: each takes up to two slots.
-const OF_PROCESS: usize = 6;
+/// Loops of one process that are looked at, and functions, and both in all: each takes up to two slots.
+const LOOPS: usize = 6;
+const FUNCTIONS: usize = 4;
 const IN_ALL: usize = 16;
 /// Walks in a burst of beginnings: enough to distinguish one beginning in ten from all the same.
 const BEGINNINGS: u64 = 64;
@@ -23,15 +24,15 @@ const BEGINNINGS_NS: u64 = 250_000_000;
 const LENGTHS_ENTRIES: u64 = 32;
 const LENGTHS_ROUNDS: u64 = 3_000;
 const LENGTHS_NS: u64 = 20_000_000;
-/// The least time between two bursts, ns; ever longer as the program runs: half of the time so far, which makes seven bursts in a second
-/// and thirty in an hour.
+/// The least time between two bursts, ns; ever longer as the program runs: a quarter of the time so far, which makes a dozen bursts in a
+/// second and fifty in an hour.
 const PAUSE_NS: u64 = 60_000_000;
-const PAUSE_PART: u64 = 2;
+const PAUSE_PART: u64 = 4;
 /// CPU time of the target that a hit takes that notes a beginning, and the making of a probe with the hits until it is taken out, ns.
 const NOTED_NS: u64 = 2_000;
 const MADE_NS: u64 = 500_000;
 /// Every so many bursts one is of lengths.
-const TURN: u32 = 3;
+const TURN: u32 = 2;
 
 /// A loop or function whose entries are looked at.
 pub(super) struct Survey {
@@ -60,7 +61,7 @@ struct Standing {
 }
 
 impl Counter {
-    /// Takes up the walking loops of a hot function, and the function itself where it is entered often.
+    /// Takes up the walking loops of a hot function, and the function itself where it works itself and is entered often.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
         let share = |one: &Loop| -> f64 {
             let inside =
@@ -75,7 +76,7 @@ impl Counter {
             self.survey(candidate, Some(at), entry.offset, &entry.origins, one.count_at);
         }
         let known = self.by_function.get(&(candidate.process, candidate.function));
-        if !known.is_some_and(|index| self.is_entered_often(*index)) {
+        if candidate.innermost < choose::SHARE || !known.is_some_and(|index| self.is_entered_often(*index)) {
             return;
         }
         let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
@@ -112,8 +113,11 @@ impl Counter {
         round: Option<u64>,
     ) {
         let process = candidate.process;
-        let here = self.surveys.iter().filter(|survey| survey.candidate.process == process).count();
-        if here >= OF_PROCESS
+        let alike =
+            |survey: &&Survey| survey.candidate.process == process && survey.of_function == of.is_none();
+        let here = self.surveys.iter().filter(alike).count();
+        let most = if of.is_none() { FUNCTIONS } else { LOOPS };
+        if here >= most
             || self.surveys.len() >= IN_ALL
             || !self.surveyed.insert((process, candidate.function, of))
         {

@@ -49,6 +49,7 @@ impl Session {
                 function: choice.function,
                 caller: choice.caller,
                 share: choice.share,
+                innermost: choice.innermost,
                 places: choice
                     .places
                     .iter()

@@ -58,7 +58,7 @@ pub enum Needs {
     Syscalls,
     /// All system calls, reads and writes too.
     AllSyscalls,
-    /// Functions whose calls were counted (or loops), or a run under callgrind.
+    /// Functions (or loops) whose calls were counted or whose entries were looked at, or a run under callgrind.
     CountedCalls,
     /// Hot loops and functions whose entries were looked at.
     Walks,
@@ -87,7 +87,9 @@ impl Spec {
             Needs::Syscalls => !tables.syscalls.is_empty(),
             Needs::AllSyscalls => !tables.syscalls.is_empty() && !evidence.by_ptrace,
             Needs::Walks => !tables.walks.is_empty(),
-            Needs::CountedCalls => !tables.probes.is_empty() || !tables.slices.is_empty(),
+            Needs::CountedCalls => {
+                !tables.probes.is_empty() || !tables.slices.is_empty() || !tables.walks.is_empty()
+            }
         })
     }
 }

@@ -41,6 +41,7 @@ impl Run {
     }
 
     /// A row of `calls`, now.
+    #[allow(dead_code, reason = "not all tests that share this file count calls")]
     pub fn call(&mut self, probe: u32, count: u64, under: Option<u32>) {
         let row = Call { time_ns: self.now as u64, thread: Some(0), probe, count, under, cpu_ns: 0 };
         self.tables.calls.push(row);

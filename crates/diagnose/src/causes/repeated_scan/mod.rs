@@ -115,7 +115,7 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
         return None;
     }
-    let scan = Scan { length, of: "items", at_least: entries.entries == 0, again, moves_on };
+    let scan = Scan { length, of: "items", at_least: entries.is_longer(), again, moves_on };
     candidate(evidence, entries, &spent, &scan, 1.0 - INDEX / length)
 }
 

@@ -18,11 +18,11 @@ const NOTED: usize = 32;
 /// How many times as much is moved as it is moved by, items in other words; or copied as was added. Buffers from which the front was used up
 /// stay below: they are moved once most of them was. So do those that double.
 const ITEMS: f64 = 64.0;
-/// Share of the copies that must be such.
+/// Share of the bytes that are copied which must be in such copies.
 const MOSTLY: f64 = 0.9;
-/// Of a text that is copied for each addition: the additions are copied as well, one by one.
-const HALF: f64 = 0.4;
-/// Bytes a copy from which on it is no small change, on average.
+/// Of texts that are copied for each addition so many must have been seen to grow, …
+const LONGER: usize = 8;
+/// … and a copy must be so many bytes on average: what is shorter is no small change.
 const LARGE: f64 = 1024.0;
 
 /// All that were seen.
@@ -67,9 +67,9 @@ fn shifts(entries: &Entries<'_>) -> Copies {
     copies
 }
 
-/// Copies of what begins like something that was copied shortly before, and is a little longer.
+/// Copies of what begins like something that was copied shortly before, and is as long or a little longer; none if too few are longer.
 fn additions(entries: &Entries<'_>) -> Copies {
-    let mut copies = Copies::default();
+    let (mut copies, mut longer) = (Copies::default(), 0);
     for burst in &entries.bursts {
         let mut before: HashMap<u64, u64> = HashMap::new();
         for row in burst {
@@ -77,35 +77,35 @@ fn additions(entries: &Entries<'_>) -> Copies {
             if *content == 0 {
                 continue;
             }
-            if let Some(last) = before.insert(*content, size).filter(|last| *last < size)
+            if let Some(last) = before.insert(*content, size).filter(|last| *last <= size)
                 && last as f64 >= ITEMS * (size - last) as f64
             {
-                copies.add(size, size - last);
+                longer += usize::from(size > last);
+                copies.add(size, (size - last).max(1));
             }
         }
     }
-    copies
+    if longer < LONGER { Copies::default() } else { copies }
 }
 
 fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let noted = entries.noted();
-    let is = |copies: &Copies, share: f64| noted >= NOTED && copies.times as f64 >= share * noted as f64;
-    let moved = shifts(entries);
-    let added = additions(entries);
+    let all = entries.bursts.iter().flatten().filter_map(|row| arguments(row));
+    let all: f64 = all.map(|(.., size)| size as f64).sum();
+    // Other calls copy little.
+    let is = |copies: &Copies| noted >= NOTED && copies.times >= LONGER && copies.bytes >= MOSTLY * all;
+    let (moved, added) = (shifts(entries), additions(entries));
     let (copies, moves) = match () {
-        () if is(&moved, MOSTLY) => (moved, true),
-        () if is(&added, HALF) && added.bytes >= LARGE * added.times as f64 => (added, false),
+        () if is(&moved) => (moved, true),
+        () if is(&added) && added.bytes >= LARGE * added.times as f64 => (added, false),
         () => return None,
     };
     let times = copies.times as f64;
     let (items, bytes) = (copies.items / times, copies.bytes / times);
-    // What is added is copied as well, but that is little.
-    let (share, all) =
-        (times / noted as f64, entries.bursts.iter().flatten().filter_map(|row| arguments(row)));
-    let all: f64 = all.map(|(.., size)| size as f64).sum();
+    let share = copies.bytes / all.max(1.0);
     let spent = entries.spent(evidence);
     let cost = spent.cost_ns;
-    let gain = cost * (copies.bytes / all.max(1.0)).min(1.0);
+    let gain = cost * share.min(1.0);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -144,7 +144,7 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
         related: vec![asked],
         facts: vec![
             Fact::new("copies looked at", noted as f64, "calls", "probe", Sure::Exact),
-            Fact::new("share of them", share, "ratio", "probe", Sure::Exact),
+            Fact::new("share of the bytes", share, "ratio", "probe", Sure::Exact),
             Fact::new("bytes a copy", bytes, "bytes", "probe", Sure::Sampled),
             Fact::new("items a copy", items, "1", "probe", Sure::Sampled),
         ],

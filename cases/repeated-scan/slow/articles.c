@@ -1,0 +1,23 @@
+// Each search goes through the list from its start.
+#include "articles.h"
+#include <search.h>
+#include <string.h>
+
+static struct article *list;
+static size_t length;
+
+void keep_articles(struct article *articles, size_t count)
+{
+	list = articles;
+	length = count;
+}
+
+static int differ(const void *number, const void *article)
+{
+	return strcmp(number, ((const struct article *) article)->number);
+}
+
+const struct article *find_article(const char *number)
+{
+	return lfind(number, list, &length, sizeof *list, differ);
+}

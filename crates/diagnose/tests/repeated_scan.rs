@@ -1,0 +1,365 @@
+//! The cause `repeated-scan`, and arrays and texts that are moved or copied as a whole, on synthetic recordings, at the thresholds.
+//!
+//! The recordings are of a `main` that calls `find`, whose loop at 0x10–0x30 calls the C library's `strcmp`, and the C library's `strlen` and
+//! `memmove`.
+
+mod common;
+#[path = "common/sampled.rs"]
+mod sampled;
+
+use common::about;
+use sampled::{MS, Run};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::tables::*;
+use slowpath_recording::{Recording, Tables};
+use std::path::PathBuf;
+
+/// Locations; stack n ends at location n.
+const MAIN: u32 = 0;
+const SEARCH: u32 = 1;
+const STRCMP: u32 = 2;
+const STRLEN: u32 = 3;
+const MEMMOVE: u32 = 4;
+const PARSE: u32 = 5;
+
+/// A list somewhere in memory.
+const LIST: u64 = 0x7000_0000;
+const BURSTS: u64 = 4;
+
+/// What the entries of a walk are like.
+struct Walked {
+    /// Where the time goes: stack and share of a second.
+    time: Vec<(u32, f64)>,
+    /// The function that the walk is of, and whether it is its loop that is.
+    at: u32,
+    in_loop: bool,
+    /// Work of the loop.
+    work: &'static str,
+    entries: u64,
+    strides: Vec<u64>,
+    /// Addresses, contents and length of the n-th entry of a burst.
+    entry: fn(u64) -> (Vec<u64>, Vec<u64>, u64),
+    /// Entries and rounds counted in a burst of lengths.
+    counted: (u64, u64),
+    /// Reads of the process.
+    reads: u64,
+}
+
+impl Default for Walked {
+    fn default() -> Walked {
+        Walked {
+            time: vec![(STRCMP, 0.7), (SEARCH, 0.1), (PARSE, 0.2)],
+            at: SEARCH,
+            in_loop: true,
+            work: "walks",
+            entries: 64,
+            strides: vec![0],
+            entry: |_| (vec![LIST], vec![77], 0),
+            counted: (10, 2_000),
+            reads: 0,
+        }
+    }
+}
+
+fn recording(walked: &Walked) -> Recording {
+    let mut tables = Tables::default();
+    for (number, path) in [(0, "/bin/program"), (1, "/lib/libc.so.6")] {
+        let module = Module {
+            module: number,
+            path: path.into(),
+            build_id: None,
+            device: 0,
+            inode: 1,
+            size: 1,
+            mtime_ns: 0,
+        };
+        tables.modules.push(module);
+    }
+    let places = [
+        (MAIN, "main", 0, 0x1000, None),
+        (SEARCH, "find", 0, 0x2020, Some(MAIN)),
+        (STRCMP, "strcmp", 1, 0x500, Some(SEARCH)),
+        (STRLEN, "__strlen_avx2", 1, 0x600, Some(MAIN)),
+        (MEMMOVE, "__memmove_avx_unaligned_erms", 1, 0x700, Some(MAIN)),
+        (PARSE, "parse", 0, 0x3000, Some(MAIN)),
+    ];
+    for (number, name, module, address, parent) in places {
+        let (name, file) = (name.to_owned(), Some("program.c".to_owned()));
+        let first = address & !0xff;
+        let function = Function {
+            function: number,
+            name,
+            module: Some(module),
+            file: file.clone(),
+            line: Some(1),
+            address: first,
+        };
+        tables.functions.push(function);
+        tables.locations.push(Location {
+            location: number,
+            module: Some(module),
+            address,
+            kind: "native".into(),
+        });
+        let frame = Frame {
+            location: number,
+            depth: 0,
+            function: number,
+            file,
+            line: Some(number + 10),
+            kind: "native".into(),
+        };
+        tables.frames.push(frame);
+        tables.stacks.push(Stack { stack: number, parent, location: number });
+    }
+    // The first addresses of functions, as walks and loops name them.
+    for (number, function) in (6..).zip([MAIN, SEARCH, STRCMP, STRLEN, MEMMOVE, PARSE]) {
+        let of = &tables.functions[function as usize];
+        let first =
+            Location { location: number, module: of.module, address: of.address, kind: "native".into() };
+        tables.locations.push(first);
+        let frame =
+            Frame { location: number, depth: 0, function, file: None, line: None, kind: "native".into() };
+        tables.frames.push(frame);
+    }
+    let location = walked.at + 6;
+    let one = Loop {
+        loop_number: 0,
+        location: SEARCH + 6,
+        parent: None,
+        ranges: vec![0x10, 0x30],
+        work: walked.work.into(),
+    };
+    tables.loops.push(one);
+    let loop_number = walked.in_loop.then_some(0);
+    tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides: walked.strides.clone() });
+    let mut run = Run::new(tables);
+    for (stack, share) in &walked.time {
+        run.spend(share * 1000.0 * MS, *stack);
+    }
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    sampled::one_thread(&mut tables, end_ns);
+    for burst in 0..BURSTS {
+        let start_ns = (burst + 1) * 100_000_000;
+        let each = walked.entries / BURSTS;
+        for n in 0..each {
+            let (addresses, contents, length) = (walked.entry)(n);
+            let time_ns = start_ns + n * 10_000;
+            tables.beginnings.push(Beginning {
+                walk: 0,
+                time_ns,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses,
+                contents,
+                length,
+            });
+        }
+        let end_ns = start_ns + each * 10_000;
+        tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries: each, rounds: None });
+        let (entries, rounds) = walked.counted;
+        let counted =
+            WalkBurst { walk: 0, start_ns: end_ns, end_ns: end_ns + 1_000, entries, rounds: Some(rounds) };
+        tables.walk_bursts.push(counted);
+    }
+    if walked.reads > 0 {
+        tables.syscalls.push(Syscall {
+            time_ns: 0,
+            end_ns,
+            thread: 0,
+            number: 0,
+            compat: false,
+            count: walked.reads,
+            duration_ns: 1,
+            blocked_ns: 0,
+            result: 0,
+            bytes: walked.reads * 4096,
+            argument: 4096,
+            file: None,
+            sync: false,
+            stack: None,
+        });
+    }
+    Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
+}
+
+fn findings(walked: Walked) -> Vec<Finding> {
+    let recording = recording(&walked);
+    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
+    diagnose(&recording).findings
+}
+
+fn only(walked: Walked) -> Finding {
+    let mut findings = findings(walked);
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    findings.remove(0)
+}
+
+fn silent(walked: Walked) {
+    let findings = findings(walked);
+    assert!(findings.is_empty(), "{findings:#?}");
+}
+
+#[test]
+fn a_search_that_begins_at_the_same_place_each_time_is_certain_and_reported_at_its_line() {
+    let finding = only(Walked::default());
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Certain));
+    assert_eq!((finding.place.frame.function.as_str(), finding.place.frame.line), ("find", Some(11)));
+    let said = &finding.explanation[0];
+    assert!(said.starts_with("60 of 64 searches") || said.starts_with("64 of 64 searches"), "{said}");
+    assert!(said.ends_with("each goes through about 200 items"), "{said}");
+    // 16 of 200 items remain of 0.8 s.
+    assert!((0.70e9..0.75e9).contains(&(finding.cost.gain() as f64)), "{:?}", finding.cost);
+}
+
+#[test]
+fn short_searches_are_none() {
+    silent(Walked { counted: (10, 630), ..Walked::default() });
+    only(Walked { counted: (10, 650), ..Walked::default() });
+}
+
+#[test]
+fn walks_that_begin_elsewhere_each_time_are_none() {
+    silent(Walked { entry: |n| (vec![LIST + n * 4096], vec![n + 1], 0), ..Walked::default() });
+    // One in sixteen begins elsewhere, and one in seven.
+    only(Walked { entry: |n| (vec![LIST + n / 15 * 4096], vec![77], 0), ..Walked::default() });
+    silent(Walked { entry: |n| (vec![LIST + n % 7 / 6 * n * 4096], vec![77], 0), ..Walked::default() });
+}
+
+#[test]
+fn a_buffer_that_is_filled_anew_is_none() {
+    silent(Walked { entry: |n| (vec![LIST], vec![n + 1], 0), ..Walked::default() });
+    // Entries are 10 µs apart: 100,000 in the second. A read for every four may fill it with what begins alike.
+    silent(Walked { reads: 30_000, ..Walked::default() });
+    only(Walked { reads: 20_000, ..Walked::default() });
+}
+
+#[test]
+fn what_cannot_be_read_is_not_known() {
+    silent(Walked { entry: |_| (vec![LIST], vec![0], 0), ..Walked::default() });
+    silent(Walked { entry: |_| (vec![0], vec![0], 0), ..Walked::default() });
+}
+
+#[test]
+fn every_pointer_must_begin_where_it_did() {
+    let pairs = |second: fn(u64) -> (Vec<u64>, Vec<u64>, u64)| Walked {
+        strides: vec![0, 0],
+        entry: second,
+        ..Walked::default()
+    };
+    silent(pairs(|n| (vec![LIST, LIST + (n + 1) * 4096], vec![77, n + 1], 0)));
+    only(pairs(|_| (vec![LIST, LIST + 4096], vec![77, 78], 0)));
+    // An index from nought is no pointer.
+    only(pairs(|_| (vec![LIST, 0], vec![77, 0], 0)));
+}
+
+#[test]
+fn walks_that_begin_a_little_further_on_go_through_the_same_memory() {
+    // 200 rounds of 8 bytes each, one item further on each time: 16 walks of a burst go through 1.1 times what one does.
+    let next = |n: u64| (vec![LIST + n * 8], vec![n + 1], 0);
+    let finding = only(Walked { strides: vec![8], entry: next, ..Walked::default() });
+    assert!(finding.explanation[0].contains("only a little further on"), "{:?}", finding.explanation);
+    // Each where the one before ended.
+    silent(Walked {
+        strides: vec![8],
+        entry: |n| (vec![LIST + n * 1_600], vec![n + 1], 0),
+        ..Walked::default()
+    });
+    // By how much a round moves on is not known.
+    silent(Walked { strides: vec![0], entry: next, ..Walked::default() });
+}
+
+#[test]
+fn loops_that_do_more_than_look_are_none() {
+    silent(Walked { work: "calculates", ..Walked::default() });
+    silent(Walked { work: "moves", ..Walked::default() });
+    // In a function of the program's own that is called there something else may be done.
+    let own = |looking: f64| vec![(STRCMP, looking), (PARSE, 1.0 - looking)];
+    only(Walked { time: own(0.5), ..Walked::default() });
+}
+
+#[test]
+fn less_than_a_tenth_of_the_time_is_not_worth_it() {
+    silent(Walked { time: vec![(STRCMP, 0.1), (PARSE, 0.9)], ..Walked::default() });
+    only(Walked { time: vec![(STRCMP, 0.12), (PARSE, 0.88)], ..Walked::default() });
+}
+
+#[test]
+fn too_few_entries_say_nothing() {
+    silent(Walked { entries: 28, ..Walked::default() });
+    only(Walked { entries: 36, ..Walked::default() });
+}
+
+/// `strlen` of one text.
+fn texts() -> Walked {
+    Walked {
+        time: vec![(STRLEN, 0.6), (PARSE, 0.4)],
+        at: STRLEN,
+        in_loop: false,
+        strides: vec![0, 0, 0],
+        entry: |n| (vec![LIST, n * 4096, n], vec![77, n, 0], 300),
+        ..Walked::default()
+    }
+}
+
+#[test]
+fn the_length_of_a_long_text_taken_again_and_again_is_blamed_on_whoever_asks() {
+    let finding = only(texts());
+    assert_eq!((finding.cause.slug(), finding.place.frame.function.as_str()), ("repeated-scan", "main"));
+    assert!(finding.explanation[0].ends_with("at least 300 bytes"), "{:?}", finding.explanation);
+    silent(Walked { entry: |n| (vec![LIST, n, n], vec![77, n, 0], 255), ..texts() });
+    silent(Walked { entry: |n| (vec![LIST + n * 4096, 0, 0], vec![n + 1, 0, 0], 300), ..texts() });
+    silent(Walked { entry: |n| (vec![LIST, 0, 0], vec![n + 1, 0, 0], 300), ..texts() });
+}
+
+/// `memmove` by the size of an item.
+fn moves() -> Walked {
+    Walked {
+        time: vec![(MEMMOVE, 0.6), (PARSE, 0.4)],
+        at: MEMMOVE,
+        entry: |_| (vec![LIST, LIST + 8, 6_400], vec![77, 78, 0], 0),
+        ..texts()
+    }
+}
+
+#[test]
+fn an_array_that_is_moved_by_one_item_each_time_is_superlinear_work() {
+    let finding = only(moves());
+    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "moves"));
+    assert_eq!(finding.place.frame.function, "main");
+    assert!(finding.explanation[0].contains("about 800 items"), "{:?}", finding.explanation);
+    // A buffer of which a part was used up is moved to its start.
+    silent(Walked { entry: |_| (vec![LIST, LIST + 200, 6_400], vec![77, 78, 0], 0), ..moves() });
+    // A copy elsewhere.
+    silent(Walked { entry: |_| (vec![LIST, LIST + 8_000, 6_400], vec![77, 78, 0], 0), ..moves() });
+}
+
+#[test]
+fn a_text_that_is_copied_for_each_addition_is_superlinear_work() {
+    let growing = Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST + n * 65_536 - 32_768, 5_000 + n * 20], vec![0, 77, 0], 0),
+        ..moves()
+    };
+    let finding = only(growing);
+    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "additions"));
+    // The same each time, others each time, and short ones.
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 5_000], vec![0, 77, 0], 0),
+        ..moves()
+    });
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 5_000 + n * 20], vec![0, n + 1, 0], 0),
+        ..moves()
+    });
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 700 + n], vec![0, 77, 0], 0),
+        ..moves()
+    });
+    // A buffer that doubles.
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 2_000 << (n % 8)], vec![0, 77, 0], 0),
+        ..moves()
+    });
+}
