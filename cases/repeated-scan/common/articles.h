@@ -11,5 +11,5 @@ struct article {
 // Takes over the list, which stays as it is from then on. Ends the program if there is no memory.
 void keep_articles(struct article *articles, size_t count);
 
-// The article of this number; NULL if there is none.
-const struct article *find_article(const char *number);
+// The price of the article of this number, in cents; -1 if there is none.
+long find_price(const char *number);

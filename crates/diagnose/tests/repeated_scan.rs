@@ -27,6 +27,9 @@ const PARSE: u32 = 5;
 const LIST: u64 = 0x7000_0000;
 const BURSTS: u64 = 4;
 
+/// Addresses, contents and length of the n-th entry of a burst.
+type Entry = fn(u64) -> (Vec<u64>, Vec<u64>, u64);
+
 /// What the entries of a walk are like.
 struct Walked {
     /// Where the time goes: stack and share of a second.
@@ -38,8 +41,7 @@ struct Walked {
     work: &'static str,
     entries: u64,
     strides: Vec<u64>,
-    /// Addresses, contents and length of the n-th entry of a burst.
-    entry: fn(u64) -> (Vec<u64>, Vec<u64>, u64),
+    entry: Entry,
     /// Entries and rounds counted in a burst of lengths.
     counted: (u64, u64),
     /// Reads of the process.
@@ -244,11 +246,7 @@ fn what_cannot_be_read_is_not_known() {
 
 #[test]
 fn every_pointer_must_begin_where_it_did() {
-    let pairs = |second: fn(u64) -> (Vec<u64>, Vec<u64>, u64)| Walked {
-        strides: vec![0, 0],
-        entry: second,
-        ..Walked::default()
-    };
+    let pairs = |second: Entry| Walked { strides: vec![0, 0], entry: second, ..Walked::default() };
     silent(pairs(|n| (vec![LIST, LIST + (n + 1) * 4096], vec![77, n + 1], 0)));
     only(pairs(|_| (vec![LIST, LIST + 4096], vec![77, 78], 0)));
     // An index from nought is no pointer.
