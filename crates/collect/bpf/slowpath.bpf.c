@@ -62,6 +62,7 @@ struct walk_event {
 	__u32 kind, probe, pid, tid;
 	__u64 time, count, cpu_ns;
 	struct beginning beginnings[MAX_ORIGINS];
+	__u64 linked; // a bit for each that begins where the one before did, or at an item that points there
 	__u64 length; // of the text that the first leads to, at most TEXT - 1
 	char text[TEXT];
 };
@@ -74,6 +75,7 @@ struct slot {
 	__u64 stop_at; // at so many hits the probe counts no more
 	__u32 origins_used, texts;
 	struct origin origins[MAX_ORIGINS];
+	__u64 last[MAX_ORIGINS]; // where the walk before began, of any thread
 };
 
 // Hits of a slot over all threads: when the first of them was and when the limit was reached, and how long the thread of
@@ -325,7 +327,9 @@ static __always_inline __u64 hash_of(const __u64 *words, int count)
 	return hash;
 }
 
-static __always_inline void begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers)
+// Returns whether the walk goes through what began at `last`.
+static __always_inline bool begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers,
+				     __u64 last)
 {
 	__u64 address = registers[origin->reg & 31] + origin->offsets[0];
 	if (origin->index != 255)
@@ -335,19 +339,24 @@ static __always_inline void begin_of(struct beginning *beginning, const struct o
 			break;
 		__u64 next = 0;
 		if (bpf_probe_read_user(&next, sizeof(next), (void *)address))
-			return;
+			return false;
 		address = next + origin->offsets[step];
 	}
 	beginning->address = address;
 	__u64 content[CONTENT / 8];
-	if (!bpf_probe_read_user(content, sizeof(content), (void *)address))
+	bool linked = address == last;
+	if (!bpf_probe_read_user(content, sizeof(content), (void *)address)) {
 		beginning->content = hash_of(content, CONTENT / 8);
-	else if (!bpf_probe_read_user(content, 8, (void *)address))
+		for (int i = 0; i < CONTENT / 8; i++)
+			linked |= content[i] == last;
+	} else if (!bpf_probe_read_user(content, 8, (void *)address)) {
 		beginning->content = hash_of(content, 1);
+	}
+	return linked && last;
 }
 
 // Tells where the walk that begins at this hit begins.
-static __always_inline void on_walk(struct pt_regs *ctx, const struct slot *slot, __u64 count, struct task_struct *task)
+static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
 {
 	// As instructions number them; 16 is the instruction pointer.
 	__u64 registers[32] = {
@@ -366,10 +375,14 @@ static __always_inline void on_walk(struct pt_regs *ctx, const struct slot *slot
 	event->time = bpf_ktime_get_ns();
 	event->count = count;
 	event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	event->linked = 0;
 	for (int i = 0; i < MAX_ORIGINS; i++) {
 		event->beginnings[i].address = event->beginnings[i].content = 0;
-		if (i < slot->origins_used)
-			begin_of(&event->beginnings[i], &slot->origins[i], registers);
+		if (i >= slot->origins_used)
+			continue;
+		if (begin_of(&event->beginnings[i], &slot->origins[i], registers, slot->last[i]))
+			event->linked |= 1 << i;
+		slot->last[i] = event->beginnings[i].address;
 	}
 	long size = slot->texts ? bpf_probe_read_user_str(event->text, TEXT, (void *)event->beginnings[0].address) : 0;
 	event->length = size > 0 ? size - 1 : 0;

@@ -65,8 +65,9 @@ impl Entries<'_> {
         self.bursts.iter().map(Vec::len).sum()
     }
 
-    /// Share of the entries that begin where an earlier one of the same burst began, and find the same there. `pointers` of them count, and
-    /// numbers among them only if `numbers` do. 0 where an address cannot be read.
+    /// Share of the entries that begin where an earlier one of the same burst began, and find the same there; or at an item that leads there,
+    /// as in a list to which items are added in front. `pointers` of them count, and numbers among them only if `numbers` do. 0 where an
+    /// address cannot be read.
     pub(crate) fn again(&self, pointers: usize, numbers: bool) -> f64 {
         let (mut again, mut all) = (0usize, 0usize);
         for burst in &self.bursts {
@@ -81,7 +82,14 @@ impl Entries<'_> {
                 let readable =
                     key.iter().all(|(address, content)| *address < LOWEST_ADDRESS || *content != 0);
                 let pointer = key.first().is_some_and(|(address, _)| *address >= LOWEST_ADDRESS);
-                again += usize::from(readable && pointer && !known.insert(key));
+                let ends = row
+                    .addresses
+                    .iter()
+                    .take(pointers)
+                    .enumerate()
+                    .filter(|(_, address)| **address >= LOWEST_ADDRESS);
+                let linked = !numbers && ends.into_iter().all(|(at, _)| row.linked >> at & 1 == 1);
+                again += usize::from(readable && pointer && (!known.insert(key) || linked));
             }
             all += burst.len() - 1;
         }

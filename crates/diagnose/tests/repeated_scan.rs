@@ -42,6 +42,8 @@ struct Walked {
     entries: u64,
     strides: Vec<u64>,
     entry: Entry,
+    /// Each begins at an item that leads to where the one before began.
+    linked: u64,
     /// Entries and rounds counted in a burst of lengths.
     counted: (u64, u64),
     /// Reads of the process.
@@ -58,6 +60,7 @@ impl Default for Walked {
             entries: 64,
             strides: vec![0],
             entry: |_| (vec![LIST], vec![77], 0),
+            linked: 0,
             counted: (10, 2_000),
             reads: 0,
         }
@@ -156,6 +159,7 @@ fn recording(walked: &Walked) -> Recording {
                 cpu_ns: 0,
                 addresses,
                 contents,
+                linked: walked.linked,
                 length,
             });
         }
@@ -251,6 +255,13 @@ fn every_pointer_must_begin_where_it_did() {
     only(pairs(|_| (vec![LIST, LIST + 4096], vec![77, 78], 0)));
     // An index from nought is no pointer.
     only(pairs(|_| (vec![LIST, 0], vec![77, 0], 0)));
+}
+
+#[test]
+fn a_list_to_which_items_are_added_in_front_is_the_same_list() {
+    let in_front = |n: u64| (vec![LIST + n * 4096], vec![n + 1], 0);
+    only(Walked { entry: in_front, linked: 1, ..Walked::default() });
+    silent(Walked { entry: in_front, linked: 2, ..Walked::default() });
 }
 
 #[test]

@@ -325,6 +325,8 @@ table! {
         addresses: Vec<u64>,
         /// A hash of the first bytes there; 0 where they cannot be read.
         contents: Vec<u64>,
+        /// A bit for each of them, the first one's the lowest: it begins where it did in the entry before, or at an item that points there.
+        linked: u64,
         /// Of a function, bytes from its first argument on that are not zero, at most 511; 0 for a loop.
         length: u64,
     }

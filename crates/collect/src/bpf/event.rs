@@ -23,7 +23,16 @@ pub(crate) enum Event {
     /// A probe was hit.
     Call { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, under: Vec<(u32, u64)> },
     /// A walk begins: the address and a hash of what is there (0: not readable) of each of its pointers, 0 for none.
-    Walk { probe: u32, tid: u32, time: u64, cpu_ns: u64, beginnings: [(u64, u64); ORIGINS], length: u64 },
+    Walk {
+        probe: u32,
+        tid: u32,
+        time: u64,
+        cpu_ns: u64,
+        beginnings: [(u64, u64); ORIGINS],
+        /// A bit for each that begins where the one before did, or at an item that points there.
+        linked: u64,
+        length: u64,
+    },
     /// A fork, or a new thread where `pid` is the parent. Told by ptrace.
     Fork { pid: u32, parent: u32, tid: u32, time: u64 },
     /// What a process executes now, and in which directory. Told by ptrace.
@@ -114,7 +123,8 @@ impl Event {
                     time: u64_at(16)?,
                     cpu_ns: u64_at(32)?,
                     beginnings,
-                    length: u64_at(40 + ORIGINS * 16)?,
+                    linked: u64_at(40 + ORIGINS * 16)?,
+                    length: u64_at(48 + ORIGINS * 16)?,
                 }
             }
             _ => return None,

@@ -234,6 +234,8 @@ pub(crate) struct Slot {
     /// Whether the first may lead to a text, whose length is wanted.
     pub texts: u32,
     pub origins: [SlotOrigin; ORIGINS],
+    /// Kept by the object: where the walk before began.
+    pub last: [u64; ORIGINS],
 }
 
 /// Where a walk begins; `struct origin` of the BPF object. See [`Origin`].

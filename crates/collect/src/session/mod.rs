@@ -363,11 +363,11 @@ impl Session {
                 };
                 self.exit(pid, tid, time, Some(usage));
             }
-            Event::Walk { probe: walk, tid, time, cpu_ns, beginnings, length } => {
+            Event::Walk { probe: walk, tid, time, cpu_ns, beginnings, linked, length } => {
                 let thread = self.world.thread_number(tid);
                 let (addresses, contents) = beginnings.iter().copied().unzip();
                 let beginning =
-                    Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents, length };
+                    Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents, linked, length };
                 self.writer.tables.beginnings.push(beginning);
             }
             // A running count loses nothing but moments.

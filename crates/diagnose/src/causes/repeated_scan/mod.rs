@@ -154,7 +154,7 @@ fn candidate(
         )
     } else {
         format!(
-            "{} of {noted} searches that were looked at began at the same place as one before them, with the same content there; {through}",
+            "{} of {noted} searches that were looked at went through the same data as one shortly before; {through}",
             count((scan.again * noted as f64).round().min(noted as f64)),
         )
     }];
