@@ -256,6 +256,26 @@ fn small_reads_at_places_that_are_sought_are_silent() {
     }
 }
 
+/// Reads of 4 bytes, each after a seek by so many bytes.
+fn seeking(mode: Mode, by: i64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/data/archive", "file", 1 << 30);
+    for call in 0..10_000 {
+        traced.call(SEEK, Some(file), (1 << 29) - call * by, US);
+        traced.call(READ, Some(file), 4, 10 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
+    only(&seeking(Mode::Each, 1), "small-io");
+    only(&seeking(Mode::Each, 65_536), "small-io");
+    silent(&seeking(Mode::Each, 65_537));
+    silent(&seeking(Mode::Each, 0));
+    silent(&seeking(Mode::AddedUp, 1));
+}
+
 #[test]
 fn a_pipe_that_refuses_to_be_sought_in_is_read_in_sequence() {
     for mode in BOTH {
