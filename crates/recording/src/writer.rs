@@ -8,7 +8,7 @@ use crate::about::State;
 use crate::tables::*;
 use crate::{About, Error, segment};
 use slowpath_files::{Caller, Folder};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,6 +58,10 @@ struct Segments {
 impl Segments {
     fn write(&mut self, tables: &mut Tables) -> Result<(), Error> {
         self.number += 1;
+        // Most processes of a build or a script start and end within a second: one row is enough.
+        keep_last(&mut tables.processes, |row| row.process);
+        keep_last(&mut tables.threads, |row| row.thread);
+        keep_last(&mut tables.files, |row| row.file);
         tables.write(self)
     }
 
@@ -77,6 +81,14 @@ impl Segments {
         };
         segment::write(folder, self.number, rows)
     }
+}
+
+/// Of several rows with one number the last is valid: keeps only that.
+fn keep_last<R>(rows: &mut Vec<R>, number: impl Fn(&R) -> u32) {
+    let mut known = HashSet::new();
+    rows.reverse();
+    rows.retain(|row| known.insert(number(row)));
+    rows.reverse();
 }
 
 macro_rules! tables {
@@ -325,4 +337,17 @@ fn write_about(folder: &Folder, about: &About) -> Result<(), Error> {
     let mut file = folder.create_file(ABOUT_TEMPORARY).map_err(failed)?;
     file.write_all(&text).and_then(|()| file.sync_data()).map_err(failed)?;
     folder.rename(ABOUT_TEMPORARY, ABOUT).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep_last;
+
+    #[test]
+    fn of_rows_with_one_number_a_segment_holds_the_last_in_their_order() {
+        let mut rows =
+            vec![(0, "started"), (1, "started"), (0, "ended"), (2, "started"), (1, "executed"), (1, "ended")];
+        keep_last(&mut rows, |row| row.0);
+        assert_eq!(rows, [(0, "ended"), (2, "started"), (1, "ended")]);
+    }
 }
