@@ -62,7 +62,7 @@ struct walk_event {
 	__u32 kind, probe, pid, tid;
 	__u64 time, count, cpu_ns;
 	struct beginning beginnings[MAX_ORIGINS];
-	__u64 linked; // a bit for each that begins where the one before did, or at an item that points there
+	__u64 linked; // a bit for each that begins at an item that points to where the one before began
 	__u64 length; // of the text that the first leads to, at most TEXT - 1
 	char text[TEXT];
 };
@@ -82,9 +82,10 @@ struct slot {
 // both stood in line for a CPU between them.
 struct total {
 	__u64 count, stopped, first, delay, tid;
+	__u64 rounds_first, rounds_last; // MODE_LENGTH: hits of the parent at the first of these and at the last
 };
 
-enum { MODE_OFF, MODE_COUNT, MODE_RECORD, MODE_WALK };
+enum { MODE_OFF, MODE_COUNT, MODE_RECORD, MODE_WALK, MODE_LENGTH };
 
 // What is known of one slot in one thread.
 struct hits {
@@ -344,7 +345,7 @@ static __always_inline bool begin_of(struct beginning *beginning, const struct o
 	}
 	beginning->address = address;
 	__u64 content[CONTENT / 8];
-	bool linked = address == last;
+	bool linked = false;
 	if (!bpf_probe_read_user(content, sizeof(content), (void *)address)) {
 		beginning->content = hash_of(content, CONTENT / 8);
 		for (int i = 0; i < CONTENT / 8; i++)
@@ -352,7 +353,7 @@ static __always_inline bool begin_of(struct beginning *beginning, const struct o
 	} else if (!bpf_probe_read_user(content, 8, (void *)address)) {
 		beginning->content = hash_of(content, 1);
 	}
-	return linked && last;
+	return linked && last && address != last;
 }
 
 // Tells where the walk that begins at this hit begins.
@@ -417,6 +418,16 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 		}
 	}
 
+	if (slot->mode == MODE_LENGTH) {
+		__u32 rounds = slot->parent - 1;
+		struct total *of_rounds = bpf_map_lookup_elem(&totals, &rounds);
+		if (of_rounds) {
+			total->rounds_last = of_rounds->count;
+			if (count == 1)
+				total->rounds_first = of_rounds->count;
+		}
+		return 0;
+	}
 	if (slot->mode == MODE_WALK) {
 		on_walk(ctx, slot, count, task);
 		return 0;

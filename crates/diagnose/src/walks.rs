@@ -5,7 +5,7 @@ use crate::Evidence;
 use crate::causes::runtime;
 use crate::findings::Frame;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Addresses below are numbers: the first pages are never mapped.
 pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
@@ -30,14 +30,19 @@ pub(crate) struct Entries<'a> {
 /// All that were looked at.
 pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
     let tables = &evidence.recording.tables;
+    let mut bursts: HashMap<u32, Vec<&WalkBurst>> = HashMap::new();
+    tables.walk_bursts.iter().for_each(|burst| bursts.entry(burst.walk).or_default().push(burst));
+    let mut rows: HashMap<u32, Vec<&Beginning>> = HashMap::new();
+    tables.beginnings.iter().for_each(|row| rows.entry(row.walk).or_default().push(row));
     let of = |walk: &'a Walk| {
         let function = evidence.function_at(walk.location)?;
-        let bursts: Vec<&WalkBurst> =
-            tables.walk_bursts.iter().filter(|burst| burst.walk == walk.walk).collect();
-        let rows: Vec<&Beginning> = tables.beginnings.iter().filter(|row| row.walk == walk.walk).collect();
+        let bursts = bursts.get(&walk.walk).map(Vec::as_slice).unwrap_or_default();
+        let rows = rows.get(&walk.walk).map(Vec::as_slice).unwrap_or_default();
         let of_burst = |burst: &&WalkBurst| -> Vec<&'a Beginning> {
-            let inside = burst.start_ns..=burst.end_ns;
-            rows.iter().copied().filter(|row| inside.contains(&row.time_ns)).collect()
+            // In order of time.
+            let from = rows.partition_point(|row| row.time_ns < burst.start_ns);
+            let to = rows.partition_point(|row| row.time_ns <= burst.end_ns);
+            rows[from..to.max(from)].to_vec()
         };
         let noted = bursts.iter().filter(|burst| burst.rounds.is_none());
         let counted = || bursts.iter().filter_map(|burst| Some((burst.entries, burst.rounds?)));
@@ -105,6 +110,15 @@ impl Entries<'_> {
         }
         let length = self.length();
         let of_burst = |rows: &Vec<&Beginning>| {
+            // At one address the content of a buffer that is filled anew.
+            let mut known: HashMap<u64, u64> = HashMap::new();
+            let ends = rows.iter().flat_map(|row| row.addresses.iter().zip(&row.contents));
+            let mut real = ends.filter(|(address, _)| **address >= LOWEST_ADDRESS);
+            if real.any(|(address, content)| {
+                known.insert(*address, *content).is_some_and(|last| last != *content)
+            }) {
+                return 0.0;
+            }
             let of_pointer = |(at, stride): (usize, &u64)| {
                 let begins = || {
                     rows.iter().filter_map(|row| row.addresses.get(at)).filter(|at| **at >= LOWEST_ADDRESS)
@@ -148,6 +162,12 @@ impl Entries<'_> {
                 false => stack.parent.and_then(|parent| host[parent as usize]),
             });
         }
+        let walking: HashSet<u32> = tables
+            .bodies
+            .iter()
+            .filter(|body| body.work == "walks")
+            .filter_map(|body| evidence.function_at(body.location))
+            .collect();
         let mut spent = Spent::default();
         let mut heaviest: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
         for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
@@ -158,7 +178,7 @@ impl Entries<'_> {
             }
             spent.cost_ns += weight;
             *heaviest.entry(stack).or_default() += weight;
-            match self.looks(evidence, stack, location, start) {
+            match self.looks(evidence, stack, location, start, &walking) {
                 Some(true) => spent.looking_ns += weight,
                 Some(false) => spent.other_ns += weight,
                 None => {}
@@ -187,7 +207,14 @@ impl Entries<'_> {
     }
 
     /// Whether a stack through the loop at `host` ends in something that only reads and compares; none for the kernel.
-    fn looks(&self, evidence: &Evidence<'_>, stack: u32, host: u32, start: u64) -> Option<bool> {
+    fn looks(
+        &self,
+        evidence: &Evidence<'_>,
+        stack: u32,
+        host: u32,
+        start: u64,
+        walking: &HashSet<u32>,
+    ) -> Option<bool> {
         let tables = &evidence.recording.tables;
         if tables.locations[tables.stacks[stack as usize].location as usize].kind == "kernel" {
             return None;
@@ -202,11 +229,7 @@ impl Entries<'_> {
         let mut called = called.filter_map(|location| evidence.function_at(location));
         Some(called.all(|function| {
             let frame = evidence.frame(function);
-            runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame)
-                || tables
-                    .bodies
-                    .iter()
-                    .any(|body| body.work == "walks" && evidence.function_at(body.location) == Some(function))
+            runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame) || walking.contains(&function)
         }))
     }
 }

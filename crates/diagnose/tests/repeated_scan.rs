@@ -237,6 +237,7 @@ fn walks_that_begin_elsewhere_each_time_are_none() {
 #[test]
 fn a_buffer_that_is_filled_anew_is_none() {
     silent(Walked { entry: |n| (vec![LIST], vec![n + 1], 0), ..Walked::default() });
+    silent(Walked { entry: |n| (vec![LIST], vec![n + 1], 0), strides: vec![1], ..Walked::default() });
     // Entries are 10 µs apart: 100,000 in the second. A read for every four may fill it with what begins alike.
     silent(Walked { reads: 30_000, ..Walked::default() });
     only(Walked { reads: 20_000, ..Walked::default() });
@@ -341,6 +342,9 @@ fn an_array_that_is_moved_by_one_item_each_time_is_superlinear_work() {
     assert!(finding.explanation[0].contains("about 800 items"), "{:?}", finding.explanation);
     // A buffer of which a part was used up is moved to its start.
     silent(Walked { entry: |_| (vec![LIST, LIST + 200, 6_400], vec![77, 78, 0], 0), ..moves() });
+    // The third argument of others is no size.
+    let strcpy = recording(&Walked { at: STRCMP, time: vec![(STRCMP, 0.6), (PARSE, 0.4)], ..moves() });
+    assert!(diagnose(&strcpy).findings.is_empty());
     // A copy elsewhere.
     silent(Walked { entry: |_| (vec![LIST, LIST + 8_000, 6_400], vec![77, 78, 0], 0), ..moves() });
 }

@@ -303,9 +303,9 @@ table! {
         start_ns: u64,
         /// To.
         end_ns: u64,
-        /// Entries of all threads.
+        /// Entries of all threads; where rounds are counted, those after the first.
         entries: u64,
-        /// Rounds of the loop in the same time; none where entries were noted.
+        /// Rounds of the loop from the first entry to the last, or in all where there were not two; none where entries were noted.
         rounds: Option<u64>,
     }
 }
@@ -325,7 +325,7 @@ table! {
         addresses: Vec<u64>,
         /// A hash of the first bytes there; 0 where they cannot be read.
         contents: Vec<u64>,
-        /// A bit for each of them, the first one's the lowest: it begins where it did in the entry before, or at an item that points there.
+        /// A bit for each of them, the first one's the lowest: it begins at an item that points to where it began in the entry before.
         linked: u64,
         /// Of a function, bytes from its first argument on that are not zero, at most 511; 0 for a loop.
         length: u64,

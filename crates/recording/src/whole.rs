@@ -156,7 +156,11 @@ fn refer(tables: &mut Tables) {
     let walk = within(length(&tables.walks));
     tables.walk_bursts.retain(|row| walk(&row.walk));
     tables.beginnings.retain(|row| {
-        walk(&row.walk) && row.thread.as_ref().is_none_or(thread) && row.addresses.len() == row.contents.len()
+        let ends = row.addresses.len();
+        walk(&row.walk)
+            && row.thread.as_ref().is_none_or(thread)
+            && ends == row.contents.len()
+            && ends <= MOST_POINTERS
     });
     tables.mappings.retain(|row| process(&row.process) && module(&row.module));
     tables.frames.retain(|row| location(&row.location) && function(&row.function));
@@ -181,6 +185,9 @@ fn refer(tables: &mut Tables) {
         process(&row.process) && function(&row.caller) && function(&row.callee) && in_time(row.slice)
     });
 }
+
+/// Pointers of a walk: each has a bit.
+const MOST_POINTERS: usize = 64;
 
 fn bound_times(tables: &mut Tables, odd: &mut Odd) {
     for row in &mut tables.processes {

@@ -29,7 +29,7 @@ pub(crate) enum Event {
         time: u64,
         cpu_ns: u64,
         beginnings: [(u64, u64); ORIGINS],
-        /// A bit for each that begins where the one before did, or at an item that points there.
+        /// A bit for each that begins at an item that points to where the one before began.
         linked: u64,
         length: u64,
     },

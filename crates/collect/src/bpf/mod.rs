@@ -275,6 +275,8 @@ pub(crate) const MODE_COUNT: u32 = 1;
 pub(crate) const MODE_RECORD: u32 = 2;
 /// [`Slot::mode`]: count hits and send an event with what begins there for each.
 pub(crate) const MODE_WALK: u32 = 3;
+/// [`Slot::mode`]: count hits, and note how many the parent has.
+pub(crate) const MODE_LENGTH: u32 = 4;
 
 impl ProbeTables {
     /// Writes a slot.
@@ -295,6 +297,9 @@ pub(crate) struct Total {
     /// Once stopped: how long the thread stood in line for a CPU between the two, ns; 0 if they were two threads.
     pub delay_ns: AtomicU64,
     _tid: AtomicU64,
+    /// [`MODE_LENGTH`]: hits of the parent at the first of these and at the last.
+    pub rounds_first: AtomicU64,
+    pub rounds_last: AtomicU64,
 }
 
 /// The running counts of all slots, in memory shared with the kernel.

@@ -270,6 +270,7 @@ impl Counter {
                         Some(index) => {
                             let known = &mut self.probes[*index].candidate;
                             (known.share, known.caller) = (candidate.share, candidate.caller);
+                            known.innermost = candidate.innermost;
                             known.places = candidate.places;
                         }
                         None => self.add(candidate),

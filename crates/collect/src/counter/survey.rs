@@ -8,7 +8,7 @@
 use super::loops::Loop;
 use super::origin::{self, ORIGINS, Origin};
 use super::*;
-use crate::bpf::{MODE_WALK, SlotOrigin};
+use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
 use crate::counter::walk::Work;
 use iced_x86::{Decoder, DecoderOptions};
 
@@ -57,6 +57,8 @@ struct Standing {
     entry: Uprobe,
     /// While lengths are measured.
     rounds: Option<Uprobe>,
+    /// Rounds when both stood.
+    before: u64,
     opened_ns: u64,
 }
 
@@ -119,11 +121,12 @@ impl Counter {
         let most = if of.is_none() { FUNCTIONS } else { LOOPS };
         if here >= most
             || self.surveys.len() >= IN_ALL
-            || !self.surveyed.insert((process, candidate.function, of))
+            || self.surveyed.contains(&(process, candidate.function, of))
         {
             return;
         }
         let Some(slot) = self.free.pop() else { return };
+        self.surveyed.insert((process, candidate.function, of));
         let round_slot = round.and_then(|_| self.free.pop());
         let number = self.walks;
         self.walks += 1;
@@ -202,11 +205,11 @@ impl Counter {
         let survey = &self.surveys[at];
         let Some(standing) = &survey.standing else { return false };
         let age = now - standing.opened_ns;
-        let reached = |slot: usize| self.tables.totals.get(slot).stopped_ns.load(Ordering::Relaxed) > 0;
+        let entered = self.tables.totals.get(survey.slot).stopped_ns.load(Ordering::Relaxed) > 0;
+        let counted = standing.rounds.as_ref().and(survey.round_slot);
+        let rounds = counted.map(|slot| self.tables.totals.get(slot).count.load(Ordering::Relaxed));
         let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
-        reached(survey.slot)
-            || survey.round_slot.is_some_and(|slot| standing.rounds.is_some() && reached(slot))
-            || age >= longest
+        entered || rounds.is_some_and(|rounds| rounds >= standing.before + LENGTHS_ROUNDS) || age >= longest
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
@@ -221,15 +224,21 @@ impl Counter {
         let mut entry =
             Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
         if lengths {
-            (entry.mode, entry.stop_at) = (MODE_COUNT, LENGTHS_ENTRIES);
+            let rounds = survey.round_slot.map_or(0, |slot| slot as u32 + 1);
+            (entry.mode, entry.stop_at, entry.parent) = (MODE_LENGTH, LENGTHS_ENTRIES, rounds);
         }
         entry.texts = u32::from(survey.of_function);
         entry.origins_used = survey.origins.len().min(ORIGINS) as u32;
         for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
             *to = SlotOrigin::from(from);
         }
-        let rounds =
-            Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_ROUNDS, ..Slot::default() };
+        let rounds = Slot {
+            mode: MODE_COUNT,
+            generation,
+            probe: number,
+            stop_at: 10 * LENGTHS_ROUNDS,
+            ..Slot::default()
+        };
         let (pid, file) = (survey.candidate.pid, survey.candidate.file.clone());
         let (offset, slot) = (base + survey.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
@@ -241,16 +250,15 @@ impl Counter {
             self.tables.set(slot, row).ok()?;
             Uprobe::open(&self.tables, pid, &file, offset, u64::from(generation) << 16 | slot as u64).ok()
         };
-        let entry = open(slot, entry, offset);
+        // The rounds first: they are counted from the first entry on.
         let rounds = round.and_then(|(round, slot)| open(slot, rounds, base + round));
+        let entry = open(slot, entry, offset).filter(|_| lengths == rounds.is_some());
+        let before = round.map_or(0, |(_, slot)| self.tables.totals.get(slot).count.load(Ordering::Relaxed));
         // What cannot be probed is left alone: that the counter reports for functions.
-        self.surveys[at].again_ns = pause;
-        self.surveys[at].standing = match entry {
-            Some(entry) if lengths == rounds.is_some() => {
-                Some(Standing { entry, rounds, opened_ns: clock::now_ns() })
-            }
-            _ => None,
-        };
+        let survey = &mut self.surveys[at];
+        survey.again_ns = pause;
+        survey.bursts += u32::from(entry.is_none());
+        survey.standing = entry.map(|entry| Standing { entry, rounds, before, opened_ns: clock::now_ns() });
     }
 
     fn end_burst(&mut self, at: usize) {
@@ -263,11 +271,22 @@ impl Counter {
             (total.count.load(Ordering::Relaxed), (stopped > 0).then_some(stopped), first)
         };
         let (entries, stopped, first) = read(survey.slot);
-        let rounds = standing.rounds.as_ref().and(survey.round_slot).map(|slot| read(slot).0);
+        let hits = standing.rounds.as_ref().and(survey.round_slot).map(|slot| read(slot).0);
+        let total = self.tables.totals.get(survey.slot);
+        let whole = total
+            .rounds_last
+            .load(Ordering::Relaxed)
+            .saturating_sub(total.rounds_first.load(Ordering::Relaxed));
+        // From the first entry to the last; where there were not two, all rounds: a walk has more.
+        let (walks, rounds) = match hits {
+            Some(_) if entries > 1 => (entries - 1, Some(whole)),
+            Some(hits) => (0, Some(hits.saturating_sub(standing.before))),
+            None => (entries, None),
+        };
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
         let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
-        self.spent_ns += MADE_NS + entries * NOTED_NS + rounds.unwrap_or(0) * place::HIT_COST_NS;
+        self.spent_ns += MADE_NS + entries * NOTED_NS + hits.unwrap_or(0) * place::HIT_COST_NS;
         // Closing takes a breakpoint out at once and then waits until no CPU is in the handler: in a thread of its own, as in `close`.
         for probe in standing.rounds.into_iter().chain([standing.entry]) {
             let _ = std::thread::Builder::new().spawn(move || drop(probe));
@@ -276,7 +295,13 @@ impl Counter {
         survey.bursts += 1;
         survey.again_ns = end + PAUSE_NS.max(elapsed / PAUSE_PART);
         // Before its first entry a burst shows nothing of how often there is one.
-        self.tell(Told::Burst(WalkBurst { walk: number, start_ns: start, end_ns: end, entries, rounds }));
+        self.tell(Told::Burst(WalkBurst {
+            walk: number,
+            start_ns: start,
+            end_ns: end,
+            entries: walks,
+            rounds,
+        }));
     }
 }
 

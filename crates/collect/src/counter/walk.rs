@@ -72,10 +72,10 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             )
         };
         let beside_the_stack = |base: Register| base != Register::RSP && !(frame && base == Register::RBP);
-        stored |= info
-            .used_memory()
-            .iter()
-            .any(|memory| stores(memory.access()) && beside_the_stack(memory.base()));
+        stored |= info.used_memory().iter().any(|memory| {
+            // At an index it is an array, on the stack or not.
+            stores(memory.access()) && (memory.index() != Register::None || beside_the_stack(memory.base()))
+        });
         calls |= matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if instruction.mnemonic() == Mnemonic::Mov
             && instruction.op1_kind() == OpKind::Register

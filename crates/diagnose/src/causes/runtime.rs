@@ -36,7 +36,7 @@ impl Language {
     fn of(name: &str) -> Language {
         let scoped = name.contains("::");
         // Arguments, and what may stand behind them.
-        let arguments = name.trim_end_matches(" const").trim_end_matches(" [clone]").ends_with(')');
+        let arguments = name.trim_end_matches(" const").ends_with(')');
         let allocates = name.starts_with("operator new") || name.starts_with("operator delete");
         // A method of Go has its receiver in brackets, behind a dot.
         let receiver = name.contains(".(*");
@@ -105,7 +105,8 @@ const LINKED: [&str; 20] = [
 
 /// Whether the frame's function is of a runtime or standard library.
 pub(crate) fn is_name(frame: &Frame) -> bool {
-    let name = frame.function.as_str();
+    // A part or a variant that a compiler made: `std::__find_if<…>(…) [clone .isra.0]`.
+    let name = frame.function.split(" [clone").next().unwrap_or_default();
     if is_module(&frame.module) || name.ends_with(STUB) || LINKED.contains(&unversioned(name)) {
         return true;
     }
@@ -118,7 +119,7 @@ pub(crate) fn is_name(frame: &Frame) -> bool {
 }
 
 /// A name without the instruction set that the C library chose it for: `__memmove_avx_unaligned_erms` is `memmove`.
-fn unversioned(name: &str) -> &str {
+pub(crate) fn unversioned(name: &str) -> &str {
     let name = name.trim_start_matches('_');
     let variant = ["_avx", "_avx2", "_avx512", "_evex", "_sse", "_ssse3", "_erms", "_generic", "_aarch64"];
     variant.iter().filter_map(|variant| name.find(variant)).min().map_or(name, |end| &name[..end])
@@ -257,6 +258,7 @@ mod tests {
             is_name(&Frame { function_id: None, function, module, file: None, line: None })
         };
         for function in [
+            "Names* std::__find_if<Names*, Same<Name const> >(Names*, Names*, Same<Name const>) [clone .isra.0]",
             "std::vector<int>::push_back(int&&)",
             "<R as std::io::SpecReadByte>::spec_read_byte",
             "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",

@@ -35,7 +35,7 @@ const WHOLE: f64 = 0.1;
 /// Seeks for each call from which it is no sequence, …
 const SEEKS: f64 = 0.1;
 /// … but where so many of them are known to go no further than a block, a buffer would hold what is read next. Random access to a
-/// file of 640 KiB or more goes further more often than one in ten times.
+/// file of more than some 100 KiB goes further more often.
 const NEAR: f64 = 0.9;
 const KNOWN: u64 = 50;
 /// A program that mostly waits loses little by CPU time alone.
@@ -66,7 +66,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let near = seeks.filter(|seeks| !site.writes && seeks.stay_near());
         let file = &evidence.recording.tables.files[file as usize];
         if is_tiny(&sum, file, site.writes) && (sought <= SEEKS * sum.count as f64 || near.is_some()) {
-            sites.entry(site).or_default().add(&sum, file);
+            let gone = near.map_or(0.0, Seeks::distance);
+            sites.entry(site).or_default().add(&sum, file, gone);
         }
     }
     sites.into_iter().filter_map(|(site, tiny)| candidate(evidence, site, tiny)).collect()
@@ -79,6 +80,8 @@ struct Seeks {
     /// Of those that were recorded one by one: how many there were after the first, and how many went no further than a block.
     known: u64,
     near: u64,
+    /// How far these went, bytes.
+    gone: f64,
     last: Option<i64>,
 }
 
@@ -91,9 +94,15 @@ impl Seeks {
             && let Some(last) = self.last.replace(row.result)
         {
             self.known += 1;
+            self.gone += row.result.abs_diff(last).min(BLOCK as u64) as f64;
             // Coming back to the same place, as for the head of a database, is something else.
             self.near += u64::from((1..=BLOCK as u64).contains(&row.result.abs_diff(last)));
         }
+    }
+
+    /// How far all of them went, bytes.
+    fn distance(&self) -> f64 {
+        self.gone / self.known.max(1) as f64 * self.count as f64
     }
 
     fn stay_near(&self) -> bool {
@@ -120,9 +129,10 @@ struct Tiny {
 }
 
 impl Tiny {
-    fn add(&mut self, sum: &Sum, file: &File) {
+    /// `gone`: bytes that seeks went, from which blocks must be read as well.
+    fn add(&mut self, sum: &Sum, file: &File, gone: f64) {
         self.sum.join(sum);
-        self.needed += (sum.bytes as f64 / BLOCK).ceil().max(1.0);
+        self.needed += (gone.max(sum.bytes as f64) / BLOCK).ceil().clamp(1.0, sum.count as f64);
         self.pipe |= file.kind == "pipe";
         let name = match (file.path.as_str(), file.kind.as_str()) {
             ("", "file") => "a file".to_owned(),

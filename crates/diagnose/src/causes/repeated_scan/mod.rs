@@ -13,7 +13,7 @@ mod texts;
 use super::words::{count, two_digits};
 use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
 use crate::Evidence;
-use crate::calls::READS;
+use crate::calls::{READS, RECEIVES};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
@@ -119,13 +119,18 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     candidate(evidence, entries, &spent, &scan, 1.0 - INDEX / length)
 }
 
+/// Whether a system call puts new content into memory.
+fn fills(number: u32) -> bool {
+    const PREAD: u32 = 17;
+    READS.contains(&number) || RECEIVES.contains(&number) || number == PREAD
+}
+
 /// Whether reads of the process are so many that they may fill what is walked over.
 fn is_filled_anew(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
     let tables = &evidence.recording.tables;
     let process = &tables.processes[entries.walk.process as usize];
     let of = |thread: u32| tables.threads[thread as usize].process == entries.walk.process;
-    let reads =
-        tables.syscalls.iter().filter(|row| READS.contains(&row.number) && row.bytes > 0 && of(row.thread));
+    let reads = tables.syscalls.iter().filter(|row| fills(row.number) && row.bytes > 0 && of(row.thread));
     let reads: u64 = reads.map(|row| row.count).sum();
     let end = process.end_ns.unwrap_or(evidence.recording.about.start_ns + evidence.recording.about.wall_ns);
     let seconds = end.saturating_sub(process.start_ns) as f64 / 1e9;
