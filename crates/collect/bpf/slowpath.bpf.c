@@ -15,8 +15,6 @@
 
 #define MAX_ORIGINS 3
 #define ORIGIN_STEPS 3
-#define CONTENT 64
-#define TEXT 512
 
 enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5, EVENT_WALK = 6 };
 
@@ -39,9 +37,14 @@ struct child_count {
 	__u64 under;
 };
 
-struct call_event {
+// How events of probes begin.
+struct hit_event {
 	__u32 kind, probe, pid, tid;
 	__u64 time, count, cpu_ns;
+};
+
+struct call_event {
+	struct hit_event hit;
 	__u32 children_used, pad;
 	struct child_count children[MAX_CHILDREN];
 };
@@ -51,20 +54,6 @@ struct origin {
 	__u8 reg, index, steps, pad[5]; // 255: no index
 	__s64 scale;
 	__s64 offsets[ORIGIN_STEPS];
-};
-
-// An address, and what it holds: a hash of the first bytes, 0 where they cannot be read.
-struct beginning {
-	__u64 address, content;
-};
-
-struct walk_event {
-	__u32 kind, probe, pid, tid;
-	__u64 time, count, cpu_ns;
-	struct beginning beginnings[MAX_ORIGINS];
-	__u64 linked; // a bit for each that begins at an item that points to where the one before began
-	__u64 length; // of the text that the first leads to, at most TEXT - 1
-	char text[TEXT];
 };
 
 // One place in a process where a probe may stand. Written by user space; a window is one `generation`.
@@ -319,76 +308,19 @@ static __always_inline __u64 delay_of(struct task_struct *task)
 	return bpf_core_field_exists(task->sched_info.run_delay) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
 }
 
-// FNV-1a over words.
-static __always_inline __u64 hash_of(const __u64 *words, int count)
+static __always_inline void begin_event(struct hit_event *event, __u32 kind, const struct slot *slot, __u64 count,
+					struct task_struct *task)
 {
-	__u64 hash = 14695981039346656037ull;
-	for (int i = 0; i < count; i++)
-		hash = (hash ^ words[i]) * 1099511628211ull;
-	return hash;
-}
-
-// Returns whether the walk goes through what began at `last`.
-static __always_inline bool begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers,
-				     __u64 last)
-{
-	__u64 address = registers[origin->reg & 31] + origin->offsets[0];
-	if (origin->index != 255)
-		address += registers[origin->index & 31] * origin->scale;
-	for (int step = 1; step < ORIGIN_STEPS; step++) {
-		if (step >= origin->steps)
-			break;
-		__u64 next = 0;
-		if (bpf_probe_read_user(&next, sizeof(next), (void *)address))
-			return false;
-		address = next + origin->offsets[step];
-	}
-	beginning->address = address;
-	__u64 content[CONTENT / 8];
-	bool linked = false;
-	if (!bpf_probe_read_user(content, sizeof(content), (void *)address)) {
-		beginning->content = hash_of(content, CONTENT / 8);
-		for (int i = 0; i < CONTENT / 8; i++)
-			linked |= content[i] == last;
-	} else if (!bpf_probe_read_user(content, 8, (void *)address)) {
-		beginning->content = hash_of(content, 1);
-	}
-	return linked && last && address != last;
-}
-
-// Tells where the walk that begins at this hit begins.
-static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
-{
-	// As instructions number them; 16 is the instruction pointer.
-	__u64 registers[32] = {
-		ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si, ctx->di, ctx->r8,
-		ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13, ctx->r14, ctx->r15, ctx->ip,
-	};
-	struct walk_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-	if (!event) {
-		count_lost(2);
-		return;
-	}
-	event->kind = EVENT_WALK;
+	event->kind = kind;
 	event->probe = slot->probe;
 	event->pid = process_of(task);
 	event->tid = pid_in_namespace(task);
 	event->time = bpf_ktime_get_ns();
 	event->count = count;
 	event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
-	event->linked = 0;
-	for (int i = 0; i < MAX_ORIGINS; i++) {
-		event->beginnings[i].address = event->beginnings[i].content = 0;
-		if (i >= slot->origins_used)
-			continue;
-		if (begin_of(&event->beginnings[i], &slot->origins[i], registers, slot->last[i]))
-			event->linked |= 1 << i;
-		slot->last[i] = event->beginnings[i].address;
-	}
-	long size = slot->texts ? bpf_probe_read_user_str(event->text, TEXT, (void *)event->beginnings[0].address) : 0;
-	event->length = size > 0 ? size - 1 : 0;
-	bpf_ringbuf_submit(event, wake_flags());
 }
+
+#include "walk.h"
 
 // Returns whether the probe shall be taken out of this process at once.
 static __always_inline int on_hit(struct pt_regs *ctx)
@@ -453,13 +385,7 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 		count_lost(2);
 		return 0;
 	}
-	event->kind = EVENT_CALL;
-	event->probe = slot->probe;
-	event->pid = process_of(task);
-	event->tid = pid_in_namespace(task);
-	event->time = bpf_ktime_get_ns();
-	event->count = count;
-	event->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	begin_event(&event->hit, EVENT_CALL, slot, count, task);
 	event->pad = 0;
 	__u32 used = 0;
 	for (int i = 0; i < MAX_CHILDREN; i++) {

@@ -1,5 +1,6 @@
 //! A recording with the indexes that causes share: which functions are on which stack, and what each sample weighs.
 
+use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::findings::{Basis, Concerned, Frame};
 use slowpath_recording::Recording;
@@ -154,6 +155,21 @@ impl<'a> Evidence<'a> {
             }
         }
         path
+    }
+
+    /// The call path of a stack down to the innermost function of the program itself that is `function`, was inlined into it there, or called
+    /// it; and the frame that follows, the runtime's that does the work. What a runtime calls back, to compare, is no such function.
+    pub fn path_to_own(&self, stack: u32, function: u32) -> (Vec<Frame>, Option<Frame>) {
+        let mut path = self.path_at(stack, function);
+        let host = self.locations(stack).find(|at| self.function_at(*at) == Some(function));
+        let inlined = host.map_or(1, |location| self.recording.frames_of(location).len()).max(1);
+        let first = path.len().saturating_sub(inlined);
+        let behind = path[first..].iter().position(runtime::is_name).map_or(path.len(), |at| first + at);
+        let own = path[..behind].iter().rposition(|frame| !runtime::is_name(frame));
+        let end = own.map_or(path.len(), |own| own + 1);
+        let follows = path.get(end).cloned();
+        path.truncate(end);
+        (path, follows)
     }
 
     /// The call path of a stack down to the innermost frame of `function`, outermost first, each frame at the line of its

@@ -3,9 +3,8 @@
 
 use crate::Evidence;
 use crate::causes::runtime;
-use crate::findings::Frame;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Addresses below are numbers: the first pages are never mapped.
 pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
@@ -70,35 +69,45 @@ impl Entries<'_> {
         self.bursts.iter().map(Vec::len).sum()
     }
 
-    /// Share of the entries that begin where an earlier one of the same burst began, and find the same there; or at an item that leads there,
-    /// as in a list to which items are added in front. `pointers` of them count, and numbers among them only if `numbers` do. 0 where an
-    /// address cannot be read.
-    pub(crate) fn again(&self, pointers: usize, numbers: bool) -> f64 {
-        let (mut again, mut all) = (0usize, 0usize);
-        for burst in &self.bursts {
+    /// Adds up the entries of each burst that go through what an earlier one of it went through.
+    fn repeats(&self, mut again: impl FnMut(&[&Beginning]) -> usize) -> Repeats {
+        let repeated = self.bursts.iter().map(|burst| again(burst)).sum();
+        // The first of a burst has none before it.
+        Repeats { repeated, of: self.bursts.iter().map(|burst| burst.len() - 1).sum() }
+    }
+
+    /// Of a loop: entries whose pointers begin where those of an earlier one began, and find the same content there; or at an item that leads
+    /// to where the one before began, as in a list to which items are added in front.
+    pub(crate) fn of_pointers(&self) -> Repeats {
+        self.repeats(|burst| {
             let mut known = HashSet::new();
-            for row in burst {
-                let ends = row.addresses.iter().zip(&row.contents).take(pointers);
-                let is_address = |end: &(&u64, &u64)| *end.0 >= LOWEST_ADDRESS;
-                let key: Vec<(u64, u64)> = ends
-                    .filter(|end| numbers || is_address(end))
-                    .map(|(address, content)| (*address, *content))
-                    .collect();
+            let again = |row: &&&Beginning| {
+                let ends = row.addresses.iter().zip(&row.contents).enumerate();
+                // An index from nought is no pointer.
+                let ends: Vec<_> = ends.filter(|(_, (address, _))| **address >= LOWEST_ADDRESS).collect();
+                let readable = !ends.is_empty() && ends.iter().all(|(_, (_, content))| **content != 0);
+                let linked = ends.iter().all(|(at, _)| row.linked >> at & 1 == 1);
+                let key: Vec<(u64, u64)> =
+                    ends.iter().map(|(_, (address, content))| (**address, **content)).collect();
+                readable && (!known.insert(key) || linked)
+            };
+            burst.iter().filter(again).count()
+        })
+    }
+
+    /// Of a function: calls whose first `arguments` are those of an earlier one, the first of them a pointer to the same content.
+    pub(crate) fn of_arguments(&self, arguments: usize) -> Repeats {
+        self.repeats(|burst| {
+            let mut known = HashSet::new();
+            let again = |row: &&&Beginning| {
+                let ends = row.addresses.iter().zip(&row.contents).take(arguments);
+                let key: Vec<(u64, u64)> = ends.map(|(address, content)| (*address, *content)).collect();
                 let readable =
-                    key.iter().all(|(address, content)| *address < LOWEST_ADDRESS || *content != 0);
-                let pointer = key.first().is_some_and(|(address, _)| *address >= LOWEST_ADDRESS);
-                let ends = row
-                    .addresses
-                    .iter()
-                    .take(pointers)
-                    .enumerate()
-                    .filter(|(_, address)| **address >= LOWEST_ADDRESS);
-                let linked = !numbers && ends.into_iter().all(|(at, _)| row.linked >> at & 1 == 1);
-                again += usize::from(readable && pointer && (!known.insert(key) || linked));
-            }
-            all += burst.len() - 1;
-        }
-        again as f64 / all.max(1) as f64
+                    key.first().is_some_and(|(address, content)| *address >= LOWEST_ADDRESS && *content != 0);
+                readable && !known.insert(key)
+            };
+            burst.iter().filter(again).count()
+        })
     }
 
     /// How many times the walks of a burst go through the same memory, as a share of how many walks these are: 1 where all go through the
@@ -110,7 +119,7 @@ impl Entries<'_> {
         }
         let length = self.length();
         let of_burst = |rows: &Vec<&Beginning>| {
-            // At one address the content of a buffer that is filled anew.
+            // Other content at one address: a buffer that was refilled.
             let mut known: HashMap<u64, u64> = HashMap::new();
             let ends = rows.iter().flat_map(|row| row.addresses.iter().zip(&row.contents));
             let mut real = ends.filter(|(address, _)| **address >= LOWEST_ADDRESS);
@@ -138,6 +147,11 @@ impl Entries<'_> {
     pub(crate) fn length(&self) -> f64 {
         let each = self.counted.iter().map(|(entries, rounds)| *rounds as f64 / (*entries).max(1) as f64);
         each.sum::<f64>() / self.counted.len().max(1) as f64
+    }
+
+    /// Walks of a burst, on average.
+    pub(crate) fn of_burst(&self) -> f64 {
+        self.noted() as f64 / self.bursts.len().max(1) as f64
     }
 
     /// Whether walks were longer than could be counted.
@@ -169,7 +183,7 @@ impl Entries<'_> {
             .filter_map(|body| evidence.function_at(body.location))
             .collect();
         let mut spent = Spent::default();
-        let mut heaviest: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
+        let mut heaviest: BTreeMap<u32, f64> = BTreeMap::new();
         for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
             let Some(stack) = sample.stack else { continue };
             let Some(location) = host[stack as usize] else { continue };
@@ -179,7 +193,11 @@ impl Entries<'_> {
             spent.cost_ns += weight;
             *heaviest.entry(stack).or_default() += weight;
             match self.looks(evidence, stack, location, start, &walking) {
-                Some(true) => spent.looking_ns += weight,
+                Some(true) => {
+                    spent.looking_ns += weight;
+                    spent.called_ns +=
+                        if tables.stacks[stack as usize].location == location { 0.0 } else { *weight };
+                }
                 Some(false) => spent.other_ns += weight,
                 None => {}
             }
@@ -189,21 +207,6 @@ impl Entries<'_> {
             .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
             .map(|(stack, _)| stack);
         spent
-    }
-
-    /// The path to the innermost function of the program itself at the walk, and the function that this was inlined into.
-    pub(crate) fn place(&self, evidence: &Evidence<'_>, stack: u32) -> (Vec<Frame>, Option<String>) {
-        let mut path = evidence.path_at(stack, self.function);
-        let location = evidence.locations(stack).find(|at| evidence.function_at(*at) == Some(self.function));
-        let inlined = location.map_or(1, |location| evidence.recording.frames_of(location).len()).max(1);
-        let first = path.len().saturating_sub(inlined);
-        // Behind the first function of a runtime the program's are called back, to compare.
-        let behind = path[first..].iter().position(runtime::is_name).map_or(path.len(), |at| first + at);
-        let own = path[..behind].iter().rposition(|frame| !runtime::is_name(frame));
-        path.truncate(own.map_or(path.len(), |own| own + 1));
-        let host = evidence.name(self.function).to_owned();
-        let is_inlined = path.len() > first && path.last().is_some_and(|frame| frame.function != host);
-        (path, is_inlined.then_some(host))
     }
 
     /// Whether a stack through the loop at `host` ends in something that only reads and compares; none for the kernel.
@@ -234,6 +237,20 @@ impl Entries<'_> {
     }
 }
 
+/// How many entries went through what one before them went through.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeats {
+    pub repeated: usize,
+    /// Of so many that had one before them.
+    pub of: usize,
+}
+
+impl Repeats {
+    pub(crate) fn share(self) -> f64 {
+        self.repeated as f64 / self.of.max(1) as f64
+    }
+}
+
 /// Where the CPU time of a walk goes, ns.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
@@ -242,6 +259,8 @@ pub(crate) struct Spent {
     /// The part of it that only reads and compares, and the rest; the kernel's is in neither.
     pub looking_ns: f64,
     pub other_ns: f64,
+    /// The part of `looking_ns` that is spent in functions that are called.
+    pub called_ns: f64,
     /// The stack with most of it.
     pub stack: Option<u32>,
 }

@@ -5,8 +5,9 @@
 //! all blocks from which the jump is reached without passing that block. A jump whose targets are not in the instruction
 //! (a switch) is taken to lead to every block that nothing else leads to.
 
-use super::origin::{self, Origin, Registers};
+use super::origin::{self, Origin};
 use super::place::is_emulated;
+use super::values::Registers;
 use super::walk::{self, Work};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,6 +7,7 @@
 //! - `walk` — whether a loop only looks at things.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
+//! - `values` — what registers and stack slots hold, in terms of what they held before.
 //! - `uprobe` — one probe in one process.
 //!
 //! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
@@ -21,6 +22,7 @@ pub(crate) mod place;
 mod standing;
 mod survey;
 mod uprobe;
+mod values;
 pub(crate) mod walk;
 
 use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, ProbeTables, SLOTS, Slot};

@@ -12,7 +12,8 @@ use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
 use crate::counter::walk::Work;
 use iced_x86::{Decoder, DecoderOptions};
 
-/// Loops of one process that are looked at, and functions, and both in all: each takes up to two slots.
+/// Loops of one process that are looked at, and functions, and both in all: each takes up to two of 64 slots, and half of these are left to
+/// the counting of calls.
 const LOOPS: usize = 6;
 const FUNCTIONS: usize = 4;
 const IN_ALL: usize = 16;
@@ -24,6 +25,8 @@ const BEGINNINGS_NS: u64 = 250_000_000;
 const LENGTHS_ENTRIES: u64 = 32;
 const LENGTHS_ROUNDS: u64 = 3_000;
 const LENGTHS_NS: u64 = 20_000_000;
+/// … and at so many times the rounds of its own accord, should it not be ended in time: 20 ms of hits.
+const LENGTHS_AT_MOST: u64 = 10 * LENGTHS_ROUNDS;
 /// The least time between two bursts, ns; ever longer as the program runs: a quarter of the time so far, which makes a dozen bursts in a
 /// second and fifty in an hour.
 const PAUSE_NS: u64 = 60_000_000;
@@ -183,8 +186,7 @@ impl Counter {
                 return false;
             }
             let lengths = self.surveys[at].round.is_some() && self.surveys[at].bursts % TURN == 1;
-            let others = self.surveys.iter().any(|survey| survey.standing.is_some());
-            if lengths && (busy || others) {
+            if lengths && busy {
                 return true;
             }
             self.begin_burst(at, lengths);
@@ -232,13 +234,8 @@ impl Counter {
         for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
             *to = SlotOrigin::from(from);
         }
-        let rounds = Slot {
-            mode: MODE_COUNT,
-            generation,
-            probe: number,
-            stop_at: 10 * LENGTHS_ROUNDS,
-            ..Slot::default()
-        };
+        let rounds =
+            Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_AT_MOST, ..Slot::default() };
         let (pid, file) = (survey.candidate.pid, survey.candidate.file.clone());
         let (offset, slot) = (base + survey.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
@@ -252,7 +249,8 @@ impl Counter {
         };
         // The rounds first: they are counted from the first entry on.
         let rounds = round.and_then(|(round, slot)| open(slot, rounds, base + round));
-        let entry = open(slot, entry, offset).filter(|_| lengths == rounds.is_some());
+        let wanted = lengths == rounds.is_some();
+        let entry = wanted.then(|| open(slot, entry, offset)).flatten();
         let before = round.map_or(0, |(_, slot)| self.tables.totals.get(slot).count.load(Ordering::Relaxed));
         // What cannot be probed is left alone: that the counter reports for functions.
         let survey = &mut self.surveys[at];

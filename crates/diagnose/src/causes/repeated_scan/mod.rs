@@ -4,7 +4,7 @@
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
 //!
-//! It needs no growth: where a walk begins is known exactly, from probes at its entry, so growth that starts anew with each document is
+//! It needs no growth: where a walk begins is known exactly, from probes at its entry, so growth that starts over with each document is
 //! found like a list that never changes. What begins elsewhere each time (chains of a hash table, matches of a compressor, the rest of a
 //! text), what calculates or stores, and short walks are none.
 
@@ -18,7 +18,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::gate::Gate;
-use crate::walks::{self, Entries, Spent};
+use crate::walks::{self, Entries, Repeats, Spent};
 use std::collections::HashSet;
 
 /// See the file's head.
@@ -35,21 +35,26 @@ pub const CAUSE: Spec = Spec {
 const GATE: Gate = Gate::TENTH_OF_CPU;
 /// Entries that must have been noted: half of a burst.
 const NOTED: usize = 32;
-/// Share of the entries that must begin where one before them did. The rest is left for data that changes now and then: an item that was put
-/// in front, a list of the next document.
+/// Share of the entries that must go through what one before them went through. The rest is left for data that changes now and then, such as
+/// the list of the next document.
 const AGAIN: f64 = 0.9;
 /// Where each walk begins a little further on: the memory that a burst goes through must be gone through by so much of its walks, on
 /// average. A quarter of 64 walks is 16 times.
 const OVERLAP: f64 = 0.25;
-const BURST: f64 = 64.0;
-/// Items a walk from which on an index is worth while. Below, going through them costs about as much as one look into a hash table, and
-/// chains of hash tables, words of a language and fields of a record stay below.
+/// Items a walk from which on an index is worth while: chains of hash tables, words of a language and fields of a record are shorter.
 const LENGTH: f64 = 64.0;
-/// What a look into an index costs, in items gone through.
-const INDEX: f64 = 16.0;
+/// What a look into an index costs, ns: a `hsearch` of the case's fixed version takes 100 ns.
+const INDEX_NS: f64 = 100.0;
+/// What an item costs at least, ns: a comparison and a step take a cycle or more, a call of a function that compares a dozen (6 ns in the
+/// case).
+const ITEM_NS: f64 = 0.5;
+const CALL_NS: f64 = 4.0;
+/// An index must spare half of a search to be advised.
+const SPARED: f64 = 0.5;
 /// The loop and what it calls must read and compare for this share of its time.
 const LOOKING: f64 = 0.8;
-/// A buffer may be filled anew for each walk with something that begins alike: with so many reads a walk that cannot be excluded.
+/// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
+/// there are fewer, at least three of four walks go through what was read once.
 const READS_A_WALK: f64 = 0.25;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -66,7 +71,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 }
 
 /// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
-/// each document begins anew, says less than where the searches begin.
+/// each document starts over, says less than where the searches begin.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
     let functions = |which: &dyn Fn(&Candidate) -> bool| -> HashSet<(String, String)> {
@@ -87,36 +92,38 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
 
 /// What was found of a walk.
 struct Scan {
-    /// Items, or bytes, that each goes through on average; none where that is not known.
+    /// Items, or bytes, that each goes through on average.
     length: f64,
     /// What they are.
     of: &'static str,
     /// The walks were longer than could be counted.
     at_least: bool,
-    /// Share of the searches that another one had made before.
-    again: f64,
-    /// Each begins a little further on than the one before.
-    moves_on: bool,
+    /// Searches that another one had made before; none where each begins a little further on than the one before.
+    same: Option<Repeats>,
+    /// Share of the time that is spared if each is made once, and then if an index is asked.
+    spared: f64,
 }
 
 fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let length = entries.length();
-    let (same, overlap) = (entries.again(usize::MAX, false), entries.overlap());
-    let moves_on = same < AGAIN;
-    if entries.noted() < NOTED
-        || moves_on && overlap < OVERLAP
-        || length < LENGTH
-        || is_filled_anew(evidence, entries)
-    {
+    let (same, overlap) = (entries.of_pointers(), entries.overlap());
+    let same = Some(same).filter(|same| same.share() >= AGAIN);
+    let repeated = same.is_some() || overlap >= OVERLAP;
+    if entries.noted() < NOTED || !repeated || length < LENGTH || is_refilled(evidence, entries) {
         return None;
     }
-    let again = if moves_on { 1.0 - 1.0 / (overlap * BURST) } else { same };
     let spent = entries.spent(evidence);
     if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
         return None;
     }
-    let scan = Scan { length, of: "items", at_least: entries.is_longer(), again, moves_on };
-    candidate(evidence, entries, &spent, &scan, 1.0 - INDEX / length)
+    let an_item = if spent.called_ns > spent.looking_ns / 2.0 { CALL_NS } else { ITEM_NS };
+    let by_index = 1.0 - INDEX_NS / (length * an_item);
+    if by_index < SPARED {
+        return None;
+    }
+    let again = same.map_or_else(|| 1.0 - 1.0 / (overlap * entries.of_burst()), Repeats::share);
+    let scan = Scan { length, of: "items", at_least: entries.is_longer(), same, spared: again * by_index };
+    candidate(evidence, entries, &spent, &scan)
 }
 
 /// Whether a system call puts new content into memory.
@@ -125,8 +132,8 @@ fn fills(number: u32) -> bool {
     READS.contains(&number) || RECEIVES.contains(&number) || number == PREAD
 }
 
-/// Whether reads of the process are so many that they may fill what is walked over.
-fn is_filled_anew(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
+/// Whether reads of the process are so many that they may refill what is walked over.
+fn is_refilled(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
     let tables = &evidence.recording.tables;
     let process = &tables.processes[entries.walk.process as usize];
     let of = |thread: u32| tables.threads[thread as usize].process == entries.walk.process;
@@ -142,31 +149,32 @@ fn candidate(
     entries: &Entries<'_>,
     spent: &Spent,
     scan: &Scan,
-    saved: f64,
 ) -> Option<Candidate> {
-    let gain = spent.cost_ns * scan.again * saved;
+    let gain = spent.cost_ns * scan.spared;
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let (path, host) = entries.place(evidence, spent.stack?);
-    let frame = path.last().cloned().unwrap_or_else(|| evidence.frame(entries.function));
-    let (noted, length) = (entries.noted(), two_digits(scan.length));
+    let (path, _) = evidence.path_to_own(spent.stack?, entries.function);
+    let called = evidence.frame(entries.function);
+    let frame = path.last().cloned().unwrap_or_else(|| called.clone());
+    let (noted, length) = (entries.noted() as f64, two_digits(scan.length));
     let least = if scan.at_least { "at least " } else { "about " };
     let through = format!("each goes through {least}{} {}", count(length), scan.of);
-    let mut explanation = vec![if scan.moves_on {
-        format!(
-            "{noted} searches were looked at: each begins only a little further on than the one before, and {through}"
-        )
-    } else {
-        format!(
-            "{} of {noted} searches that were looked at went through the same data as one shortly before; {through}",
-            count((scan.again * noted as f64).round().min(noted as f64)),
-        )
+    let mut explanation = vec![match scan.same {
+        // The first of each burst has none before it.
+        Some(Repeats { repeated, of }) => format!(
+            "{} of {} searches that were looked at went through the same data as one shortly before; {through}",
+            count(repeated as f64),
+            count(of as f64),
+        ),
+        None => format!(
+            "{} searches were looked at: each begins only a little further on than the one before, and {through}",
+            count(noted)
+        ),
     }];
-    if let Some(host) = host {
-        explanation.push(format!("{} was inlined into {host}", frame.function));
+    if !runtime::is_name(&called) && called.function != frame.function {
+        explanation.push(format!("{} was inlined into {}", frame.function, called.function));
     }
-    let called = evidence.frame(entries.function);
     if runtime::is_name(&called) && called.function != frame.function {
         explanation.push(format!("{} does the work", called.function));
     }
@@ -176,13 +184,13 @@ fn candidate(
             frame.module
         ));
     }
-    let (cost, noted) = (Cost::new(Basis::Cpu, spent.cost_ns, gain), noted as f64);
+    let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
         explanation,
         related: vec![called],
         facts: vec![
             Fact::new("searches looked at", noted, "calls", "probe", Sure::Exact),
-            Fact::new("share that was made before", scan.again, "ratio", "probe", Sure::Exact),
+            Fact::new("share of the time that is spared", scan.spared, "ratio", "probe", Sure::Fitted),
             Fact::new(&format!("{} a search", scan.of), scan.length, "1", "probe", Sure::Sampled),
         ],
         advice: "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the \

@@ -6,12 +6,12 @@ use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
 use crate::walks::Entries;
+use slowpath_recording::tables::Beginning;
 
 /// How their names begin behind underscores, how many of the arguments are what they are asked, and which of these is the length.
-const FUNCTIONS: [(&str, usize, Option<usize>); 16] = [
+const FUNCTIONS: [(&str, usize, Option<usize>); 15] = [
     ("strlen", 1, None),
     ("strnlen", 2, None),
-    ("wcslen", 1, None),
     ("rawmemchr", 2, None),
     ("memchr", 3, Some(2)),
     ("memrchr", 3, Some(2)),
@@ -29,8 +29,8 @@ const FUNCTIONS: [(&str, usize, Option<usize>); 16] = [
 ];
 /// Bytes from which on a text is long: what is shorter takes less than the call itself.
 const LONG: u64 = 256;
-/// Share of the texts that must be.
-const MOSTLY: f64 = 0.9;
+/// Share of the texts that must be, as of the calls that must be repeated.
+const MOSTLY: f64 = AGAIN;
 
 /// A finding, if the function is one of these and is called so.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
@@ -40,12 +40,12 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     }
     let name = frame.function.trim_start_matches('_');
     let family = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(name);
-    let (_, pointers, length_at) = FUNCTIONS.iter().find(|(known, ..)| *known == family)?;
-    let again = entries.again(*pointers, true);
-    if entries.noted() < NOTED || again < AGAIN {
+    let (_, arguments, length_at) = FUNCTIONS.iter().find(|(known, ..)| *known == family)?;
+    let same = entries.of_arguments(*arguments);
+    if entries.noted() < NOTED || same.share() < AGAIN {
         return None;
     }
-    let length = |row: &slowpath_recording::tables::Beginning| match length_at {
+    let length = |row: &Beginning| match length_at {
         Some(at) => row.addresses.get(*at).copied().unwrap_or(0),
         None => row.length,
     };
@@ -56,6 +56,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     }
     let average = rows().map(|row| length(row) as f64).sum::<f64>() / entries.noted() as f64;
     let spent = entries.spent(evidence);
-    let scan = Scan { length: average, of: "bytes", at_least: length_at.is_none(), again, moves_on: false };
-    candidate(evidence, entries, &spent, &scan, 1.0)
+    // What is found once can be kept.
+    let (of, at_least, spared) = ("bytes", length_at.is_none(), same.share());
+    candidate(evidence, entries, &spent, &Scan { length: average, of, at_least, same: Some(same), spared })
 }

@@ -113,7 +113,7 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let (path, _) = entries.place(evidence, spent.stack?);
+    let (path, _) = evidence.path_to_own(spent.stack?, entries.function);
     let frame = path.last()?.clone();
     let (looked, bytes_text, items_text) =
         (count(noted as f64), count(two_digits(bytes)), count(two_digits(items)));
@@ -134,8 +134,8 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
             "additions",
             "each addition copies everything before it",
             format!(
-                "{} of {looked} copies that were looked at begin like the one before and are a little longer: about {bytes_text} bytes for \
-                 each addition",
+                "{} of {looked} copies that were looked at begin like one shortly before and are as long or a little longer: about \
+                 {bytes_text} bytes for each addition",
                 count(times)
             ),
             "Append in place to a buffer that grows by a factor, or collect the parts and join them once",

@@ -41,17 +41,12 @@ impl Asked {
     /// In a loop: the line that is hot, in the innermost function of the program's own that was inlined there, but none that
     /// the runtime calls back.
     fn in_loop(evidence: &Evidence<'_>, grower: &Candidate, example: u32) -> Asked {
-        let path = evidence.path_at(example, grower.function);
-        let host = evidence.locations(example).find(|at| evidence.function_at(*at) == Some(grower.function));
-        let inlined = host.map_or(1, |location| evidence.recording.frames_of(location).len()).max(1);
-        let first = path.len().saturating_sub(inlined);
-        let own = path[first..].iter().take_while(|frame| !runtime::is_name(frame)).count();
-        let own = (first + own).saturating_sub(1);
-        let asked = path.get(own + 1).cloned();
+        let (path, asked) = evidence.path_to_own(example, grower.function);
         let called = evidence.locations(example).find_map(|location| {
             evidence.function_at(location).filter(|function| !evidence.module(*function).is_empty())
         });
         let called = called.filter(|called| *called != grower.function).map(|called| evidence.frame(called));
+        let own = path.len().saturating_sub(1);
         Asked::up_to(path, own, asked.or(called))
     }
 

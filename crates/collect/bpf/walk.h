@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+//
+// Where a walk begins: the addresses that a loop reads first, or a function's first arguments, and what is there. Which registers lead
+// to them is worked out by src/counter/origin.rs.
+
+#pragma once
+
+#define CONTENT 64
+#define TEXT 512
+
+// An address, and what it holds: a hash of the first bytes, 0 where they cannot be read.
+struct beginning {
+	__u64 address, content;
+};
+
+struct walk_event {
+	struct hit_event hit;
+	struct beginning beginnings[MAX_ORIGINS];
+	__u64 linked; // a bit for each that begins at an item that points to where the one before began
+	__u64 length; // of the text that the first leads to, at most TEXT - 1
+	char text[TEXT];
+};
+
+// FNV-1a over words.
+static __always_inline __u64 hash_of(const __u64 *words, int count)
+{
+	__u64 hash = 14695981039346656037ull;
+	for (int i = 0; i < count; i++)
+		hash = (hash ^ words[i]) * 1099511628211ull;
+	return hash;
+}
+
+// Returns whether the item there points to `last`.
+static __always_inline bool begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers,
+				     __u64 last)
+{
+	__u64 address = registers[origin->reg & 31] + origin->offsets[0];
+	if (origin->index != 255)
+		address += registers[origin->index & 31] * origin->scale;
+	for (int step = 1; step < ORIGIN_STEPS; step++) {
+		if (step >= origin->steps)
+			break;
+		__u64 next = 0;
+		if (bpf_probe_read_user(&next, sizeof(next), (void *)address))
+			return false;
+		address = next + origin->offsets[step];
+	}
+	beginning->address = address;
+	__u64 content[CONTENT / 8];
+	bool linked = false;
+	if (!bpf_probe_read_user(content, sizeof(content), (void *)address)) {
+		beginning->content = hash_of(content, CONTENT / 8);
+		for (int i = 0; i < CONTENT / 8; i++)
+			linked |= content[i] == last;
+	} else if (!bpf_probe_read_user(content, 8, (void *)address)) {
+		beginning->content = hash_of(content, 1);
+	}
+	return linked && last && address != last;
+}
+
+// Tells where the walk that begins at this hit begins.
+static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
+{
+	// As instructions number them; 16 is the instruction pointer.
+	__u64 registers[32] = {
+		ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si, ctx->di, ctx->r8,
+		ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13, ctx->r14, ctx->r15, ctx->ip,
+	};
+	struct walk_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count_lost(2);
+		return;
+	}
+	begin_event(&event->hit, EVENT_WALK, slot, count, task);
+	event->linked = 0;
+	for (int i = 0; i < MAX_ORIGINS; i++) {
+		event->beginnings[i].address = event->beginnings[i].content = 0;
+		if (i >= slot->origins_used)
+			continue;
+		if (begin_of(&event->beginnings[i], &slot->origins[i], registers, slot->last[i]))
+			event->linked |= 1 << i;
+		slot->last[i] = event->beginnings[i].address;
+	}
+	long size = slot->texts ? bpf_probe_read_user_str(event->text, TEXT, (void *)event->beginnings[0].address) : 0;
+	event->length = size > 0 ? size - 1 : 0;
+	bpf_ringbuf_submit(event, wake_flags());
+}
