@@ -15,7 +15,8 @@ pub(crate) type Base = (About, Tables);
 pub(crate) fn all() -> &'static [Base] {
     static ALL: OnceLock<Vec<Base>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut all = vec![(about(1), Tables::default()), growing(), in_rounds(), in_slices(), unnamed()];
+        let mut all =
+            vec![(about(1), Tables::default()), growing(), in_rounds(), searching(), in_slices(), unnamed()];
         for mode in [Mode::Each, Mode::AddedUp] {
             all.extend([reading(mode), asking(mode), small(mode), polling(mode)].map(apart));
         }
@@ -87,6 +88,56 @@ fn in_rounds() -> Base {
         run.spend(0.5 * MS_F, 4);
     }
     sampled_to_the_end(run, &[(0, 120)])
+}
+
+/// `main` calls `find`, whose loop searches one list again and again, `strlen` of one text and `memmove` by one item.
+fn searching() -> Base {
+    let (main, find, strlen, memmove) = (0, 1, 2, 3);
+    let mut tables = functions(&["main", "find", "strlen", "memmove"]);
+    for stack in [main, find, strlen, memmove] {
+        tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
+    }
+    tables.loops.push(Loop {
+        loop_number: 0,
+        location: find,
+        parent: None,
+        ranges: vec![0, 0x80],
+        work: "walks".into(),
+    });
+    tables.bodies.push(Body { location: find, work: "walks".into() });
+    let list = 0x7000_0000;
+    for (walk, location, addresses, strides) in [
+        (0, find, vec![list], vec![16]),
+        (1, strlen, vec![list, 0, 0], vec![0; 3]),
+        (2, memmove, vec![list, list + 8, 80_000], vec![0; 3]),
+    ] {
+        let loop_number = (location == find).then_some(0);
+        tables.walks.push(Walk { walk, process: 0, location, loop_number, strides });
+        for burst in 0..3u64 {
+            let start_ns = (u64::from(walk) + 1) * 10_000_000 + burst * 100_000_000;
+            let (entries, end_ns) = (16, start_ns + 1_000_000);
+            for entry in 0..entries {
+                tables.beginnings.push(Beginning {
+                    walk,
+                    time_ns: start_ns + entry * 1_000,
+                    thread: Some(0),
+                    cpu_ns: 0,
+                    contents: addresses.iter().map(|address| u64::from(*address >= list)).collect(),
+                    addresses: addresses.clone(),
+                    linked: 0,
+                    length: 400,
+                });
+            }
+            tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+            let (start_ns, end_ns, rounds) = (end_ns, end_ns + 1_000, Some(9_000));
+            tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries: 9, rounds });
+        }
+    }
+    let mut run = Run::new(tables);
+    for stack in [find, strlen, memmove] {
+        run.spend(200.0 * MS_F, stack);
+    }
+    sampled_to_the_end(run, &[])
 }
 
 /// Ends a sampled run: its windows, with the hits of each probe, its process and its time.
