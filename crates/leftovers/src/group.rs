@@ -184,7 +184,11 @@ mod tests {
         sweep(folder.parent().expect("our own group"));
         assert!(folder.exists(), "its owner lives");
         drop(claim);
-        sweep(folder.parent().expect("our own group"));
+        // A child that another test is just forking holds the claim, too, until it executes its program.
+        let since = std::time::Instant::now();
+        while folder.exists() && since.elapsed() < std::time::Duration::from_secs(10) {
+            sweep(folder.parent().expect("our own group"));
+        }
         assert!(!folder.exists() && killed(member));
     }
 }

@@ -6,6 +6,7 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use crate::build::{self, Build, KnownBy};
 use crate::debug_files;
 use crate::dwarf::{Dwarf, DwarfFrames};
 use crate::error::Error;
@@ -46,6 +47,7 @@ pub struct ElfSymbols {
     /// `Err` inside if there is no DWARF or it is left out, with the reasons.
     dwarf: OnceCell<Result<Dwarf, Vec<String>>>,
     has_dwarf: bool,
+    judge: build::Judge,
 }
 
 impl ElfSymbols {
@@ -99,6 +101,7 @@ impl ElfSymbols {
             ranges: OnceCell::new(),
             dwarf: OnceCell::new(),
             has_dwarf: own_dwarf || debug_dwarf,
+            judge: build::Judge::default(),
         })
     }
 
@@ -129,6 +132,19 @@ impl ElfSymbols {
     /// matter, `-O2` among them; Clang and rustc only their version. `None` without DWARF.
     pub fn producer(&self, svma: u64) -> Option<String> {
         self.dwarf().as_ref().ok()?.producer(svma)
+    }
+
+    /// Whether the code at `svma` was built with optimisation. `None` where neither the compiler's notes nor the code show it: without
+    /// debug information of Go's compiler, of functions of a few instructions, and of code for other processors than x86-64.
+    pub fn build(&mut self, svma: u64) -> Option<Build> {
+        let producer = self.producer(svma);
+        let compiler = producer.as_deref().map(build::compiler);
+        if let Some(optimized) = producer.as_deref().and_then(build::by_producer) {
+            return Some(Build { optimized, known_by: KnownBy::Compiler, compiler });
+        }
+        self.ranges();
+        let optimized = self.judge.by_code(&self.image.elf().ok()?, self.ranges.get()?, svma)?;
+        Some(Build { optimized, known_by: KnownBy::Code, compiler })
     }
 
     /// What of the tables that were read so far is left out because it is damaged, or asks for more than is believed of a file of

@@ -3,6 +3,7 @@
 //! - [`ElfSymbols`]: everything about the addresses of one ELF file, after a run;
 //! - [`FunctionRanges`]: only which function an address lies in, quick enough during a run;
 //! - [`kernel::KernelSymbols`]: the functions of the running kernel;
+//! - [`Build`]: whether a function was built with optimisation;
 //! - [`demangle`] and [`build_id`].
 //!
 //! Files come from outside, and paths too: only regular files are opened ([`open_regular`]), and what the numbers in a file may
@@ -33,6 +34,7 @@
 //! any case. blazesym follows debug links and dwz by itself; here `debug_files` does.
 
 mod bounds;
+mod build;
 mod debug_files;
 mod decl_line;
 mod dwarf;
@@ -49,6 +51,7 @@ mod ranges;
 mod split_dwarf;
 mod symbol_table;
 
+pub use build::{Build, KnownBy};
 pub use elf_symbols::{ElfSymbols, Symbol};
 pub use error::Error;
 pub use image::{build_id, section_of};

@@ -30,7 +30,7 @@ fn exercise(data: Vec<u8>, addresses: &[u64]) {
     }
     if let Ok(mut symbols) = ElfSymbols::from_bytes(data, Path::new("damaged"), None, &[]) {
         for svma in addresses {
-            let _ = (symbols.lookup(*svma), symbols.producer(*svma));
+            let _ = (symbols.lookup(*svma), symbols.producer(*svma), symbols.build(*svma));
         }
     }
 }

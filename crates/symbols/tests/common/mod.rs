@@ -71,6 +71,16 @@ pub fn symbol(path: &Path, name: &str) -> (u64, u64) {
     (found.address(), found.size())
 }
 
+/// First address of the first function whose name contains `part`.
+pub fn symbol_with(path: &Path, part: &str) -> u64 {
+    let data = std::fs::read(path).expect("read program");
+    let elf = object::File::parse(&*data).expect("ELF");
+    let found = elf
+        .symbols()
+        .find(|symbol| symbol.is_definition() && symbol.name().is_ok_and(|name| name.contains(part)));
+    found.unwrap_or_else(|| panic!("no symbol with {part} in {}", path.display())).address()
+}
+
 /// The number of the line that holds `mark`, counted from 1.
 pub fn line_of(source: &str, mark: &str) -> u32 {
     let index = source.lines().position(|line| line.contains(mark)).expect("marked line");
