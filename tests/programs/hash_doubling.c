@@ -1,33 +1,12 @@
 // A hash table that doubles: a few dear calls, the others flat. Expect: nothing.
 
-#include "support/digest.h"
-#include "support/hash_table.h"
+#include "support/load_keys.h"
 #include "support/program.h"
 
 #include <stdio.h>
 
-enum { BATCH = 256, ITEM_SIZE = 64 };
-
-// A key is the digest of an item of its own, as for a cache of contents.
-static void make_keys(uint64_t *keys, size_t first)
-{
-    unsigned char item[ITEM_SIZE];
-    for (size_t i = 0; i < BATCH; i++) {
-        fill(item, sizeof(item), (first + i) * 2 + 1);
-        keys[i] = digest(item, sizeof(item)) | 1;
-    }
-}
-
 int main(int argc, char **argv)
 {
-    size_t batches = scaled(35000, argc, argv);
-    struct hash_table table = {0};
-    uint64_t keys[BATCH];
-    for (size_t i = 0; i < batches; i++) {
-        make_keys(keys, i * BATCH);
-        insert_batch(&table, keys, BATCH);
-    }
-    printf("%zu keys\n", table.count);
-    free(table.slots);
+    printf("%zu keys\n", load_keys(scaled(35000, argc, argv)));
     return 0;
 }

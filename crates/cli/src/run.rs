@@ -202,5 +202,6 @@ fn keep_names(recording: &Recording) {
     };
     writer.tables.functions.clone_from(&recording.tables.functions);
     writer.tables.frames.clone_from(&recording.tables.frames);
+    writer.tables.builds.clone_from(&recording.tables.builds);
     let _ = writer.flush();
 }

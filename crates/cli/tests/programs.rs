@@ -10,7 +10,7 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is linear in their scale.
-const CLEAN: [&str; 14] = [
+const CLEAN: [&str; 15] = [
     "hash_doubling",
     "sort",
     "recursion",
@@ -25,6 +25,7 @@ const CLEAN: [&str; 14] = [
     "warmup",
     "random_sizes",
     "idle",
+    "anew_flat",
 ];
 
 /// Its time there is quadratic in the scale where it has a cause, or where its items get bigger.
@@ -88,6 +89,7 @@ macro_rules! tests {
 tests! {
     a_rising_cost_is_found: finds("rising", "name_list_insert");
     a_falling_cost_is_found: finds("falling", "queue_take");
+    growth_that_starts_over_with_each_document_is_found: finds("anew", "document_append");
     growth_in_a_library_is_found: finds("in_library", "unique_add");
     growth_in_a_library_loaded_later_is_found: finds("in_library_dlopen", "unique_add");
     growth_in_a_forked_child_is_found: finds("in_child", "name_list_insert");
@@ -100,6 +102,7 @@ tests! {
     whoever_has_the_c_library_scan_is_guilty: finds("strcat_build", "append_line");
 
     a_doubling_hash_table_is_clean: silent("hash_doubling");
+    hash_tables_built_again_and_again_are_clean: silent("anew_flat");
     sorting_is_clean: silent("sort");
     recursion_is_clean: silent("recursion");
     phases_are_clean: silent("phases");

@@ -6,35 +6,12 @@ mod support;
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::{SLOWPATH, interrupted, may_count, one_at_a_time, program, said, scaled};
-
-/// Runs its arguments with `perf_event_open` and `bpf` refused, as a container's seccomp profile does.
-const REFUSER: &str = r#"
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
-    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        return 99;
-    execv(argv[1], argv + 1);
-    return 98;
-}
-"#;
+use support::{
+    REFUSER, SLOWPATH, built, interrupted, may_count, one_at_a_time, program, refused, said, scaled,
+};
 
 /// Opens one file 20,000 times.
 const SAME: &str = r#"
@@ -71,31 +48,6 @@ int main(void) {
 }
 "#;
 
-fn built(dir: &Path, name: &str, source: &str) -> PathBuf {
-    let (file, program) = (dir.join(format!("{name}.c")), dir.join(name));
-    std::fs::write(&file, source).unwrap();
-    let made = Command::new("gcc").args(["-g", "-O1", "-o"]).args([&program, &file]).status().unwrap();
-    assert!(made.success());
-    program
-}
-
-/// Runs slowpath under `REFUSER`, as `user` if there is one.
-fn refused(dir: &Path, user: Option<&str>, options: &[&str], command: &[&str]) -> Output {
-    let refuser = built(dir, "refuser", REFUSER);
-    let mut run = match user {
-        Some(user) => {
-            let mut run = Command::new("setpriv");
-            run.args(["--reuid", user, "--regid", user, "--clear-groups"]).arg(&refuser);
-            run
-        }
-        None => Command::new(&refuser),
-    };
-    run.arg(SLOWPATH).arg("record").arg("--dir").arg(dir.join("recordings")).args(options);
-    // What cargo sets there makes every program look for its libraries in vain.
-    run.env_remove("LD_LIBRARY_PATH");
-    run.arg("--").args(command).stdin(Stdio::null()).output().unwrap()
-}
-
 /// The causes that are found in a C program under `REFUSER`, and all of the report.
 fn found(dir: &Path, user: Option<&str>, source: &str) -> (Vec<String>, serde_json::Value, Option<i32>) {
     let program = built(dir, "program", source);
@@ -120,7 +72,7 @@ fn where_perf_and_bpf_are_refused_ptrace_gives_the_findings() {
     assert_eq!(finding["confidence"], "likely");
     assert_eq!(report["recording"]["samples"], 0);
     let degraded = report["recording"]["degraded"].to_string();
-    for said in ["not sampled", "perf_event_open", "sudo", "ptrace", "distorted", "set-uid"] {
+    for said in ["not sampled", "perf_event_open", "sudo", "ptrace", "in windows", "set-uid"] {
         assert!(degraded.contains(said), "{degraded}");
     }
     // How much of a process is start-up is detected by its pauses: on a machine that is busy itself one run may say nothing.
@@ -173,8 +125,9 @@ fn beside_samples_of_user_code_ptrace_tells_of_calls_and_its_stops_are_in_no_fig
     let recording = &report["recording"];
     assert!(recording["samples"].as_u64().unwrap() > 0, "{recording:#}");
     let ns = |field: &str| recording[field].as_u64().unwrap();
-    // Most of what such a run takes is stops. None of it is where "the CPU time goes".
-    assert!(ns("tracing_ns") > (ns("user_ns") + ns("sys_ns")) / 2, "{recording:#}");
+    // None of what stops take is where "the CPU time goes".
+    // It is some µs for each of thousands of stops: the allowance at the beginning is used up.
+    assert!(ns("tracing_ns") > 1_000_000, "{recording:#}");
     let hot = report["hot"].as_array().unwrap().iter();
     let told: u64 = hot.map(|row| row["self_ns"].as_u64().unwrap()).sum();
     assert!(told <= (ns("user_ns") + ns("sys_ns") - ns("tracing_ns")) * 11 / 10, "{report:#}");

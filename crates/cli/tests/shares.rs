@@ -141,3 +141,24 @@ fn what_recording_took_of_a_program_that_sleeps_is_no_more_than_it_used() {
     target.kill().unwrap();
     target.wait().unwrap();
 }
+
+/// The largest size is the program's own, not that of slowpath, which forked it.
+#[test]
+fn the_largest_size_is_that_of_the_program() {
+    const MIB: u64 = 1 << 20;
+    let _one = one_at_a_time();
+    let name = "the_largest_size_is_that_of_the_program";
+    if !may_count(name) {
+        return;
+    }
+    let peak = |size: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let (size, count) = (format!("bs={size}"), "count=1");
+        let output = slowpath(dir.path(), &[], &["dd", "if=/dev/zero", "of=/dev/null", &size, count]);
+        assert!(output.status.success(), "{}", said(&output));
+        recording(dir.path()).tables.processes[0].peak_memory_bytes.expect("it is known")
+    };
+    let (small, large) = (peak("1K"), peak("64M"));
+    assert!((MIB / 2..8 * MIB).contains(&small), "{small}");
+    assert!((64 * MIB..72 * MIB).contains(&large), "{large}");
+}

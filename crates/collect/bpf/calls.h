@@ -5,8 +5,20 @@
 #pragma once
 
 // What of a call's arguments matters. The file that the descriptor in argument 0 (4 of mmap) is open on; a path in
-// argument 0 or 1; bytes moved are the result; the result is a descriptor; an address of a socket.
-enum { FD = 1, PATH0 = 2, PATH1 = 4, BYTES = 8, NEW_FD = 16, ADDRESS = 32, PROCESS = 64, FD4 = 128 };
+// argument 0 or 1; bytes moved are the result; the result is a descriptor; an address of a socket; bytes that are mapped or given back are
+// the argument that says most.
+enum { FD = 1, PATH0 = 2, PATH1 = 4, BYTES = 8, NEW_FD = 16, ADDRESS = 32, PROCESS = 64, FD4 = 128, MEMORY = 256 };
+enum { FUTEX = 202, EXIT_GROUP = 231, MMAP = 9, MUNMAP = 11, BRK = 12, MADVISE = 28 };
+
+// Calls that succeed with 0 when there is nothing: poll, ppoll, select, pselect6, epoll_wait and its successors, wait4.
+static __always_inline bool asks(__u32 number)
+{
+	switch (number) {
+	case 7: case 271: case 23: case 270: case 232: case 281: case 441: case 61:
+		return true;
+	}
+	return false;
+}
 
 static __always_inline __u32 class_of(__u32 number)
 {
@@ -22,10 +34,13 @@ static __always_inline __u32 class_of(__u32 number)
 	case 16: case 72: // ioctl, fcntl
 	case 43: case 288: // accept
 	case 74: case 75: case 277: case 306: // fsync, fdatasync, sync_file_range, syncfs
+	case 73: // flock
 	case 77: // ftruncate
 		return FD;
-	case 9: // mmap
-		return FD4;
+	case MMAP:
+		return FD4 | MEMORY;
+	case MUNMAP: case BRK: case MADVISE:
+		return MEMORY;
 	case 2: case 85: // open, creat
 		return PATH0 | NEW_FD;
 	case 257: case 437: // openat, openat2

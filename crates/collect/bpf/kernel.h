@@ -40,8 +40,23 @@ struct signal_struct {
 	unsigned long maxrss;
 };
 
+struct percpu_counter {
+	__s64 count;
+};
+
 struct mm_struct {
+	unsigned long brk;
 	unsigned long arg_start, arg_end, env_end;
+	unsigned long hiwater_rss;
+	struct percpu_counter rss_stat[4]; // from 6.2 on: pages of files, anonymous ones, in swap, shared
+};
+
+struct mm_rss_stat {
+	long count[4];
+};
+
+struct mm_struct___6_1 {
+	struct mm_rss_stat rss_stat;
 };
 
 struct timespec64 {

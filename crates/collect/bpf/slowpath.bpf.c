@@ -29,7 +29,7 @@ struct exit_event {
 	__u32 kind, pid, tid, last;
 	__u64 time, cpu_ns, user_ns, sys_ns, peak_pages;
 	__s32 exit_code;
-	__u32 pad;
+	__u32 measured; // the peak is this program's own
 };
 
 struct child_count {
@@ -234,6 +234,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!followed(pid))
 		return 0;
 	bool last = BPF_CORE_READ(task, signal, live.counter) == 0;
+	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
+	__u64 peak = thread ? thread->peak_pages : 0;
 	struct exit_event event = {
 		.kind = EVENT_EXIT,
 		.pid = pid,
@@ -242,7 +244,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		.time = bpf_ktime_get_ns(),
 		.user_ns = BPF_CORE_READ(task, utime),
 		.sys_ns = BPF_CORE_READ(task, stime),
-		.peak_pages = BPF_CORE_READ(task, signal, maxrss),
+		.peak_pages = peak ? peak : BPF_CORE_READ(task, signal, maxrss),
+		.measured = peak != 0,
 		.exit_code = BPF_CORE_READ(task, exit_code),
 	};
 	int key = task->pid;

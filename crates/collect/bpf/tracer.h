@@ -8,6 +8,7 @@
 
 #include "calls.h"
 #include "file.h"
+#include "memory.h"
 
 #define PATH_SIZE 4096
 #define STACK_SIZE 8192
@@ -45,6 +46,7 @@ struct thread {
 	__u32 waker_pid, waker_tid;
 	__u64 slice; // of SLICE_NS, and what was told in it
 	__u32 told, root;
+	__u64 peak_pages; // of the process, when this thread called for its end
 	struct near near[NEAR];
 };
 
@@ -154,14 +156,18 @@ static __always_inline __u64 path_of(struct thread *thread, __u32 class)
 static __always_inline __u64 argument_of(struct thread *thread)
 {
 	switch (thread->number) {
-	case 7: case 9: case 0: case 1: case 17: case 18: case 44: case 45: case 257: case 8: // poll, mmap, read …, openat, lseek
+	case 7: case 0: case 1: case 17: case 18: case 44: case 45: case 257: case 8: // poll, read …, openat, lseek
 		return thread->arguments[2];
 	case 2: return thread->arguments[1]; // open
+	case MMAP: case MUNMAP: return thread->arguments[1]; // the length
+	case MADVISE: // the length, if its pages are given back: MADV_DONTNEED. Those of MADV_FREE stay until memory is short.
+		return thread->arguments[2] == 4 ? thread->arguments[1] : 0;
 	case 232: return thread->arguments[3]; // epoll_wait
 	// select, pselect6: 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep.
 	case 23: case 270: return !thread->arguments[4] ? 0 : thread->arguments[0] ? 1 : 2;
 	case 271: return thread->arguments[2] ? 1 : 0; // ppoll
-	case 202: return thread->arguments[1]; // futex: the operation
+	case 72: case 73: return thread->arguments[1]; // fcntl, flock: the command
+	case FUTEX: return (__u32)thread->arguments[1] | thread->arguments[2] << 32; // the operation, and its number
 	}
 	return thread->arguments[0];
 }
@@ -312,6 +318,10 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	thread->arguments[2] = regs->dx;
 	thread->arguments[3] = regs->r10;
 	thread->arguments[4] = regs->r8;
+	if (!(thread->flags & CALL_COMPAT) && number == EXIT_GROUP)
+		thread->peak_pages = peak_pages(task);
+	if (number == BRK && task->mm)
+		thread->arguments[1] = task->mm->brk;
 	thread->blocked = 0;
 	thread->waker_tid = 0;
 	thread->file = (struct file_id){};
@@ -329,6 +339,8 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 		file_of(task, regs->di, &thread->file, number == 5);
 	else if (class & FD4 && (__s32)regs->r8 >= 0)
 		file_of(task, regs->r8, &thread->file, false);
+	else if (number == FUTEX) // the word in memory takes the place of a file: calls at one lock belong together
+		thread->file.inode = regs->di;
 	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
 	bool again = near->site == thread->site;
 	// Calls that concern processes are rare and dear: each has a stack of its own, for the C library makes all from one place.
@@ -370,6 +382,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	__u32 class = thread->flags & CALL_COMPAT ? 0 : class_of(thread->number);
 	event->path_size = 0;
 	event->path_hash = 0;
+	if (thread->number == BRK && class) // it returns where the heap ends: what is given back
+		thread->arguments[0] = thread->arguments[1] > result ? thread->arguments[1] - result : 0;
 	if (class & (PATH0 | PATH1) && !(class & PROCESS && result == 0)) {
 		// Whole words are hashed: what a longer path left behind the end must not count.
 		*(__u64 *)event->path = 0;
@@ -390,6 +404,9 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			event->path_hash = 1;
 		}
 	}
+	// One function may lock and unlock, wait and wake: calls that differ in what they ask for are not added up.
+	if (thread->number == FUTEX || thread->number == 72 || thread->number == 73)
+		event->path_hash = argument_of(thread);
 	if (class & NEW_FD && result >= 0)
 		file_of(task, result, &thread->file, true);
 	__u64 blocked = thread->blocked;
@@ -414,11 +431,14 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			.inode = thread->file.inode,
 			.device = thread->file.device,
 			.path = event->path_hash,
-			.error = result < 0 ? result : 0,
+			.error = result < 0 ? result : result > 0 && asks(thread->number),
 		};
 		struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
 		if (tally) {
 			__u64 bytes = class & BYTES && result > 0 ? result : 0;
+			// Addresses are positive, and other calls of this class return 0.
+			if (class & MEMORY && result >= 0)
+				bytes = argument_of(thread);
 			if (task->signal->live.counter == 1) { // a process of one thread: nobody else adds to it
 				tally->count++;
 				tally->duration += now - thread->time - delayed;

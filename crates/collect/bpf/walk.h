@@ -7,6 +7,11 @@
 
 #define CONTENT 64
 #define TEXT 512
+// How what the first beginning leads to is read; 0 for not at all. As in src/bpf/mod.rs.
+#define TEXT_TO_ZERO 1
+#define TEXT_AS_IT_IS 2
+// What could not be read.
+#define UNREAD (~0ull)
 
 // An address, and what it holds: a hash of the first bytes, 0 where they cannot be read.
 struct beginning {
@@ -17,7 +22,7 @@ struct walk_event {
 	struct hit_event hit;
 	struct beginning beginnings[MAX_ORIGINS];
 	__u64 linked; // a bit for each that begins at an item that points to where the one before began
-	__u64 length; // of the text that the first leads to, at most TEXT - 1
+	__u64 length; // of what the first leads to, as far as it was read: a text has at most TEXT - 1
 	char text[TEXT];
 };
 
@@ -58,6 +63,22 @@ static __always_inline bool begin_of(struct beginning *beginning, const struct o
 	return linked && last && address != last;
 }
 
+// Reads what the first beginning leads to. Returns how many bytes were read, or UNREAD.
+static __always_inline __u64 read_text(struct walk_event *event, __u32 how)
+{
+	void *from = (void *)event->beginnings[0].address;
+	if (how == TEXT_TO_ZERO) {
+		long size = bpf_probe_read_user_str(event->text, TEXT, from);
+		return size > 0 ? size - 1 : UNREAD;
+	}
+	if (how != TEXT_AS_IT_IS)
+		return UNREAD;
+	if (!bpf_probe_read_user(event->text, TEXT, from))
+		return TEXT;
+	// Near the end of what is mapped.
+	return bpf_probe_read_user(event->text, CONTENT, from) ? UNREAD : CONTENT;
+}
+
 // Tells where the walk that begins at this hit begins.
 static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
 {
@@ -81,7 +102,6 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 			event->linked |= 1 << i;
 		slot->last[i] = event->beginnings[i].address;
 	}
-	long size = slot->texts ? bpf_probe_read_user_str(event->text, TEXT, (void *)event->beginnings[0].address) : 0;
-	event->length = size > 0 ? size - 1 : 0;
+	event->length = read_text(event, slot->texts);
 	bpf_ringbuf_submit(event, wake_flags());
 }

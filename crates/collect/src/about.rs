@@ -4,7 +4,7 @@ use crate::sampler::Plan;
 use crate::tracer::ptrace::{Cost, Taken};
 use crate::{Options, clock};
 use slowpath_recording::About;
-use slowpath_recording::about::{Collector, Format, MAJOR, MINOR, State};
+use slowpath_recording::about::{Collector, Counter, Format, MAJOR, MINOR, State};
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -46,11 +46,14 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
         attached,
         collectors: Vec::new(),
         tracer: None,
+        counter: None,
+        hit_ns: None,
         degraded: Vec::new(),
         lost: BTreeMap::new(),
         sampled_share: 0.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        traced_share: 1.0,
         instructions: None,
         machine: None,
     };
@@ -72,26 +75,33 @@ pub(crate) fn ns_per_period(plan: &Plan) -> f64 {
     1000.0 / mhz.unwrap_or(2500.0f64)
 }
 
-/// The collectors that run, but for tracers.
-pub(crate) fn collectors(plan: &Plan, machine: bool, count: bool) -> Vec<Collector> {
+/// The sampler that runs.
+pub(crate) fn sampler(plan: &Plan, machine: bool) -> Collector {
     let event = if plan.cycles { "cycles" } else { "cpu-clock" };
     let scope = if machine { "per CPU" } else { "per task" };
     let part = if plan.kernel { "user and kernel" } else { "user only" };
     let how = format!("{event} at {} Hz, {scope}, {part}, {} bytes of stack", plan.rate, plan.stack_bytes);
-    let mut all = vec![Collector { name: "sampler".to_owned(), how }];
-    if count {
-        all.push(Collector {
-            name: "counter".to_owned(),
-            how: "uprobes with BPF, in the target's processes only".to_owned(),
-        });
-    }
-    all
+    Collector { name: "sampler".to_owned(), how }
+}
+
+/// Adds the counter of calls: by BPF, or by breakpoints of which a hit takes so many ns; none if there is neither.
+pub(crate) fn add_counter(about: &mut About, bpf: bool, hit_ns: Option<u64>) {
+    let how = match hit_ns {
+        _ if bpf => "uprobes with BPF, in the target's processes only".to_owned(),
+        Some(hit_ns) => {
+            format!("hardware breakpoints, four at a time in a process; {:.1} µs a hit", hit_ns as f64 / 1e3)
+        }
+        None => return,
+    };
+    about.collectors.push(Collector { name: "counter".to_owned(), how });
+    about.counter = Some(if bpf { Counter::Bpf } else { Counter::Breakpoints });
+    about.hit_ns = hit_ns.filter(|_| !bpf);
 }
 
 /// How a tracer by ptrace is described.
 pub(crate) fn how_traced(cost: &Cost) -> String {
     format!(
-        "ptrace with a seccomp filter: open, stat, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
+        "ptrace, all calls or in windows: open, stat, read, write, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
         cost.wall_ns as f64 / 1e3
     )
 }
@@ -99,31 +109,42 @@ pub(crate) fn how_traced(cost: &Cost) -> String {
 /// A share of the elapsed time below which times are as good as without tracing: they differ by more from run to run.
 const UNNOTICED: f64 = 0.02;
 
-/// What tracing by ptrace does to the target and to its times.
+/// What tracing by ptrace does to the target and to its times, and how much of it was traced.
 pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
-    let Taken { stops, left, .. } = taken;
+    let stops = taken.stops;
     let share = taken.wall_ns as f64 / wall_ns.max(1) as f64;
     let cost = if share < UNNOTICED {
         format!("{stops} stops, less than {:.0} % of the elapsed time", 100.0 * UNNOTICED)
     } else {
         let ms = |ns: u64| ns as f64 / 1e6;
         format!(
-            "{stops} stops of about {:.0} µs took about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time, so all times \
-             are distorted",
+            "{stops} stops of about {:.0} µs took about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time; the times below \
+             are corrected for that, so they are less exact",
             taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
             ms(taken.wall_ns),
             ms(wall_ns),
             ms(taken.cpu_ns)
         )
     };
-    let mut said = format!(
-        "system calls were traced by ptrace because of insufficient privileges: {cost}; reads and writes are not traced, \
-         set-uid programs gain no privileges and debuggers do not work. Run with sudo, or turn tracing off with --no-trace"
-    );
-    if left > 0 {
-        said.push_str(&format!(
-            "; {left} processes that outlived the command were killed at the end of the recording"
-        ));
+    let part = match taken.share() {
+        1.0 => String::new(),
+        share => format!(
+            ". To keep this small, calls were traced in windows only, for {} of the CPU time: their counts, bytes and times \
+             are estimates for the whole run",
+            percent(share)
+        ),
+    };
+    format!(
+        "system calls were traced by ptrace because of insufficient privileges: {cost}{part}; set-uid programs gain no \
+         privileges and debuggers do not work meanwhile. Run with sudo, or turn tracing off with --no-trace"
+    )
+}
+
+/// A share as a person would write it.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        less if less < 0.1 => "less than 0.1 %".to_owned(),
+        few if few < 10.0 => format!("about {few:.1} %"),
+        many => format!("about {many:.0} %"),
     }
-    said
 }

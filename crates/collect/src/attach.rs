@@ -1,6 +1,6 @@
 //! Attaches to a process that runs already. It is never stopped, and nothing of it is ours to end.
 
-use crate::about::{about, collectors, ns_per_period};
+use crate::about::{about, add_counter, ns_per_period, sampler};
 use crate::means::{Means, means};
 use crate::resources::{self, why};
 use crate::sampler::{Sampler, Scope};
@@ -29,16 +29,20 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         .split(|byte| *byte == 0)
         .map(|part| String::from_utf8_lossy(part).into_owned())
         .collect();
-    let Means { plan, mut machine, mut bpf, degraded, .. } = means(&options, true)?;
+    let Means { plan, mut machine, mut bpf, hit_ns, degraded, .. } = means(&options, true)?;
     let Some(plan) = plan else { return Err(cannot(degraded.join("; "))) };
     let mut about = about(&options, &command, true);
     about.degraded = degraded;
-    about.collectors = collectors(&plan, machine.is_some(), options.count && bpf.is_some());
+    about.collectors.push(sampler(&plan, machine.is_some()));
+    if options.count {
+        add_counter(&mut about, bpf.is_some(), hit_ns);
+    }
     trace(&options, &mut bpf, &mut about);
     let Storage { writer, temporary } = storage::begin(&options, &mut about, command.first())?;
     let mut session = Session::new(writer, bpf, ns_per_period(&plan), options.progress.take());
     signals::install().map_err(Error::system("handle signals"))?;
     session.world.redact = options.redact_arguments;
+    session.hit_ns = hit_ns;
 
     let pids = descendants(pid);
     session.world.looks = session.bpf().is_none();

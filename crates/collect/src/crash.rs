@@ -72,7 +72,7 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
         libc::close(LINE.swap(-1, Ordering::SeqCst));
         libc::write(2, TOLD.as_ptr().cast(), TOLD.len());
         if tracer == libc::gettid() {
-            libc::_exit(128 + libc::SIGKILL); // which the kernel sends to what it has traced
+            see_out(pid);
         }
         loop {
             let exit = EXIT.load(Ordering::SeqCst);
@@ -95,6 +95,38 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
                 libc::kill(pid, signal);
             }
             libc::nanosleep(&PAUSE, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Has what the calling thread traces go on undisturbed, until the program has ended.
+///
+/// # Safety
+/// Does only what may be done in a handler.
+unsafe fn see_out(pid: libc::pid_t) -> ! {
+    loop {
+        let mut status = 0;
+        // SAFETY: system calls on numbers, and an out-pointer that is valid.
+        unsafe {
+            let tid = libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD);
+            if tid < 0 && *libc::__errno_location() != libc::EINTR {
+                libc::_exit(libc::EXIT_FAILURE);
+            }
+            if tid > 0 && libc::WIFSTOPPED(status) {
+                let signal = libc::WSTOPSIG(status);
+                let by_user = matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
+                let (how, signal) = match status >> 16 {
+                    libc::PTRACE_EVENT_STOP if by_user => (libc::PTRACE_LISTEN, 0),
+                    0 if signal != libc::SIGTRAP | 0x80 => (libc::PTRACE_CONT, signal),
+                    _ => (libc::PTRACE_CONT, 0),
+                };
+                libc::ptrace(how, tid, 0usize, signal as usize);
+            } else if tid == pid {
+                libc::_exit(launch::exit_code(status));
+            }
+            if let Some(signal) = signals::to_pass_on() {
+                libc::kill(pid, signal);
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Its stdin, stdout, stderr, terminal, signals and limits are its own; ours are left as they were given to us.
 
-use crate::tracer::ptrace::Filter;
 use crate::{Error, crash, resources, signals};
 use std::ffi::{CString, OsStr};
 use std::io::{self, Read, Write};
@@ -112,7 +111,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 impl<'c> Held<'c> {
     /// Forks the child, which waits for [`Held::go`] if there is a descriptor for that.
-    pub(crate) fn fork(command: &'c Command, filter: Option<&Filter>) -> Result<Held<'c>, Error> {
+    pub(crate) fn fork(command: &'c Command) -> Result<Held<'c>, Error> {
         let short =
             |error: io::Error| Error::Short { what: "start the program", why: resources::why(&error) };
         let mut pointers: Vec<*const libc::c_char> =
@@ -126,7 +125,7 @@ impl<'c> Held<'c> {
                 unsafe {
                     let number = |end: &Option<UnixStream>| end.as_ref().map_or(-1, |end| end.as_raw_fd());
                     libc::close(number(&line));
-                    let exit = child(&pointers, command.user.as_ref(), filter, number(&childs));
+                    let exit = child(&pointers, command.user.as_ref(), number(&childs));
                     libc::_exit(exit)
                 }
             }
@@ -134,18 +133,17 @@ impl<'c> Held<'c> {
         }
     }
 
-    /// Lets the child exec, and returns whether it did. `filtered`: with the filter; the child must be traced by then.
-    pub(crate) fn go(mut self, filtered: bool) -> Result<(), Error> {
-        crash::runs(self.pid, filtered, self.line.as_ref().map_or(-1, |line| line.as_raw_fd()));
-        let done = self.let_go(filtered);
+    /// Lets the child exec, and returns whether it did. `traced`: by ptrace.
+    pub(crate) fn go(mut self, traced: bool) -> Result<(), Error> {
+        crash::runs(self.pid, traced, self.line.as_ref().map_or(-1, |line| line.as_raw_fd()));
+        let done = self.let_go();
         crash::let_go();
         done
     }
 
-    fn let_go(&mut self, filtered: bool) -> Result<(), Error> {
+    fn let_go(&mut self) -> Result<(), Error> {
         let Some(line) = &mut self.line else { return Ok(()) };
-        line.write_all(&[if filtered { FILTERED } else { UNFILTERED }])
-            .map_err(Error::system("start the program"))?;
+        line.write_all(b"!").map_err(Error::system("start the program"))?;
         let mut code = [0; 4];
         match line.read_exact(&mut code) {
             Err(_) => Ok(()), // closed by the exec
@@ -162,40 +160,28 @@ impl<'c> Held<'c> {
     }
 }
 
-/// What is sent to the child, a byte.
-const UNFILTERED: u8 = b'!';
-const FILTERED: u8 = b'f';
-
 /// Runs in the child, and returns only where it cannot exec: its exit code. It waits for a word on `line`, unless that is negative.
 ///
 /// # Safety
 /// Only between fork and exec, with `arguments` ended by a null pointer.
-unsafe fn child(
-    arguments: &[*const libc::c_char],
-    user: Option<&User>,
-    filter: Option<&Filter>,
-    line: i32,
-) -> i32 {
-    let mut byte = UNFILTERED;
+unsafe fn child(arguments: &[*const libc::c_char], user: Option<&User>, line: i32) -> i32 {
+    let mut byte = 0u8;
     // SAFETY: system calls on our own descriptors and on memory that outlives them.
     unsafe {
         if line >= 0 && libc::read(line, (&raw mut byte).cast(), 1) != 1 {
             return 125; // the parent is gone
         }
-        let filter = filter.filter(|_| byte == FILTERED);
-        let filtered = filter.is_none_or(|filter| filter.install().is_ok());
-        let failed = !filtered
-            || match user {
-                Some(user) => {
-                    libc::setenv(c"HOME".as_ptr(), user.home.as_ptr(), 1);
-                    libc::setenv(c"USER".as_ptr(), user.name.as_ptr(), 1);
-                    libc::setenv(c"LOGNAME".as_ptr(), user.name.as_ptr(), 1);
-                    libc::initgroups(user.name.as_ptr(), user.gid) < 0
-                        || libc::setgid(user.gid) < 0
-                        || libc::setuid(user.uid) < 0
-                }
-                None => false,
-            };
+        let failed = match user {
+            Some(user) => {
+                libc::setenv(c"HOME".as_ptr(), user.home.as_ptr(), 1);
+                libc::setenv(c"USER".as_ptr(), user.name.as_ptr(), 1);
+                libc::setenv(c"LOGNAME".as_ptr(), user.name.as_ptr(), 1);
+                libc::initgroups(user.name.as_ptr(), user.gid) < 0
+                    || libc::setgid(user.gid) < 0
+                    || libc::setuid(user.uid) < 0
+            }
+            None => false,
+        };
         if !failed {
             // Last: our descriptors may be more than the target may have. Signals that we handle go back to their defaults by the
             // exec.

@@ -4,6 +4,7 @@
 //! runs with what there is, even with nothing.
 
 use crate::bpf::Bpf;
+use crate::counter::breakpoint;
 use crate::resources::{self, why};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::tracer::ptrace::{self, Cost};
@@ -28,6 +29,8 @@ pub(crate) struct Means {
     /// The sampler of all CPUs, where that is allowed; it waits to be started.
     pub machine: Option<Sampler>,
     pub bpf: Option<Bpf>,
+    /// Without it calls are counted by hardware breakpoints, and what a hit takes, ns.
+    pub hit_ns: Option<u64>,
     /// System calls are traced by ptrace, and what a stop takes.
     pub ptrace: Option<Cost>,
     /// What there is not and why, a sentence each.
@@ -49,7 +52,8 @@ impl Unsampled {
 
 /// Tries what the machine allows. `attach`: to a process that runs already, which takes no filter.
 pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
-    let mut means = Means { plan: None, machine: None, bpf: None, ptrace: None, degraded: Vec::new() };
+    let mut means =
+        Means { plan: None, machine: None, bpf: None, hit_ns: None, ptrace: None, degraded: Vec::new() };
     let own = Scope::NextExec(std::process::id());
     let mut plan = Plan { rate: options.rate, stack_bytes: options.stack_bytes, cycles: false, kernel: true };
     let machine = plan.probe(Scope::Machine).is_ok();
@@ -73,7 +77,7 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
         match load() {
             Ok(bpf) => means.bpf = Some(bpf),
             Err(why) => {
-                means.degraded.push(format!("calls were not counted because BPF could not be loaded: {why}"));
+                means.count(options, &format!("because BPF could not be loaded: {why}"));
             }
         }
     } else if machine {
@@ -81,10 +85,7 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             .degraded
             .push("calls were not counted: samples are needed to choose which ones to count".to_owned());
     } else {
-        means.degraded.push(
-            "calls were not counted because of insufficient privileges, so growth of a function's cost cannot be \
-             detected: run with sudo".to_owned(),
-        );
+        means.count(options, "because of insufficient privileges: run with sudo");
     }
     if means.bpf.is_none() && options.trace {
         if attach {
@@ -119,8 +120,7 @@ fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<
             return Err(Unsampled { why, forbidden });
         }
         degraded.push(
-            "time in the kernel was not sampled, because of insufficient privileges: run with sudo, or sudo sysctl \
-             kernel.perf_event_paranoid=1"
+            "time in the kernel was not sampled, because of insufficient privileges: run with sudo"
                 .to_owned(),
         );
     }
@@ -160,6 +160,33 @@ impl Means {
         self.plan = Some(Plan { stack_bytes: sampler.stack_bytes, ..plan });
         self.machine = (scope == Scope::Machine).then_some(sampler);
         Ok(())
+    }
+
+    /// Tries breakpoints for counting calls, where BPF is not there for a reason.
+    fn count(&mut self, options: &Options, why: &str) {
+        let none = "so growth of a function's cost cannot be detected";
+        if self.plan.is_none() || !options.count {
+            return self.degraded.push(format!("calls were not counted, {none}, {why}"));
+        }
+        match breakpoint::measure() {
+            // Each of four breakpoints takes a descriptor for each thread, and samples are worth more.
+            Ok(_) if !resources::have(FEW) => {
+                let short = resources::why(&io::Error::from_raw_os_error(libc::EMFILE));
+                self.degraded.push(format!("calls were not counted, {none}: {short}"));
+            }
+            Ok(hit_ns) => {
+                self.hit_ns = Some(hit_ns);
+                self.degraded.push(format!(
+                    "calls of functions were counted with four hardware breakpoints ({:.1} µs a hit), {why}. Growth of a \
+                     function's cost may be missed, and repeated scans are not detected",
+                    hit_ns as f64 / 1e3
+                ));
+            }
+            Err(error) => {
+                let obstacle = breakpoint::obstacle(&error);
+                self.degraded.push(format!("calls were not counted, {none}, {why}. Without it, {obstacle}"));
+            }
+        }
     }
 
     /// Tries ptrace for system calls; the error if nothing at all is allowed.

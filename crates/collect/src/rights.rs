@@ -1,6 +1,7 @@
 //! What this machine and user allow: tried, not guessed. For choosing how to record, and for `slowpath doctor`.
 
 use crate::bpf::Bpf;
+use crate::counter::breakpoint;
 use crate::sampler::{Plan, Scope};
 
 /// What was tried, and how it went.
@@ -44,6 +45,11 @@ pub fn abilities() -> Vec<Ability> {
             name: "BPF (exact call counts, exact CPU time of every process)",
             obstacle: Bpf::load().err().map(|error| error.to_string()),
             remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
+        },
+        Ability {
+            name: "hardware breakpoints (call counts without BPF, four functions at a time)",
+            obstacle: breakpoint::measure().err().map(|error| breakpoint::obstacle(&error)),
+            remedy: "not needed with BPF; else: sudo sysctl kernel.perf_event_paranoid=2, and no debugger on the program",
         },
         Ability {
             name: "ptrace (system calls without any of these privileges)",

@@ -12,6 +12,7 @@ static TO_PASS_ON: AtomicI32 = AtomicI32::new(0);
 /// Was ignored when we were started.
 static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 static CHILD_IGNORED: AtomicBool = AtomicBool::new(false);
+static TICK_IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// The runtime of the language has SIGPIPE ignored before `main`: what it was before only an initializer sees.
 #[used]
@@ -21,6 +22,7 @@ static AT_START: extern "C" fn() = at_start;
 extern "C" fn at_start() {
     PIPE_IGNORED.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
     CHILD_IGNORED.store(is_ignored(libc::SIGCHLD), Ordering::Relaxed);
+    TICK_IGNORED.store(is_ignored(libc::SIGRTMAX()), Ordering::Relaxed);
 }
 
 fn is_ignored(signal: libc::c_int) -> bool {
@@ -46,6 +48,17 @@ pub fn prepare() {
     }
 }
 
+/// The signal that ends a thread's wait and does nothing else: its handler is installed now.
+pub(crate) fn tick() -> libc::c_int {
+    // SAFETY: a handler that does nothing; without SA_RESTART, for waits shall end.
+    unsafe {
+        let mut new: libc::sigaction = std::mem::zeroed();
+        new.sa_sigaction = nothing as *const () as usize;
+        libc::sigaction(libc::SIGRTMAX(), &new, std::ptr::null_mut());
+    }
+    libc::SIGRTMAX()
+}
+
 /// Gives signals that we ignore, or do not ignore, of our own accord back to the target as they were left to us. May be called
 /// between fork and exec.
 pub(crate) fn give_back() {
@@ -57,6 +70,7 @@ pub(crate) fn give_back() {
     unsafe {
         libc::signal(libc::SIGPIPE, as_it_was(&PIPE_IGNORED));
         libc::signal(libc::SIGCHLD, as_it_was(&CHILD_IGNORED));
+        libc::signal(libc::SIGRTMAX(), as_it_was(&TICK_IGNORED));
     }
 }
 

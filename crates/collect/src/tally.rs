@@ -41,7 +41,7 @@ pub fn tally(command: &[OsString], functions: &[Entry]) -> Result<Vec<Option<Ent
     let tables = Bpf::load().and_then(|bpf| bpf.probes()).map_err(refused)?;
     signals::install().map_err(Error::system("handle signals"))?;
     let command = Command::new(command, None)?;
-    let held = Held::fork(&command, None)?;
+    let held = Held::fork(&command)?;
     let pid = held.pid;
     // A probe of a process that has not yet mapped the file stands as soon as it does.
     let mut probes: Vec<Option<Uprobe>> = functions

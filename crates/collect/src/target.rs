@@ -3,7 +3,7 @@
 //! Once the program may run nothing of ours keeps it from running to its end: what cannot be opened, made or written is left out
 //! and said.
 
-use crate::about::{about, collectors, distorted, how_traced, ns_per_period};
+use crate::about::{about, add_counter, distorted, how_traced, ns_per_period, sampler};
 use crate::bpf::Bpf;
 use crate::launch::{self, Command, Ended, Held};
 use crate::means::{Means, means};
@@ -11,7 +11,7 @@ use crate::resources::{self, why};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
 use crate::storage::{self, Storage};
-use crate::tracer::ptrace::{Cost, Filter, Ptrace, Taken};
+use crate::tracer::ptrace::{Cost, Ptrace, Taken};
 use crate::{Error, Options, Outcome, clock, crash, signals};
 use slowpath_recording::about::{Collector, State, Tracer};
 use slowpath_recording::{About, folder};
@@ -32,12 +32,15 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
     signals::prepare();
     resources::raise();
     let command = Command::new(words, options.user.as_deref())?;
-    let Means { plan, mut machine, mut bpf, ptrace, degraded } = means(&options, false)?;
+    let Means { plan, mut machine, mut bpf, hit_ns, ptrace, degraded } = means(&options, false)?;
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut about = about(&options, &texts, false);
     about.degraded = degraded;
     if let Some(plan) = &plan {
-        about.collectors = collectors(plan, machine.is_some(), options.count && bpf.is_some());
+        about.collectors.push(sampler(plan, machine.is_some()));
+    }
+    if options.count {
+        add_counter(&mut about, bpf.is_some(), hit_ns);
     }
     if let Some(cost) = &ptrace {
         about.collectors.push(Collector { name: "tracer".to_owned(), how: how_traced(cost) });
@@ -56,15 +59,15 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
     let ns_per_period = plan.as_ref().map_or(1.0, ns_per_period);
     let mut session = Session::new(writer, bpf, ns_per_period, options.progress.take());
     session.world.redact = options.redact_arguments;
+    session.hit_ns = hit_ns;
     if let Some(sampler) = machine.take() {
         machine = started(sampler, &mut session, &mut about);
     }
     let mut run =
         Run { options: &options, plan, machine, cost: ptrace, session, about, taken: Taken::default() };
-    let filter = ptrace.map(|_| Filter::new());
     for number in 0..options.repeat.max(1) {
         run.session.world.run = number;
-        match run.once(&command, filter.as_ref()) {
+        match run.once(&command) {
             Ok(true) => {}
             Ok(false) => break,
             // The program never ran: its folder is of no use.
@@ -142,9 +145,9 @@ struct Run<'o> {
 
 impl Run<'_> {
     /// Runs it once. Whether it shall be run again; the error if it did not run.
-    fn once(&mut self, command: &Command, filter: Option<&Filter>) -> Result<bool, Error> {
+    fn once(&mut self, command: &Command) -> Result<bool, Error> {
         // Until it is let go the child waits; if we fail before, dropping `held` ends it.
-        let held = Held::fork(command, filter)?;
+        let held = Held::fork(command)?;
         let pid = held.pid;
         self.session.start(pid);
         let mut own = self.collect(pid);
@@ -172,8 +175,8 @@ impl Run<'_> {
             }
             session.turn(sampler.as_deref_mut());
             match &session.ptrace {
-                // Only the tracer may ask for a process that it traces.
-                Some(ptrace) => ptrace.ended(),
+                // Only the tracer may ask for a process that it traces; if it ended by a bug nothing is traced any more.
+                Some(ptrace) => ptrace.ended().or_else(|_| launch::ended(pid)),
                 None => launch::ended(pid),
             }
         });
@@ -181,10 +184,7 @@ impl Run<'_> {
         self.session.stop_counting();
         if let Some(ptrace) = &mut self.session.ptrace {
             if ended.is_none() {
-                // Without its tracer it could open no file any more.
-                ptrace.hurry();
-                // SAFETY: a signal to our own child, which was not yet waited for.
-                unsafe { libc::kill(pid as i32, libc::SIGKILL) };
+                ptrace.let_go();
             }
             self.taken.add(ptrace.finish());
         }
@@ -224,7 +224,7 @@ impl Run<'_> {
         }
         session.ptrace = None;
         if let Some(cost) = cost {
-            match Ptrace::seize(pid, machine.is_none() && own.is_none(), cost.floor) {
+            match Ptrace::seize(pid, machine.is_none() && own.is_none(), *cost) {
                 Ok(ptrace) => session.ptrace = Some(ptrace),
                 Err(error) => {
                     lacks.push(("tracer", format!("system calls were not traced: {}", why(&error))));
@@ -247,6 +247,7 @@ impl Run<'_> {
         if self.taken.stops > 0 {
             self.about.tracing_ns = self.taken.cpu_ns;
             self.about.tracing_wall_ns = self.taken.wall_ns;
+            self.about.traced_share = self.taken.share();
             self.about.degraded.push(distorted(self.taken, self.about.wall_ns));
         }
         Ok(finish(self.session, self.about, temporary))
@@ -280,7 +281,7 @@ fn unrecorded(command: &Command, runs: u32, why: &Error) -> Result<Outcome, Erro
     let mut exit = None;
     let interrupted = signals::interrupts();
     for number in 0..runs.max(1) {
-        let held = match Held::fork(command, None) {
+        let held = match Held::fork(command) {
             Err(_) if number > 0 => break,
             held => held?,
         };

@@ -10,7 +10,7 @@ pub(crate) struct Seen {
     pub samples: u64,
     /// What the samples stand for, those in recording itself too, ns.
     pub sampled_ns: u64,
-    /// How often a tracer by ptrace stopped it, as far as it became an event.
+    /// How often a tracer by ptrace stopped it.
     pub stops: u64,
 }
 

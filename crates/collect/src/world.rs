@@ -24,6 +24,8 @@ pub(crate) struct Live {
     pub seen: Seen,
     /// The command has executed (of our own child: it is the target from then on).
     pub executed: bool,
+    /// It called for its end, and its largest size was measured then.
+    ends: bool,
     threads: u32,
     /// What it had used when it was taken up.
     before: Account,
@@ -187,6 +189,7 @@ impl World {
             memory: None,
             seen: Seen::default(),
             executed,
+            ends: false,
             threads: 0,
             before: Account::default(),
             so_far: None,
@@ -307,9 +310,13 @@ impl World {
         if let (Some(live), Some(usage)) = (self.live.get_mut(&pid), usage) {
             *live.row.cpu_ns.get_or_insert(0) += usage.cpu_ns;
             *live.row.user_ns.get_or_insert(0) += usage.user_ns();
+            // The thread that calls for the end need not be the last; and a process that is killed did not call for it.
+            if usage.peak_is_own || usage.last && !live.ends {
+                live.row.peak_memory_bytes = live.row.peak_memory_bytes.max(Some(usage.peak_memory_bytes));
+            }
+            live.ends |= usage.peak_is_own;
             if usage.last {
                 live.row.exit = Some(usage.exit);
-                live.row.peak_memory_bytes = Some(usage.peak_memory_bytes);
                 ended = true;
             }
         }
@@ -418,6 +425,8 @@ pub(crate) struct Usage {
     pub last: bool,
     pub exit: i32,
     pub peak_memory_bytes: u64,
+    /// The peak is that of the program itself, not also of what its process was before.
+    pub peak_is_own: bool,
 }
 
 impl Usage {

@@ -22,6 +22,9 @@ pub(crate) const RECEIVES: [u32; 3] = [45, 47, 299];
 /// sendto, sendmsg, sendmmsg.
 pub(crate) const SENDS: [u32; 3] = [44, 46, 307];
 pub(crate) const CONNECT: u32 = 42;
+/// accept, accept4.
+pub(crate) const ACCEPTS: [u32; 2] = [43, 288];
+pub(crate) const FUTEX: u32 = 202;
 pub(crate) const CLOSE: u32 = 3;
 pub(crate) const SEEK: u32 = 8;
 pub(crate) const GETCWD: u32 = 79;
@@ -34,6 +37,8 @@ pub(crate) struct Calls<'a> {
     evidence: &'a Evidence<'a>,
     /// For each stack the innermost function on it that is of no runtime.
     own: Vec<Option<u32>>,
+    /// … and the innermost of these that is in a program, not in a library.
+    program: Vec<Option<u32>>,
 }
 
 /// Calls that belong together: what they cost, and a stack that shows where from.
@@ -90,13 +95,18 @@ impl<'a> Calls<'a> {
         let foreign: Vec<bool> = (0..tables.functions.len() as u32)
             .map(|function| runtime::is_name(&evidence.frame(function)))
             .collect();
+        let programs: Vec<bool> = (0..tables.functions.len() as u32)
+            .map(|function| evidence.is_program(&evidence.module(function)))
+            .collect();
         let mut own: Vec<Option<u32>> = Vec::with_capacity(tables.stacks.len());
+        let mut program: Vec<Option<u32>> = Vec::with_capacity(tables.stacks.len());
         for stack in &tables.stacks {
-            let outer = stack.parent.and_then(|parent| own[parent as usize]);
+            let outer = |of: &[Option<u32>]| stack.parent.and_then(|parent| of[parent as usize]);
             let here = evidence.function_at(stack.location).filter(|function| !foreign[*function as usize]);
-            own.push(here.or(outer));
+            program.push(here.filter(|function| programs[*function as usize]).or(outer(&program)));
+            own.push(here.or(outer(&own)));
         }
-        Calls { evidence, own }
+        Calls { evidence, own, program }
     }
 
     /// Finished calls of the 64-bit interface with the process of each.
@@ -109,6 +119,32 @@ impl<'a> Calls<'a> {
     /// The function of the program itself that makes the call; none if its stack is not known.
     pub(crate) fn own(&self, row: &Syscall) -> Option<u32> {
         self.own[row.stack? as usize]
+    }
+
+    /// The function that makes the call: the innermost one of a program, not of a library that it asks; where there is none, as
+    /// [`Calls::own`].
+    pub(crate) fn asks(&self, row: &Syscall) -> Option<u32> {
+        let stack = row.stack? as usize;
+        self.program[stack].or(self.own[stack])
+    }
+
+    /// Whether a program's own code is at the end of a stack, and not a library that it asked.
+    pub(crate) fn is_own_code(&self, stack: Option<u32>) -> bool {
+        let here = |stack: u32| {
+            self.evidence.function_at(self.evidence.recording.tables.stacks[stack as usize].location)
+        };
+        stack.is_some_and(|stack| here(stack).is_some() && here(stack) == self.program[stack as usize])
+    }
+
+    /// Whether a program makes the call itself, with nothing but a runtime between: no library does it for its own reasons.
+    pub(crate) fn is_direct(&self, row: &Syscall) -> bool {
+        let stack = row.stack.map(|stack| stack as usize);
+        stack.is_some_and(|stack| self.program[stack].is_some() && self.program[stack] == self.own[stack])
+    }
+
+    /// The innermost function of the program itself on a stack.
+    pub(crate) fn own_of(&self, stack: u32) -> Option<u32> {
+        self.own[stack as usize]
     }
 
     pub(crate) fn file(&self, row: &Syscall) -> Option<&'a File> {
@@ -193,6 +229,21 @@ const LOOKS_AT_NOTHING: u64 = 2;
 /// A thread asked to be let asleep for a time.
 pub(crate) fn is_sleep(row: &Syscall) -> bool {
     SLEEPS.contains(&row.number) || SELECTS.contains(&row.number) && row.argument == LOOKS_AT_NOTHING
+}
+
+/// Bytes go out: to a file, a pipe or a socket.
+pub(crate) fn is_send(row: &Syscall) -> bool {
+    SENDS.contains(&row.number) || WRITES.contains(&row.number)
+}
+
+/// Bytes come in.
+pub(crate) fn is_receive(row: &Syscall) -> bool {
+    RECEIVES.contains(&row.number) || READS.contains(&row.number)
+}
+
+/// A connection was opened, or is under way (EINPROGRESS).
+pub(crate) fn is_connect(row: &Syscall) -> bool {
+    row.number == CONNECT && (row.result == 0 || row.result == -115)
 }
 
 /// A file was opened to be read, and only that.

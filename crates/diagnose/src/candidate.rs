@@ -3,7 +3,7 @@
 //! hundred processes that each lose a hundredth, are as slow as one that loses it all.
 
 use crate::Evidence;
-use crate::findings::{Cost, Finding};
+use crate::findings::{Basis, Cost, Finding};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -45,6 +45,10 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
     // The part that says most comes first.
     parts.sort_by_key(|part| std::cmp::Reverse(part.finding.cost.gain()));
     let basis = parts[0].finding.cost.basis();
+    let (processes, cases) = (processes(evidence, &parts), parts.len());
+    if basis == Basis::Wall {
+        parts = one_after_the_other(evidence, parts);
+    }
     let costs = parts.iter().map(|part| &part.finding.cost);
     // What is needed is held against the gain before it is cut to the run's total, which is measured apart.
     let gain = costs.clone().map(Cost::gain).fold(0, u64::saturating_add);
@@ -53,7 +57,6 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
     }
     let cost = Cost::sum(basis, costs, evidence.total(basis));
     let share = parts.iter().map(|part| part.finding.share).sum::<f64>().min(1.0);
-    let (processes, cases) = (processes(evidence, &parts), parts.len());
     let mut finding = parts.swap_remove(0).finding;
     (finding.cost, finding.share) = (cost, share);
     if processes > 1 {
@@ -67,6 +70,28 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
         ));
     }
     Some(finding)
+}
+
+/// Elapsed time that processes lose side by side is lost once: of parts, the largest first, those whose process lived while that of another one
+/// did are left out. Those of one process stay together.
+fn one_after_the_other(evidence: &Evidence<'_>, parts: Vec<Candidate>) -> Vec<Candidate> {
+    let life = |process: u32| {
+        let of = evidence.recording.tables.processes.get(process as usize);
+        of.map_or((0, 0, 0), |of| (of.run, of.start_ns, of.end_ns.unwrap_or(u64::MAX)))
+    };
+    let mut kept: BTreeMap<u32, (u32, u64, u64)> = BTreeMap::new();
+    let is_apart = |kept: &BTreeMap<u32, (u32, u64, u64)>, (run, start, end): (u32, u64, u64)| {
+        kept.values().all(|other| other.0 != run || end <= other.1 || other.2 <= start)
+    };
+    let mut apart = Vec::new();
+    for part in parts {
+        let life = life(part.process);
+        if kept.contains_key(&part.process) || is_apart(&kept, life) {
+            kept.insert(part.process, life);
+            apart.push(part);
+        }
+    }
+    apart
 }
 
 /// How many processes do so in one run; in that of several joined runs in which it is most.

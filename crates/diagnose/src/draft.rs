@@ -99,25 +99,36 @@ impl Draft {
     /// What is seen in one process, to be added up with what is seen in others and then held against `gate`.
     pub(crate) fn candidate(mut self, evidence: &Evidence<'_>, gate: Gate, process: u32) -> Candidate {
         if evidence.by_ptrace {
-            self.estimated();
+            self.estimated(evidence.recording.about.traced_share);
         }
         let total = evidence.total(self.cost.basis());
         let finding = self.finding(total, |module| evidence.is_program(module));
         Candidate { finding, gate, process }
     }
 
-    /// Says that the times are not measured but reckoned.
-    fn estimated(&mut self) {
+    /// Says that the times are not measured but reckoned; the counts neither, unless all calls were traced.
+    fn estimated(&mut self, traced_share: f64) {
         if self.confidence == Confidence::Certain {
             self.confidence = Confidence::Likely;
         }
-        for fact in self.facts.iter_mut().filter(|fact| fact.unit == "ns" && fact.sure == Sure::Exact) {
+        let in_windows = traced_share < 1.0;
+        let reckoned = |unit: &str| unit == "ns" || in_windows && matches!(unit, "calls" | "bytes");
+        for fact in self.facts.iter_mut().filter(|fact| reckoned(&fact.unit) && fact.sure == Sure::Exact) {
             fact.sure = Sure::Fitted;
         }
         self.explanation.push(
-            "times are estimates: the measured cost of stopping the program at each traced call is subtracted, and \
-             reads and writes are not included"
-                .to_owned(),
+            "times are estimates: the measured cost of stopping the program at each traced call is subtracted".to_owned(),
         );
+        if in_windows {
+            self.explanation.push(format!(
+                "so are counts: calls were traced in {} of the CPU time and scaled up; a count of calls or bytes may be \
+                 off by a factor of four",
+                if traced_share < 0.001 {
+                    "less than 0.1 %".to_owned()
+                } else {
+                    format!("{:.1} %", 100.0 * traced_share)
+                }
+            ));
+        }
     }
 }

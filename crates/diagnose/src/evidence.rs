@@ -5,7 +5,7 @@ use crate::causes::words::base_name;
 use crate::findings::{Basis, Concerned, Frame};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Sample;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// See the file's head. Functions are numbers of the recording's `functions` table.
@@ -40,8 +40,8 @@ impl<'a> Evidence<'a> {
         let about = &recording.about;
         let cpu_ns = sampled.max((about.user_ns + about.sys_ns).saturating_sub(about.tracing_ns) as f64);
         let by_ptrace = about.by_ptrace();
-        // The end of a thread stops it like a call.
-        let calls = tables.syscalls.iter().map(|row| row.count).sum::<u64>() + tables.threads.len() as u64;
+        // A row is a call that was traced, whatever it stands for. The end of a thread stops it like a call.
+        let calls = (tables.syscalls.len() + tables.threads.len()) as u64;
         let each = |sum: u64| if by_ptrace { sum as f64 / calls.max(1) as f64 } else { 0.0 };
         let tracing_a_call = each(about.tracing_wall_ns);
         let programs = tables.processes.iter().map(|process| base_name(&process.program)).collect();
@@ -92,6 +92,22 @@ impl<'a> Evidence<'a> {
             with.push(above || self.function_at(stack.location).is_some_and(&is));
         }
         with
+    }
+
+    /// CPU time by thread, ns: what the kernel reported, else what was sampled.
+    pub fn cpu_of_threads(&self) -> BTreeMap<u32, f64> {
+        let tables = &self.recording.tables;
+        let mut sampled: HashMap<u32, f64> = HashMap::new();
+        for (sample, weight) in tables.samples.iter().zip(&self.weights) {
+            *sampled.entry(sample.thread).or_default() += weight;
+        }
+        let threads = tables.threads.iter();
+        threads
+            .map(|thread| {
+                let sampled = sampled.get(&thread.thread).copied().unwrap_or_default();
+                (thread.thread, thread.cpu_ns.map_or(sampled, |ns| ns as f64))
+            })
+            .collect()
     }
 
     /// The process of a sample.

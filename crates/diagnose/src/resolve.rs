@@ -1,14 +1,19 @@
-//! Names for the addresses of a recording: its `functions` and `frames` tables, made after the run from the files that
+//! Names for the addresses of a recording: its `functions`, `frames` and `builds` tables, made after the run from the files that
 //! the modules name. Only addresses that occur are looked up, each once.
 
 use slowpath_recording::Recording;
-use slowpath_recording::tables::{Frame, Function, Module};
-use slowpath_symbols::ElfSymbols;
+use slowpath_recording::Tables;
+use slowpath_recording::tables::{Built, Frame, Function, Module};
 use slowpath_symbols::kernel::KernelSymbols;
-use std::collections::HashMap;
+use slowpath_symbols::{ElfSymbols, KnownBy};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// Fills the tables `functions` and `frames` if they are empty. `held` names files to read instead of a module's path,
+/// A function with a smaller share of the samples is not asked how it was built, for its neighbours are decoded too: at most 200 are asked. In a
+/// flat profile the unoptimised part is underestimated by that.
+const SHARE: f64 = 0.005;
+
+/// Fills the tables `functions`, `frames` and `builds` if they are empty. `held` names files to read instead of a module's path,
 /// such as a descriptor of one that was deleted. Returns what could not be named, a sentence each.
 pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<String> {
     let tables = &mut recording.tables;
@@ -16,7 +21,7 @@ pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<S
         return Vec::new();
     }
     let mut notes = Vec::new();
-    let mut names = Names::default();
+    let mut names = Names { sampled: often_sampled(tables), ..Names::default() };
     let mut by_module: HashMap<Option<u32>, Vec<(u32, u64)>> = HashMap::new();
     let mut kernel = Vec::new();
     for location in &tables.locations {
@@ -68,6 +73,7 @@ pub fn resolve(recording: &mut Recording, held: &HashMap<u32, PathBuf>) -> Vec<S
     names.frames.sort_by_key(|frame| (frame.location, frame.depth));
     tables.functions = names.functions;
     tables.frames = names.frames;
+    tables.builds = names.builds.into_values().collect();
     notes
 }
 
@@ -76,6 +82,30 @@ struct Names {
     functions: Vec<Function>,
     frames: Vec<Frame>,
     numbers: HashMap<(String, Option<u32>, u64), u32>,
+    /// Locations with samples of their own, and how many.
+    sampled: Sampled,
+    /// By function.
+    builds: BTreeMap<u32, Built>,
+}
+
+#[derive(Default)]
+struct Sampled {
+    by_location: HashMap<u32, u64>,
+    all: u64,
+}
+
+/// Which locations were executed when a sample was taken.
+fn often_sampled(tables: &Tables) -> Sampled {
+    let mut by_location: HashMap<u32, u64> = HashMap::new();
+    let mut all = 0;
+    for sample in tables.samples.iter().filter(|sample| sample.on_cpu) {
+        let stack = sample.stack.and_then(|stack| tables.stacks.get(stack as usize));
+        if let Some(stack) = stack {
+            *by_location.entry(stack.location).or_default() += 1;
+        }
+        all += 1;
+    }
+    Sampled { by_location, all }
 }
 
 impl Names {
@@ -128,6 +158,8 @@ impl Names {
             Ok(symbols) => (Some(symbols), None),
             Err(why) => (None, Some(why)),
         };
+        // By real function, whatever was inlined: how many samples, and an address.
+        let mut sampled: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for (location, svma) in places {
             let found = symbols.as_mut().map(|symbols| symbols.lookup(*svma)).unwrap_or_default();
             if found.is_empty() {
@@ -135,6 +167,7 @@ impl Names {
                 let range = symbols.as_ref().and_then(|symbols| symbols.ranges().containing(*svma));
                 let start = range.map_or(*svma, |range| range.start);
                 self.one(*location, &format!("{short}+{start:#x}"), Some(module.module), start, "native");
+                self.tally(&mut sampled, *location, *svma);
                 continue;
             }
             for (depth, symbol) in found.iter().enumerate() {
@@ -156,8 +189,43 @@ impl Names {
                     kind: if symbol.inlined { "inlined" } else { "native" }.to_owned(),
                 });
             }
+            self.tally(&mut sampled, *location, *svma);
+        }
+        if let Some(symbols) = &mut symbols {
+            self.ask_how_built(symbols, &sampled);
         }
         failed.map_or_else(|| Ok(symbols.map(|symbols| symbols.left_out()).unwrap_or_default()), Err)
+    }
+}
+
+impl Names {
+    /// Adds the samples at a location whose frames were just noted to its real function, the last of them.
+    fn tally(&self, sampled: &mut BTreeMap<u32, (u64, u64)>, location: u32, svma: u64) {
+        let count = self.sampled.by_location.get(&location).copied().unwrap_or(0);
+        if let Some(frame) = self.frames.last().filter(|_| count > 0) {
+            sampled.entry(frame.function).or_insert((0, svma)).0 += count;
+        }
+    }
+
+    fn ask_how_built(&mut self, symbols: &mut ElfSymbols, sampled: &BTreeMap<u32, (u64, u64)>) {
+        let least = SHARE * self.sampled.all as f64;
+        for (function, (count, svma)) in sampled {
+            let Some(build) = (*count as f64 >= least).then(|| symbols.build(*svma)).flatten() else {
+                continue;
+            };
+            let known_by = match build.known_by {
+                KnownBy::Compiler => "compiler",
+                KnownBy::Code => "code",
+            };
+            let compiler = build.compiler.unwrap_or_default();
+            let built = Built {
+                function: *function,
+                optimized: build.optimized,
+                known_by: known_by.to_owned(),
+                compiler,
+            };
+            self.builds.insert(*function, built);
+        }
     }
 }
 

@@ -4,12 +4,15 @@
 use crate::Evidence;
 use crate::causes::runtime;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
+use slowpath_stats::median;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Addresses below are numbers: the first pages are never mapped.
 pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
 /// Entries of a burst that say something of how they follow each other.
 const OF_BURST: usize = 8;
+/// Share of the time between entries that must be CPU time: half, since ticks may miss some.
+pub(crate) const ON_CPU: f64 = 0.5;
 
 /// What was seen of one walk.
 pub(crate) struct Entries<'a> {
@@ -20,10 +23,20 @@ pub(crate) struct Entries<'a> {
     pub one_loop: Option<&'a Loop>,
     /// Entries that were noted, in order, by burst.
     pub bursts: Vec<Vec<&'a Beginning>>,
-    /// Entries and rounds of bursts in which both were counted.
-    pub counted: Vec<(u64, u64)>,
+    /// Of each burst in which entries and rounds were counted, in order.
+    pub lengths: Vec<Length>,
     /// Entries a second where they were noted; 0 if there were too few.
     pub rate: f64,
+}
+
+/// How many rounds the walks of a burst had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Length {
+    /// When the burst ended.
+    pub time_ns: u64,
+    /// On average; where no walk began meanwhile, as many as were seen of one.
+    pub rounds: f64,
+    pub at_least: bool,
 }
 
 /// All that were looked at.
@@ -44,7 +57,10 @@ pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
             rows[from..to.max(from)].to_vec()
         };
         let noted = bursts.iter().filter(|burst| burst.rounds.is_none());
-        let counted = || bursts.iter().filter_map(|burst| Some((burst.entries, burst.rounds?)));
+        let length = |burst: &&WalkBurst| {
+            let rounds = burst.rounds.filter(|rounds| *rounds > 0)? as f64 / burst.entries.max(1) as f64;
+            Some(Length { time_ns: burst.end_ns, rounds, at_least: burst.entries == 0 })
+        };
         let mut rates: Vec<f64> = noted
             .clone()
             .filter(|burst| burst.entries as usize >= OF_BURST && burst.end_ns > burst.start_ns)
@@ -56,7 +72,7 @@ pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
             function,
             one_loop: walk.loop_number.map(|number| &tables.loops[number as usize]),
             bursts: noted.map(of_burst).filter(|rows| rows.len() >= OF_BURST).collect(),
-            counted: counted().filter(|(_, rounds)| *rounds > 0).collect(),
+            lengths: bursts.iter().filter_map(length).collect(),
             rate: rates.get(rates.len() / 2).copied().unwrap_or(0.0),
         })
     };
@@ -145,8 +161,8 @@ impl Entries<'_> {
     /// Rounds of the loop a walk, on average over the time that is spent in it: bursts are taken at moments of their own choice. Where no walk
     /// began while they were counted, how many there were at least.
     pub(crate) fn length(&self) -> f64 {
-        let each = self.counted.iter().map(|(entries, rounds)| *rounds as f64 / (*entries).max(1) as f64);
-        each.sum::<f64>() / self.counted.len().max(1) as f64
+        let sum: f64 = self.lengths.iter().map(|length| length.rounds).sum();
+        sum / self.lengths.len().max(1) as f64
     }
 
     /// Walks of a burst, on average.
@@ -156,7 +172,28 @@ impl Entries<'_> {
 
     /// Whether walks were longer than could be counted.
     pub(crate) fn is_longer(&self) -> bool {
-        self.counted.iter().all(|(entries, _)| *entries == 0)
+        self.lengths.iter().all(|length| length.at_least)
+    }
+
+    /// Time from one entry to the next, ns, in each burst of one thread, in order. The median: it leaves out when another thread had the
+    /// CPU. CPU time would be less exact, for the scheduler accounts it at its ticks, and a burst may be shorter than one.
+    ///
+    /// Empty if the thread was not on a CPU for most of that time: then it waited between searches.
+    pub(crate) fn each_ns(&self) -> Vec<f64> {
+        let mut cpu_ns = 0;
+        let mut elapsed_ns = 0.0;
+        let mut of_burst = |rows: &Vec<&Beginning>| {
+            let first = rows.first()?;
+            let alone = rows.iter().all(|row| row.thread == first.thread && row.thread.is_some());
+            let between = rows.windows(2).map(|pair| pair[1].time_ns.saturating_sub(pair[0].time_ns) as f64);
+            let each = median(&between.collect::<Vec<f64>>()).filter(|ns| alone && *ns > 0.0)?;
+            // In one burst the scheduler's ticks are coarse, in all of them they even out.
+            cpu_ns += rows.last()?.cpu_ns.saturating_sub(first.cpu_ns);
+            elapsed_ns += each * (rows.len() - 1) as f64;
+            Some(each)
+        };
+        let each: Vec<f64> = self.bursts.iter().filter_map(&mut of_burst).collect();
+        if cpu_ns as f64 >= ON_CPU * elapsed_ns { each } else { Vec::new() }
     }
 
     /// The samples in it: see [`Spent`].
@@ -176,12 +213,7 @@ impl Entries<'_> {
                 false => stack.parent.and_then(|parent| host[parent as usize]),
             });
         }
-        let walking: HashSet<u32> = tables
-            .bodies
-            .iter()
-            .filter(|body| body.work == "walks")
-            .filter_map(|body| evidence.function_at(body.location))
-            .collect();
+        let reading = readers(evidence);
         let mut spent = Spent::default();
         let mut heaviest: BTreeMap<u32, f64> = BTreeMap::new();
         for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
@@ -192,7 +224,7 @@ impl Entries<'_> {
             }
             spent.cost_ns += weight;
             *heaviest.entry(stack).or_default() += weight;
-            match self.looks(evidence, stack, location, start, &walking) {
+            match self.looks(evidence, stack, location, start, &reading) {
                 Some(true) => {
                     spent.looking_ns += weight;
                     spent.called_ns +=
@@ -216,7 +248,7 @@ impl Entries<'_> {
         stack: u32,
         host: u32,
         start: u64,
-        walking: &HashSet<u32>,
+        reading: &HashSet<u32>,
     ) -> Option<bool> {
         let tables = &evidence.recording.tables;
         if tables.locations[tables.stacks[stack as usize].location as usize].kind == "kernel" {
@@ -232,13 +264,20 @@ impl Entries<'_> {
         let mut called = called.filter_map(|location| evidence.function_at(location));
         Some(called.all(|function| {
             let frame = evidence.frame(function);
-            runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame) || walking.contains(&function)
+            runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame) || reading.contains(&function)
         }))
     }
 }
 
+/// The hot functions of the program that only read: they compare items, or tell something of one, and store nothing.
+pub(crate) fn readers(evidence: &Evidence<'_>) -> HashSet<u32> {
+    let bodies = evidence.recording.tables.bodies.iter();
+    let reads = bodies.filter(|body| ["walks", "reads"].contains(&body.work.as_str()));
+    reads.filter_map(|body| evidence.function_at(body.location)).collect()
+}
+
 /// How many entries went through what one before them went through.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Repeats {
     pub repeated: usize,
     /// Of so many that had one before them.

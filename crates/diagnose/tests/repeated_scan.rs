@@ -48,6 +48,13 @@ struct Walked {
     counted: (u64, u64),
     /// Reads of the process.
     reads: u64,
+    /// CPU time from one entry to the next, ns, in each burst; not known where there are none.
+    each_ns: &'static [u64],
+    /// The same where it is not given for each burst; what part of it the thread is on a CPU.
+    usual_ns: u64,
+    on_cpu: f64,
+    /// What the code of `find` does as a whole.
+    body: &'static str,
 }
 
 impl Default for Walked {
@@ -63,6 +70,10 @@ impl Default for Walked {
             linked: 0,
             counted: (10, 2_000),
             reads: 0,
+            each_ns: &[],
+            usual_ns: 10_000,
+            on_cpu: 1.0,
+            body: "calculates",
         }
     }
 }
@@ -137,6 +148,7 @@ fn recording(walked: &Walked) -> Recording {
         work: walked.work.into(),
     };
     tables.loops.push(one);
+    tables.bodies.push(Body { location: SEARCH + 6, work: walked.body.into() });
     let loop_number = walked.in_loop.then_some(0);
     tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides: walked.strides.clone() });
     let mut run = Run::new(tables);
@@ -146,24 +158,29 @@ fn recording(walked: &Walked) -> Recording {
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
-    for burst in 0..BURSTS {
+    let bursts = BURSTS.max(walked.each_ns.len() as u64);
+    for burst in 0..bursts {
         let start_ns = (burst + 1) * 100_000_000;
         let each = walked.entries / BURSTS;
+        let each_ns = walked.each_ns.get(burst as usize).copied().unwrap_or(walked.usual_ns);
+        // In the middle of such a burst another thread has the CPU for a while.
+        let pause = if walked.each_ns.is_empty() { 0 } else { 3_000_000 };
+        let at = |n: u64| start_ns + n * each_ns + if 2 * n > each { pause } else { 0 };
         for n in 0..each {
             let (addresses, contents, length) = (walked.entry)(n);
-            let time_ns = start_ns + n * 10_000;
+            let time_ns = at(n);
             tables.beginnings.push(Beginning {
                 walk: 0,
                 time_ns,
                 thread: Some(0),
-                cpu_ns: 0,
+                cpu_ns: (n as f64 * each_ns as f64 * walked.on_cpu) as u64,
                 addresses,
                 contents,
                 linked: walked.linked,
                 length,
             });
         }
-        let end_ns = start_ns + each * 10_000;
+        let end_ns = at(each);
         tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries: each, rounds: None });
         let (entries, rounds) = walked.counted;
         let counted =
@@ -209,6 +226,30 @@ fn silent(walked: Walked) {
 }
 
 #[test]
+fn searches_that_take_ever_longer_are_work_that_grows() {
+    let cause = |each_ns| only(Walked { each_ns, ..Walked::default() }).cause.slug();
+    let finding = only(Walked { each_ns: &[10_000, 14_000, 13_000, 19_000, 20_000], ..Walked::default() });
+    assert_eq!((finding.cause.slug(), finding.confidence), ("superlinear-work", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "find");
+    assert!(
+        finding.explanation.join(" ").contains("takes 10 µs at first and 20 µs at the end"),
+        "{finding:#?}"
+    );
+    // All in order, but for neighbours, or the second half above the first.
+    for each_ns in [
+        &[10_000, 14_000, 17_000, 25_000][..],
+        &[10_000, 19_000, 18_000, 25_000],
+        &[10_000, 9_000, 26_000, 25_500],
+    ] {
+        assert_eq!(cause(each_ns), "superlinear-work", "{each_ns:?}");
+    }
+    // Less than twice, too few, out of order, and over and over again.
+    assert_eq!(cause(&[10_000, 14_000, 13_000, 19_000, 19_900]), "repeated-scan");
+    assert_eq!(cause(&[10_000, 19_000, 13_000, 18_000, 20_000, 17_000, 30_000]), "repeated-scan");
+    assert_eq!(cause(&[10_000, 20_000, 30_000, 10_000, 20_000, 30_000]), "repeated-scan");
+}
+
+#[test]
 fn a_search_that_begins_at_the_same_place_each_time_is_certain_and_reported_at_its_line() {
     let finding = only(Walked::default());
     assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Certain));
@@ -218,6 +259,55 @@ fn a_search_that_begins_at_the_same_place_each_time_is_certain_and_reported_at_i
     assert!(said.ends_with("each goes through about 200 items"), "{said}");
     // 200 items of 4 ns each, of which a look into an index takes 100 ns: seven eighths of 0.8 s.
     assert!((0.69e9..0.71e9).contains(&(finding.cost.gain() as f64)), "{:?}", finding.cost);
+}
+
+/// A function that only reads, is given a text and a position in it, and takes long.
+fn counting() -> Walked {
+    Walked {
+        time: vec![(SEARCH, 0.9), (PARSE, 0.1)],
+        in_loop: false,
+        body: "reads",
+        usual_ns: 21_000,
+        entry: |n| (vec![LIST, n, 7 * n], vec![77, 0, 0], 0),
+        ..Walked::default()
+    }
+}
+
+#[test]
+fn a_function_that_only_reads_the_same_data_for_long_each_time_is_likely() {
+    let finding = only(counting());
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "find");
+    let said = &finding.explanation[0];
+    assert!(said.starts_with("56 of 56 searches") && said.ends_with("each takes about 21 µs"), "{said}");
+    // All of it could be kept.
+    assert!((0.88e9..0.91e9).contains(&(finding.cost.gain() as f64)), "{:?}", finding.cost);
+    only(Walked { body: "walks", ..counting() });
+}
+
+#[test]
+fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
+    silent(Walked { usual_ns: 19_000, ..counting() });
+    silent(Walked { body: "calculates", ..counting() });
+    silent(Walked { body: "moves", ..counting() });
+    // Another text, another content, or a text beside the same pattern.
+    silent(Walked { entry: |n| (vec![LIST + 64 * n, 0], vec![77, 0], 0), ..counting() });
+    silent(Walked { entry: |n| (vec![LIST, 0], vec![77 + n, 0], 0), ..counting() });
+    silent(Walked { entry: |n| (vec![LIST, LIST + 4096 + n], vec![77, 5 + n], 0), ..counting() });
+    // Most are given the same; one in eight is not.
+    only(Walked { entries: 256, entry: |n| (vec![LIST + n / 62, n], vec![77, 0], 0), ..counting() });
+    silent(Walked {
+        entries: 256,
+        entry: |n| (vec![LIST + if n % 8 == 0 { n } else { 0 }, n], vec![77, 0], 0),
+        ..counting()
+    });
+    // The very same question each time: something that is not seen here must have changed.
+    silent(Walked { entry: |_| (vec![LIST, 7], vec![77, 0], 0), ..counting() });
+    // It waits, or something else takes the time between the calls.
+    silent(Walked { on_cpu: 0.4, ..counting() });
+    silent(Walked { time: vec![(SEARCH, 0.6), (PARSE, 0.4)], ..counting() });
+    // Reads may fill the text anew.
+    silent(Walked { reads: 40_000, ..counting() });
 }
 
 #[test]

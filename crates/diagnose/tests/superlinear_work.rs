@@ -11,6 +11,7 @@ use common::about;
 use sampled::{MS, Run};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding, Findings};
+use slowpath_recording::about::Counter;
 use slowpath_recording::tables::*;
 use slowpath_recording::{Recording, Tables};
 use std::path::PathBuf;
@@ -39,6 +40,11 @@ struct Model {
     leaf_share: f64,
     /// Share of the run in which `grow` is counted, from its start on.
     counted: f64,
+    /// Rounds of the loop in `grow` that were counted in its k-th call, and of a loop around it.
+    loop_rounds: Option<fn(f64) -> f64>,
+    around: Option<fn(f64) -> f64>,
+    /// `load` is counted, and entered again after so many rounds: k is counted from there.
+    anew: Option<u32>,
 }
 
 impl Default for Model {
@@ -53,7 +59,41 @@ impl Default for Model {
             leaf_in_kernel: false,
             leaf_share: 0.8,
             counted: 1.0,
+            loop_rounds: None,
+            around: None,
+            anew: None,
         }
+    }
+}
+
+/// Bursts in which the rounds of a loop of `grow` were counted, in so many of its calls.
+const BURSTS: u32 = 6;
+/// Entries of the loop in each.
+const ENTRIES: u64 = 30;
+
+/// A loop of `grow`, the first around the second; none is left out.
+fn loops_of_grow(tables: &mut Tables, model: &Model) {
+    for (number, rounds) in [(0, model.around), (1, model.loop_rounds)] {
+        let (loop_number, strides) = (Some(number), Vec::new());
+        tables.walks.push(Walk { walk: number, process: 0, location: GROW, loop_number, strides });
+        let Some(rounds) = rounds else { continue };
+        let entries: Vec<u64> =
+            tables.calls.iter().filter(|row| row.probe == 0).map(|row| row.time_ns).collect();
+        for burst in 1..=BURSTS {
+            let k = (model.rounds * burst / BURSTS - 1).max(1);
+            let end_ns = entries[k as usize];
+            tables.walk_bursts.push(WalkBurst {
+                walk: number,
+                start_ns: end_ns - 1,
+                end_ns,
+                entries: ENTRIES,
+                rounds: Some((rounds(f64::from(k)) * ENTRIES as f64) as u64),
+            });
+        }
+    }
+    for (number, parent) in [(0, None), (1, Some(0))] {
+        let (ranges, work) = (vec![0, 0x10], "walks".to_owned());
+        tables.loops.push(Loop { loop_number: number, location: GROW, parent, ranges, work });
     }
 }
 
@@ -103,8 +143,9 @@ fn recording(model: &Model) -> Recording {
     let n = f64::from(model.rounds);
     let mut leaves = 0;
     for round in 1..=model.rounds {
-        let k = f64::from(round);
-        if model.count_load {
+        let every = model.anew.unwrap_or(u32::MAX);
+        let k = f64::from((round - 1) % every + 1);
+        if model.count_load || model.anew.is_some() && (round - 1) % every == 0 {
             run.call(2, u64::from(round), None);
         }
         run.spend((model.parse_ns)(k, n), PARSE);
@@ -122,6 +163,9 @@ fn recording(model: &Model) -> Recording {
     let mut tables = run.tables;
     let until = (end_ns as f64 * model.counted) as u64;
     tables.calls.retain(|call| call.probe != 0 || call.time_ns <= until);
+    if model.loop_rounds.is_some() {
+        loops_of_grow(&mut tables, model);
+    }
     let hits = tables.calls.iter().filter(|call| call.probe == 0).count() as u64;
     tables.windows.push(Window { probe: 0, start_ns: 0, end_ns: until, hits, reason: "budget".into() });
     let mut window = |probe, hits| {
@@ -132,6 +176,9 @@ fn recording(model: &Model) -> Recording {
     }
     if model.count_load {
         window(2, u64::from(model.rounds));
+    }
+    if let Some(every) = model.anew {
+        window(2, u64::from(model.rounds.div_ceil(every)));
     }
     sampled::one_thread(&mut tables, end_ns);
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
@@ -172,6 +219,14 @@ fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
     assert!(finding.share > 0.9 && finding.cost.gain() < finding.cost.amount(), "{finding:#?}");
     let path: Vec<&str> = finding.place.path.iter().map(|frame| frame.function.as_str()).collect();
     assert_eq!(path, ["main", "load", "grow"]);
+}
+
+#[test]
+fn what_breakpoints_counted_is_at_most_likely() {
+    let mut recording = recording(&Model { leaf_calls: Some(|k| 2 * k as u64), ..Model::default() });
+    (recording.about.counter, recording.about.hit_ns) = (Some(Counter::Breakpoints), Some(7_000));
+    let finding = only(diagnose(&recording));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("grow", Confidence::Likely));
 }
 
 #[test]
@@ -297,6 +352,84 @@ fn growth_that_leaves_a_cache_goes_on_and_a_cache_that_overflows_is_none() {
 #[test]
 fn logarithmic_growth_is_silent() {
     silent(Model { grow_ns: |k, _| 5.0 * MS * (1.0 + k).ln(), ..Model::default() });
+}
+
+#[test]
+fn growth_that_starts_over_is_reported_with_the_function_it_starts_over_with() {
+    let model = |rounds, every| Model { rounds, anew: Some(every), ..Model::default() };
+    let finding = only(diagnosed(model(600, 100)));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("grow", Confidence::Certain));
+    let said = finding.explanation.join("\n");
+    assert!(said.contains("it starts over with each call of load; 6 of them were compared"), "{said}");
+    assert!(said.contains("the other work in load does not grow"), "{said}");
+    assert_eq!(finding.calls.map(|calls| calls.count), Some(600));
+    // Half of the cost of the last call of each is what goes on average, but for the first ones.
+    let share = finding.cost.gain() as f64 / finding.cost.amount() as f64;
+    assert!((0.9..1.0).contains(&share), "{share}");
+    // Of a document that is too short to be compared nothing is promised: 50 of 650 calls, 4 % of the time.
+    let mixed = only(diagnosed(model(650, 100)));
+    let of_mixed = mixed.cost.gain() as f64 / mixed.cost.amount() as f64;
+    assert!((0.94..0.98).contains(&(of_mixed / share)), "{of_mixed} {share}");
+    // With counts of a callee it grows as a square, from each start.
+    let counted = Model { leaf_calls: Some(|k| 2 * k as u64), ..model(600, 100) };
+    assert!(only(diagnosed(counted)).explanation.join(" ").contains("makes 2.0·k calls to leaf"));
+    // It must start over three times, with fifty calls each.
+    only(diagnosed(model(300, 100)));
+    silent(model(200, 100));
+    silent(model(45 * 8, 45));
+    only(diagnosed(model(55 * 8, 55)));
+    // What is cheap or dear from the first call on.
+    silent(Model { grow_ns: |_, _| 10.0 * MS, ..model(600, 100) });
+    silent(Model { grow_ns: |k, _| MS * if k < 40.0 { 5.0 } else { 20.0 }, ..model(600, 100) });
+    // Each document's items get bigger.
+    silent(Model { parse_ns: |k, _| 0.05 * MS * k, ..model(600, 100) });
+    // The same of so many documents that what is done before the first call of each could be compared.
+    silent(Model { parse_ns: |k, _| 0.05 * MS * k, ..model(4_000, 100) });
+    // … and where a document is opened first, which takes as long as half of it.
+    silent(Model { parse_ns: |k, _| if k == 1.0 { 200.0 * MS } else { 0.05 * MS * k }, ..model(600, 100) });
+}
+
+#[test]
+fn a_call_that_goes_through_as_much_as_before_is_slowed_down_by_something_else() {
+    let model = |loop_rounds, around| Model {
+        leaf_share: 0.0,
+        loop_rounds: Some(loop_rounds),
+        around,
+        ..Model::default()
+    };
+    let one: fn(f64) -> f64 = |_| 1.0;
+    // The way down a tree gets a little longer; what is between the halves of the bursts costs 2.7 times as much.
+    silent(model(|k| 10.0 + k / 50.0, Some(one)));
+    silent(model(|k| 10.0 + k / 14.0, Some(one)));
+    only(diagnosed(model(|k| 10.0 + k / 7.0, Some(one))));
+    only(diagnosed(model(|k| k, Some(one))));
+    // What is inside is as long as before, and gone through more often.
+    only(diagnosed(model(|_| 10.0, Some(|k| k))));
+    silent(model(|_| 10.0, Some(|_| 100.0)));
+    // How often was not counted: nothing is known.
+    only(diagnosed(model(|_| 10.0, None)));
+    // The calls of a callee are counted, and grow.
+    only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..model(|_| 10.0, Some(one)) }));
+}
+
+#[test]
+fn counts_show_growth_where_the_machine_was_slow_at_times() {
+    // Half as fast in two stretches.
+    let noisy = |k: f64, n: f64| {
+        let slow = (0.2..0.3).contains(&(k / n)) || (0.45..0.55).contains(&(k / n));
+        0.2 * MS * k * if slow { 2.2 } else { 1.0 }
+    };
+    let model = |leaf_calls, leaf_share| Model { grow_ns: noisy, leaf_calls, leaf_share, ..Model::default() };
+    let calls: Option<fn(f64) -> u64> = Some(|k| 2 * k as u64);
+    assert_eq!(only(diagnosed(model(calls, 0.8))).place.frame.function, "grow");
+    // It gets so slow that the cost seems to grow with the third power.
+    let ever_slower = |k: f64, n: f64| 0.2 * MS * k * (k / n).powi(2);
+    only(diagnosed(Model { grow_ns: ever_slower, ..model(calls, 0.8) }));
+    silent(Model { grow_ns: ever_slower, ..model(None, 0.8) });
+    // What is counted must be most of the work, and must grow.
+    silent(model(calls, 0.5));
+    silent(model(Some(|_| 10), 0.8));
+    silent(model(None, 0.8));
 }
 
 #[test]

@@ -131,6 +131,27 @@ fn sleeps_shorter_than_a_wait_of_their_own_are_told_in_both_modes() {
 }
 
 #[test]
+fn a_file_that_was_found_is_opened_and_its_size_asked_which_is_no_second_look() {
+    const LOOK: u32 = 262;
+    let gain = |asked: bool| {
+        let mut traced = Traced::new(Mode::Each);
+        for number in 0..12 {
+            let path = format!("/tmp/result{number}");
+            let (name, opened) = (traced.file(&path, "path", 0), traced.file(&path, "file", 1));
+            traced.call(LOOK, Some(name), -2, 5 * US);
+            traced.sleep(NANOSLEEP, None, 0, 100 * MS);
+            traced.call(LOOK, Some(name), 0, 5 * US);
+            traced.call(OPEN, Some(opened), 3, 5 * US);
+            for _ in 0..2 * u32::from(asked) {
+                traced.call(LOOK, Some(opened), 0, US);
+            }
+        }
+        only(&traced.recording(10 * MS), "waiting").cost.gain()
+    };
+    assert_eq!([gain(false), gain(true)], [600 * MS, 600 * MS]);
+}
+
+#[test]
 fn one_long_wait_however_often_it_looks_is_silent() {
     silent(&polling(1, 500, 10 * MS, 0));
 }
@@ -372,10 +393,15 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
     );
     only(&chatty(5, 2, 8, 42 * MS, 0), "waiting");
     silent(&chatty(4, 2, 8, 42 * MS, 0));
-    silent(&chatty(20, 1, 8, 42 * MS, 0));
-    silent(&chatty(20, 2, 1_500, 42 * MS, 0));
-    silent(&chatty(20, 2, 8, 30 * MS, 0));
-    silent(&chatty(20, 2, 8, 60 * MS, 0));
+    for otherwise in [
+        chatty(20, 1, 8, 42 * MS, 0),
+        chatty(20, 2, 1_500, 42 * MS, 0),
+        chatty(20, 2, 8, 30 * MS, 0),
+        chatty(20, 2, 8, 60 * MS, 0),
+    ] {
+        // Questions with slow answers, and no delayed acknowledgements.
+        only(&otherwise, "round-trip-per-operation");
+    }
     silent(&chatty(20, 2, 8, 42 * MS, 8_000));
     only(&chatty(20, 2, 8, 42 * MS, 7_000), "waiting");
 }

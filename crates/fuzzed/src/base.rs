@@ -1,9 +1,18 @@
 //! Recordings to start from: small ones of every kind, in which each cause is found. What is made wild from there still goes deep
 //! into what is concluded, as bytes of chance would not.
+//!
+//! - `calls` — those whose causes show in system calls.
+//! - this file — those whose causes show in samples and in counted calls.
+
+mod calls;
 
 use crate::common::about;
 use crate::sampled::{self, MS as MS_F, Run};
-use crate::traced::{MS, Mode, OTHER, Traced, US};
+use crate::traced::{MS, Mode};
+use calls::{
+    asking, chatty, children, churning, contending, exchanging, polling, reading, small, spinning, syncing,
+    unanswered,
+};
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
 use std::sync::OnceLock;
@@ -15,12 +24,23 @@ pub(crate) type Base = (About, Tables);
 pub(crate) fn all() -> &'static [Base] {
     static ALL: OnceLock<Vec<Base>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut all =
-            vec![(about(1), Tables::default()), growing(), in_rounds(), searching(), in_slices(), unnamed()];
+        let mut all = vec![
+            (about(1), Tables::default()),
+            growing(),
+            in_rounds(),
+            searching(),
+            preparing(),
+            unoptimized(),
+            in_slices(),
+            unnamed(),
+        ];
         for mode in [Mode::Each, Mode::AddedUp] {
             all.extend([reading(mode), asking(mode), small(mode), polling(mode)].map(apart));
         }
-        all.extend([syncing(), unanswered(), chatty(), children()].map(apart));
+        all.extend(
+            [churning(), syncing(), unanswered(), chatty(), children(), contending(), spinning()].map(apart),
+        );
+        all.extend([exchanging(1), exchanging(200)].map(apart));
         all
     })
 }
@@ -90,6 +110,35 @@ fn in_rounds() -> Base {
     sampled_to_the_end(run, &[(0, 120)])
 }
 
+/// `main` calls `regcomp` with the same expression again and again, and `SSL_CTX_new`.
+fn preparing() -> Base {
+    let (main, compile, context) = (0, 1, 2);
+    let mut tables = functions(&["main", "regcomp", "SSL_CTX_new"]);
+    for stack in [main, compile, context] {
+        tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
+    }
+    for (walk, location, inputs) in [(0, compile, 2), (1, context, 1)] {
+        tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides: vec![0] });
+        for call in 0..40u64 {
+            tables.beginnings.push(Beginning {
+                walk,
+                time_ns: u64::from(walk) * 100_000_000 + call * 10_000,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: vec![0],
+                contents: vec![1 + call % inputs],
+                linked: 0,
+                length: 0,
+            });
+        }
+    }
+    let mut run = Run::new(tables);
+    for stack in [compile, context, main] {
+        run.spend(200.0 * MS_F, stack);
+    }
+    sampled_to_the_end(run, &[])
+}
+
 /// `main` calls `find`, whose loop searches one list again and again, `strlen` of one text and `memmove` by one item.
 fn searching() -> Base {
     let (main, find, strlen, memmove) = (0, 1, 2, 3);
@@ -137,6 +186,21 @@ fn searching() -> Base {
     for stack in [find, strlen, memmove] {
         run.spend(200.0 * MS_F, stack);
     }
+    sampled_to_the_end(run, &[])
+}
+
+/// `main` and `work` were built without optimisation.
+fn unoptimized() -> Base {
+    let mut tables = functions(&["main", "work"]);
+    for stack in [0, 1] {
+        tables.stacks.push(Stack { stack, parent: (stack == 1).then_some(0), location: stack });
+        let (known_by, compiler) =
+            (["compiler", "code"][stack as usize].to_owned(), "GNU C17 12.2.0".to_owned());
+        tables.builds.push(Built { function: stack, optimized: false, known_by, compiler });
+    }
+    let mut run = Run::new(tables);
+    run.spend(100.0 * MS_F, 0);
+    run.spend(400.0 * MS_F, 1);
     sampled_to_the_end(run, &[])
 }
 
@@ -232,135 +296,6 @@ fn unnamed() -> Base {
     let mut run = Run::new(tables);
     (0..7).for_each(|stack| run.spend(3.0 * MS_F, stack));
     sampled_to_the_end(run, &[])
-}
-
-/// One file read again and again, and another opened again for each write.
-fn reading(mode: Mode) -> Recording {
-    let mut traced = Traced::new(mode);
-    let (settings, log) =
-        (traced.file("/etc/settings", "file", 2_000), traced.file("/var/log/it", "file", 10));
-    for _ in 0..120 {
-        traced.call(257, Some(settings), 3, 100 * US);
-        traced.call(0, Some(settings), 2_000, 100 * US);
-        traced.call(3, Some(settings), 0, 100 * US);
-        traced.call(257, Some(log), 4, 100 * US).argument = 0o2101;
-        traced.call(1, Some(log), 20, 10 * US);
-        traced.call(3, Some(log), 0, 100 * US);
-    }
-    traced.recording(60 * MS)
-}
-
-/// Paths that are asked for, some of which are there.
-fn asking(mode: Mode) -> Recording {
-    let mut traced = Traced::new(mode);
-    let there = traced.file("/etc/localtime", "path", 0);
-    let missing: Vec<u32> =
-        (0..4).map(|at| traced.file(&format!("/usr/lib/{at}/module"), "path", 0)).collect();
-    for _ in 0..120 {
-        traced.call(4, Some(there), 0, 100 * US);
-        for path in &missing {
-            traced.call(257, Some(*path), -2, 50 * US);
-        }
-    }
-    traced.recording(40 * MS)
-}
-
-/// Bytes moved a few at a time.
-fn small(mode: Mode) -> Recording {
-    let mut traced = Traced::new(mode);
-    let (file, pipe) = (traced.file("/tmp/out", "file", 0), traced.file("", "pipe", 0));
-    for _ in 0..20 {
-        traced.call(1, Some(file), 10, 500 * US);
-        traced.call(0, Some(pipe), 1, 500 * US);
-        traced.call(8, Some(file), 0, US);
-    }
-    for row in &mut traced.tables.syscalls {
-        if row.number != 8 {
-            row.count = 100;
-            row.bytes *= 100;
-        }
-    }
-    traced.recording(25 * MS)
-}
-
-/// Sleeps between looks that find nothing.
-fn polling(mode: Mode) -> Recording {
-    let mut traced = Traced::new(mode);
-    let socket = traced.file("", "socket", 0);
-    for _ in 0..40 {
-        traced.call(45, Some(socket), -11, 5 * US);
-        traced.sleep(230, None, 0, 10 * MS);
-        traced.call(45, Some(socket), 100, 5 * US);
-    }
-    traced.compute(OTHER, 10 * MS);
-    traced.recording(20 * MS)
-}
-
-fn syncing() -> Recording {
-    let mut traced = Traced::new(Mode::Each);
-    let file = traced.file("/var/log/journal", "file", 0);
-    for _ in 0..40 {
-        traced.call(1, Some(file), 200, 10 * US);
-        traced.sleep(74, Some(file), 0, 3 * MS);
-    }
-    traced.recording(10 * MS)
-}
-
-fn unanswered() -> Recording {
-    let mut traced = Traced::new(Mode::Each);
-    let address = traced.file("192.0.2.1:53", "address", 0);
-    let socket = traced.file("", "socket", 0);
-    for _ in 0..4 {
-        traced.call(42, Some(address), 0, 5 * US);
-        traced.call(44, Some(socket), 30, 5 * US);
-        traced.sleep(7, None, 0, 5_000 * MS);
-    }
-    traced.recording(10 * MS)
-}
-
-fn chatty() -> Recording {
-    let mut traced = Traced::new(Mode::Each);
-    let socket = traced.file("", "socket", 0);
-    for _ in 0..20 {
-        traced.call(1, Some(socket), 8, 5 * US);
-        traced.call(1, Some(socket), 8, 5 * US);
-        traced.sleep(0, Some(socket), 10, 42 * MS);
-    }
-    traced.recording(10 * MS)
-}
-
-/// A process for each operation, which asks a helper over a socket.
-fn children() -> Recording {
-    let mut traced = Traced::new(Mode::Each);
-    let settings = traced.file("/etc/sign.conf", "file", 100);
-    let address = traced.file("unix:/run/agent", "address", 0);
-    let helper = traced.process(Some(0), "/usr/bin/agent", 7 * MS);
-    for number in 0..14 {
-        let from = traced.now;
-        let child = traced.process(Some(0), "/usr/bin/sign", 4 * MS);
-        traced.call(56, None, i64::from(child) + 100, 50 * US).time_ns = from;
-        traced.call(257, Some(settings), 3, 10 * US).thread = child;
-        let socket = traced.file("", "socket", 0);
-        traced.call(42, Some(address), 0, 5 * US).thread = child;
-        traced.sleep(0, Some(socket), 10, 2 * MS).thread = child;
-        let (thread, number_of_call, waker) = (child, 0, Some(helper));
-        traced.tables.waits.push(Wait {
-            time_ns: from + MS,
-            duration_ns: 2 * MS,
-            thread,
-            number: number_of_call,
-            file: Some(socket),
-            stack: None,
-            waker,
-            waker_stack: Some(OTHER),
-        });
-        traced.now = from + 8 * MS;
-        let input = traced.file(&format!("/data/{number}"), "file", 100);
-        traced.call(257, Some(input), 3, 10 * US).thread = child;
-        traced.now = from + 10 * MS;
-        traced.tables.processes[child as usize].end_ns = Some(traced.now);
-    }
-    traced.recording(80 * MS)
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub fn elf(data: &[u8]) {
         for svma in addresses {
             let frames = symbols.lookup(svma);
             assert!(frames.len() <= 257 && frames.iter().all(|frame| frame.name.len() < 100_000));
-            let _ = symbols.producer(svma);
+            let _ = (symbols.producer(svma), symbols.build(svma));
         }
         let _ = (symbols.has_symbols(), symbols.left_out());
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Major version of the format: another one is refused. Minor: columns and fields were only added.
 pub const MAJOR: u32 = 1;
 /// See [`MAJOR`].
-pub const MINOR: u32 = 3;
+pub const MINOR: u32 = 6;
 
 /// The format's version, as in `about.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +35,21 @@ pub enum State {
 pub enum Tracer {
     /// BPF at entry and return of every system call.
     Bpf,
-    /// ptrace with a seccomp filter: only some of the calls, and their times are estimates.
+    /// ptrace: only some of the calls, and their times are estimates, where [`About::in_windows`] their counts too.
     Ptrace,
+    /// One that this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// How calls were counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counter {
+    /// BPF programs on uprobes.
+    Bpf,
+    /// Hardware breakpoints, at most four at a time in a process: a hit costs the program some µs.
+    Breakpoints,
     /// One that this version does not know.
     #[serde(other)]
     Other,
@@ -102,6 +115,13 @@ pub struct About {
     /// How system calls were traced; none if they were not, and before minor version 3.
     #[serde(default)]
     pub tracer: Option<Tracer>,
+    /// How calls were counted; none if they were not, and before minor version 4, when it was BPF.
+    #[serde(default)]
+    pub counter: Option<Counter>,
+    /// CPU time of the program that one hit of a breakpoint takes, measured on this machine, ns; none where calls were counted in
+    /// another way, or not at all.
+    #[serde(default)]
+    pub hit_ns: Option<u64>,
     /// What could not be recorded and why: a sentence each, with a remedy.
     pub degraded: Vec<String>,
     /// What was lost, counted by kind.
@@ -114,12 +134,25 @@ pub struct About {
     /// Elapsed time that a tracer by ptrace kept threads stopped, estimated from what one stop takes, ns; of all threads.
     #[serde(default)]
     pub tracing_wall_ns: u64,
+    /// Share (0 to 1) of the threads' CPU time in which system calls were traced. Below 1 their rows stand for the rest too, and their
+    /// counts are estimates.
+    #[serde(default = "all")]
+    pub traced_share: f64,
     /// Instructions of all processes, counted under valgrind; none in an ordinary recording.
     #[serde(default)]
     pub instructions: Option<u64>,
 }
 
+fn all() -> f64 {
+    1.0
+}
+
 impl About {
+    /// Whether the counts of system calls are estimates: they were traced in windows.
+    pub fn in_windows(&self) -> bool {
+        self.traced_share < 1.0
+    }
+
     /// Whether system calls were traced by ptrace. Recordings before minor version 3 say so only in how the collector ran.
     pub fn by_ptrace(&self) -> bool {
         let described = || self.collectors.iter().any(|collector| collector.how.starts_with(PTRACE_BEFORE_3));

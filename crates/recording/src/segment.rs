@@ -116,12 +116,16 @@ fn decode<R: Row>(
     let too_large = || format!("it would take more than {} MiB of memory, too much for its size", most >> 20);
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| error.to_string())?;
     let metadata = builder.metadata();
-    let encoded: u64 = metadata
-        .row_groups()
-        .iter()
-        .flat_map(|group| group.columns())
+    let columns = || metadata.row_groups().iter().flat_map(|group| group.columns());
+    let encoded: u64 = columns()
         .map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(u64::MAX))
         .fold(0, u64::saturating_add);
+    // The reader takes for granted that no place or length is negative.
+    if columns().any(|column| {
+        column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.compressed_size()) < 0
+    }) {
+        return Err("a column of it has a negative place or length".to_owned());
+    }
     let count = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(u64::MAX);
     if encoded > most || count.saturating_mul(size_of::<R>() as u64) > most {
         return Err(too_large());
@@ -151,4 +155,51 @@ fn memory<R: Row>(batch: &RecordBatch) -> u64 {
 /// What an entry of a table's folder is allowed to be.
 pub(crate) fn is_segment(entry: &slowpath_files::Entry) -> bool {
     entry.kind == Kind::File && number(&entry.name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Thread;
+    use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData};
+    use std::io::{Read, Seek, SeekFrom};
+
+    /// A segment's bytes, with its first column said to begin at `offset`.
+    fn beginning_at(offset: i64) -> Vec<u8> {
+        let (thread, process, tid, name) = (0, 0, 1, "program".to_owned());
+        let row = Thread { thread, process, tid, name, start_ns: 0, end_ns: None, cpu_ns: None };
+        let mut file = encode(tempfile::tempfile().expect("a file"), &[row]).expect("a segment");
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).expect("its bytes");
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).expect("its end");
+        let group = metadata.row_group(0);
+        let mut columns = group.columns().to_vec();
+        let first = columns[0].clone().into_builder();
+        columns[0] =
+            first.set_dictionary_page_offset(None).set_data_page_offset(offset).build().expect("a column");
+        let group: RowGroupMetaData =
+            group.clone().into_builder().set_column_metadata(columns).build().expect("a group");
+        let changed = ParquetMetaData::new(metadata.file_metadata().clone(), vec![group]);
+        ParquetMetaDataWriter::new(&mut bytes, &changed).finish().expect("another end");
+        bytes
+    }
+
+    #[test]
+    fn a_column_that_begins_before_the_file_is_damage() {
+        let read = |offset| {
+            let dir = tempfile::tempdir().expect("a folder");
+            let table = dir.path().join(Thread::TABLE);
+            std::fs::create_dir(&table).expect("a table");
+            std::fs::write(table.join("000001.parquet"), beginning_at(offset)).expect("a segment");
+            let (mut budget, mut damaged) = (u64::MAX, Vec::new());
+            let folder = Folder::open(dir.path()).expect("it opens");
+            let rows: Vec<Thread> = read_all(&folder, &mut budget, &mut damaged);
+            (rows.len(), damaged)
+        };
+        let (rows, damaged) = read(4);
+        assert_eq!((rows, damaged), (1, Vec::new()), "the first page stands behind the magic number");
+        let (rows, damaged) = read(-4);
+        assert_eq!(rows, 0);
+        assert!(damaged.len() == 1 && damaged[0].contains("negative place"), "{damaged:?}");
+    }
 }

@@ -92,6 +92,8 @@ fn bound_about(about: &mut About) {
     about.instructions = about.instructions.map(|instructions| instructions.min(LARGEST_SUM));
     let share = about.sampled_share;
     about.sampled_share = if share.is_finite() { share.max(0.0) } else { 0.0 };
+    let share = about.traced_share;
+    about.traced_share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 1.0 };
 }
 
 /// Puts rows with a number of their own in its order, one each. Returns how many were replaced.
@@ -164,6 +166,7 @@ fn refer(tables: &mut Tables) {
     });
     tables.mappings.retain(|row| process(&row.process) && module(&row.module));
     tables.frames.retain(|row| location(&row.location) && function(&row.function));
+    tables.builds.retain(|row| function(&row.function));
     tables.samples.retain(|row| thread(&row.thread) && row.stack.as_ref().is_none_or(stack));
     tables.windows.retain(|row| probe(&row.probe));
     tables.calls.retain(|row| {

@@ -137,6 +137,8 @@ tables! {
     functions: Function,
     /// See [`Frame`].
     frames: Frame,
+    /// See [`Built`].
+    builds: Built,
     /// See [`Stack`].
     stacks: Stack,
     /// See [`Probe`].

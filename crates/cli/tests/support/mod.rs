@@ -114,3 +114,55 @@ pub fn json(dir: &Path, options: &[&str], command: &[&str]) -> Value {
 pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+/// Runs its arguments with `perf_event_open` and `bpf` refused, as a container's seccomp profile does.
+pub const REFUSER: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        return 99;
+    execv(argv[1], argv + 1);
+    return 98;
+}
+"#;
+
+/// A C program, built.
+pub fn built(dir: &Path, name: &str, source: &str) -> PathBuf {
+    let (file, program) = (dir.join(format!("{name}.c")), dir.join(name));
+    std::fs::write(&file, source).expect("the source is written");
+    let made =
+        Command::new("gcc").args(["-g", "-O1", "-o"]).args([&program, &file]).status().expect("gcc runs");
+    assert!(made.success());
+    program
+}
+
+/// Runs slowpath under `REFUSER`, as `user` if there is one.
+pub fn refused(dir: &Path, user: Option<&str>, options: &[&str], command: &[&str]) -> Output {
+    let refuser = built(dir, "refuser", REFUSER);
+    let mut run = match user {
+        Some(user) => {
+            let mut run = Command::new("setpriv");
+            run.args(["--reuid", user, "--regid", user, "--clear-groups"]).arg(&refuser);
+            run
+        }
+        None => Command::new(&refuser),
+    };
+    run.arg(SLOWPATH).arg("record").arg("--dir").arg(dir.join("recordings")).args(options);
+    // What cargo sets there makes every program look for its libraries in vain.
+    run.env_remove("LD_LIBRARY_PATH");
+    run.arg("--").args(command).stdin(Stdio::null()).output().expect("slowpath runs")
+}

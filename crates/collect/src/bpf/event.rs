@@ -3,6 +3,9 @@
 use crate::counter::origin::ORIGINS;
 use crate::tracer::event::{Finished, StackCopy};
 
+/// The length of what could not be read; as in `bpf/walk.h`.
+const UNREAD: u64 = u64::MAX;
+
 /// One event. Times are ns of CLOCK_MONOTONIC, pids those of our namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -18,21 +21,14 @@ pub(crate) enum Event {
         user_ticks_ns: u64,
         sys_ticks_ns: u64,
         peak_pages: u64,
+        /// The peak is that of the program itself, not also of what its process was before.
+        measured: bool,
         status: i32,
     },
     /// A probe was hit.
     Call { probe: u32, tid: u32, time: u64, count: u64, cpu_ns: u64, under: Vec<(u32, u64)> },
-    /// A walk begins: the address and a hash of what is there (0: not readable) of each of its pointers, 0 for none.
-    Walk {
-        probe: u32,
-        tid: u32,
-        time: u64,
-        cpu_ns: u64,
-        beginnings: [(u64, u64); ORIGINS],
-        /// A bit for each that begins at an item that points to where the one before began.
-        linked: u64,
-        length: u64,
-    },
+    /// A walk begins.
+    Walk(Entered),
     /// A fork, or a new thread where `pid` is the parent. Told by ptrace.
     Fork { pid: u32, parent: u32, tid: u32, time: u64 },
     /// What a process executes now, and in which directory. Told by ptrace.
@@ -45,10 +41,28 @@ pub(crate) enum Event {
     },
     /// What is mapped into a process, as in `/proc/PID/maps`. Reported by ptrace.
     Maps { pid: u32, time: u64, text: String },
+    /// So many stops of a process since the last such event. Reported by ptrace.
+    Stops { pid: u32, time: u64, stops: u64 },
     /// The stack of a place from which system calls are made.
     Stack(StackCopy),
     /// A system call has returned.
     Syscall(Box<Finished>),
+}
+
+/// An entry of a walk: a hot loop or a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entered {
+    pub walk: u32,
+    pub tid: u32,
+    pub time: u64,
+    pub cpu_ns: u64,
+    /// The address and a hash of what is there (0: not readable) of each of its pointers, 0 for none.
+    pub beginnings: [(u64, u64); ORIGINS],
+    /// A bit for each that begins at an item that points to where the one before began.
+    pub linked: u64,
+    pub length: u64,
+    /// What the first leads to, as far as it was read; none if it cannot be.
+    pub text: Option<Vec<u8>>,
 }
 
 impl Event {
@@ -57,10 +71,11 @@ impl Event {
             Event::Exec { time, .. }
             | Event::Exit { time, .. }
             | Event::Call { time, .. }
-            | Event::Walk { time, .. }
+            | Event::Walk(Entered { time, .. })
             | Event::Fork { time, .. }
             | Event::Program { time, .. }
-            | Event::Maps { time, .. } => *time,
+            | Event::Maps { time, .. }
+            | Event::Stops { time, .. } => *time,
             Event::Stack(copy) => copy.time,
             Event::Syscall(call) => call.end,
         }
@@ -92,6 +107,7 @@ impl Event {
                 sys_ticks_ns: u64_at(40)?,
                 peak_pages: u64_at(48)?,
                 status: u32_at(56)? as i32,
+                measured: u32_at(60)? != 0,
             },
             3 => {
                 let mut under = Vec::new();
@@ -117,15 +133,22 @@ impl Event {
                     let at = 40 + number * 16;
                     *beginning = (u64_at(at)?, u64_at(at + 8)?);
                 }
-                Event::Walk {
-                    probe: u32_at(4)?,
+                let length = u64_at(48 + ORIGINS * 16)?;
+                let text = bytes.get(56 + ORIGINS * 16..).unwrap_or_default();
+                let (length, text) = match length {
+                    UNREAD => (0, None),
+                    _ => (length, Some(text[..text.len().min(length as usize)].to_vec())),
+                };
+                Event::Walk(Entered {
+                    walk: u32_at(4)?,
                     tid: u32_at(12)?,
                     time: u64_at(16)?,
                     cpu_ns: u64_at(32)?,
                     beginnings,
                     linked: u64_at(40 + ORIGINS * 16)?,
-                    length: u64_at(48 + ORIGINS * 16)?,
-                }
+                    length,
+                    text,
+                })
             }
             _ => return None,
         })

@@ -216,6 +216,10 @@ pub(crate) struct ProbeTables {
     pub totals: Totals,
 }
 
+/// Up to a zero byte, and all that can be read; as in `bpf/walk.h`.
+pub(crate) const TEXT_TO_ZERO: u32 = 1;
+pub(crate) const TEXT_AS_IT_IS: u32 = 2;
+
 /// What a probe does when it is hit; `struct slot` of the BPF object.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -231,7 +235,7 @@ pub(crate) struct Slot {
     /// At so many hits the probe counts no more.
     pub stop_at: u64,
     pub origins_used: u32,
-    /// Whether the first may lead to a text, whose length is wanted.
+    /// How what the first leads to is read: 0 for not at all, [`TEXT_TO_ZERO`] or [`TEXT_AS_IT_IS`].
     pub texts: u32,
     pub origins: [SlotOrigin; ORIGINS],
     /// Kept by the object: where the walk before began.

@@ -2,39 +2,48 @@
 //!
 //! - `choose` — which functions, from samples.
 //! - `place` — at which instruction.
+//! - `input` — what a function that is meant to be called once for its input is given.
 //! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
 //! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
 //! - `values` — what registers and stack slots hold, in terms of what they held before.
-//! - `uprobe` — one probe in one process.
+//! - `hits` — what counts: `uprobe`, one probe in one process with BPF, or `breakpoint`, without.
+//! - `turns` — who stands where only a few can at a time.
 //!
 //! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
 //! within milliseconds. A probe starts on trial. One that is hit too often is closed, and stands again in short windows
 //! over the whole run; one that is hit seldom reports every entry; one between is only counted, and its count read every
 //! few milliseconds. All probes together may take [`BUDGET`] of the time.
 
+pub(crate) mod breakpoint;
 pub(crate) mod choose;
+mod hits;
+pub(crate) mod input;
 pub(crate) mod loops;
 pub(crate) mod origin;
 pub(crate) mod place;
 mod standing;
 mod survey;
+mod turns;
 mod uprobe;
 mod values;
 pub(crate) mod walk;
 
-use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, ProbeTables, SLOTS, Slot};
+use crate::bpf::event::Event;
+use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, SLOTS, Slot};
 use crate::clock;
 use crate::image::Image;
+pub(crate) use hits::Hits;
+use hits::{Handle, Limits, Seen};
 use loops::Loop;
 pub(crate) use place::Placement;
+use slowpath_interfaces::Input;
 use slowpath_recording::tables::{Call, WalkBurst, Window};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 pub(crate) use uprobe::Uprobe;
@@ -42,6 +51,8 @@ use walk::Work;
 
 /// Share of the elapsed time that hits may take, all probes together.
 const BUDGET: f64 = 0.015;
+/// … and so much at first, ns: a program of half a second shows something too.
+const AT_FIRST_NS: f64 = 10e6;
 /// Hits a second from which a probe may not stay.
 const HOT_PER_S: f64 = 20_000.0;
 /// Hits a second up to which every entry is reported.
@@ -97,6 +108,8 @@ pub(crate) struct Candidate {
     /// The function's addresses in its module.
     pub start: u64,
     pub end: u64,
+    /// Where it begins in the process.
+    pub live: u64,
     /// Where in it its own work was done: addresses and shares; empty if there is little of it.
     pub places: Vec<(u64, f64)>,
 }
@@ -133,10 +146,14 @@ pub(crate) enum Told {
         function: u32,
         of: Option<usize>,
         strides: Vec<u64>,
+        /// Of a function that is meant to be called once for its input.
+        input: Option<&'static Input>,
     },
     Burst(WalkBurst),
     Window(Window),
     Call(Call),
+    /// An entry of a function that reaches the session in no other way.
+    Entry(Event),
     /// A probe could not be placed.
     Refused(String),
 }
@@ -146,7 +163,7 @@ pub(crate) enum Told {
 const BENIGN: [i32; 3] = [libc::ENOENT, libc::ESRCH, 524];
 
 struct Standing {
-    uprobe: Uprobe,
+    handle: Handle,
     opened_ns: u64,
     /// At so many hits it counts no more.
     stop_at: u64,
@@ -179,7 +196,8 @@ struct Probe {
 
 /// The counter: runs until its orders end, then closes every probe.
 pub(crate) struct Counter {
-    tables: ProbeTables,
+    hits: Hits,
+    limits: Limits,
     probes: Vec<Probe>,
     by_function: HashMap<(u32, u32), usize>,
     /// Functions that cannot be probed.
@@ -190,18 +208,22 @@ pub(crate) struct Counter {
     /// Walks that are looked at, and every one that was, by process, function and loop.
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
+    interfaces: input::Known,
     walks: u32,
     free: Vec<usize>,
     numbers: u32,
+    /// What all hits took, and the part of it that surveys took.
     spent_ns: u64,
+    surveys_ns: u64,
     started_ns: u64,
     told: Sender<Told>,
 }
 
 impl Counter {
-    pub(crate) fn new(tables: ProbeTables, first_probe: u32, first_walk: u32, told: Sender<Told>) -> Counter {
+    pub(crate) fn new(hits: Hits, first_probe: u32, first_walk: u32, told: Sender<Told>) -> Counter {
         Counter {
-            tables,
+            limits: hits.limits(),
+            hits,
             probes: Vec::new(),
             by_function: HashMap::new(),
             refused: HashSet::new(),
@@ -209,10 +231,12 @@ impl Counter {
             counted_loops: HashSet::new(),
             surveys: Vec::new(),
             surveyed: HashSet::new(),
+            interfaces: input::Known::default(),
             walks: first_walk,
             free: (0..SLOTS).rev().collect(),
             numbers: first_probe,
             spent_ns: 0,
+            surveys_ns: 0,
             started_ns: clock::now_ns(),
             told,
         }
@@ -231,6 +255,7 @@ impl Counter {
             while let Ok(order) = orders.try_recv() {
                 self.obey(order);
             }
+            self.drain();
             for index in 0..self.probes.len() {
                 self.look(index);
             }
@@ -238,9 +263,17 @@ impl Counter {
                 self.open_next();
             }
         }
+        self.drain();
         self.ends_surveys();
         for index in 0..self.probes.len() {
             self.close(index, "end");
+        }
+    }
+
+    /// Takes in what was hit, and passes entries on.
+    fn drain(&mut self) {
+        for entry in self.hits.drain() {
+            self.tell(Told::Entry(entry));
         }
     }
 
@@ -256,6 +289,7 @@ impl Counter {
                     if self.probes[index].candidate.process == process {
                         self.close(index, "end");
                         self.free.push(self.probes[index].slot);
+                        self.hits.gone(self.probes[index].candidate.pid);
                     }
                 }
                 self.probes.retain(|probe| probe.candidate.process != process);
@@ -266,6 +300,7 @@ impl Counter {
             }
             Order::Choose(candidates) => {
                 for candidate in candidates {
+                    self.take_up_interface(&candidate);
                     self.look_at_loops(&candidate);
                     let key = (candidate.process, candidate.function);
                     match self.by_function.get(&key) {
@@ -298,9 +333,7 @@ impl Counter {
         if self.refused.contains(&key) {
             return;
         }
-        let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
-        let Some(placement) = code.and_then(|code| place::entry(code, candidate.start, candidate.image.go))
-        else {
+        let Some(placement) = self.hits.placement(&candidate) else {
             self.refused.insert(key);
             return;
         };
@@ -350,7 +383,8 @@ impl Counter {
 
     /// Whether a function's probe has stood beyond its trial and was hit only now and then.
     fn is_entered_seldom(&self, index: usize) -> bool {
-        let Some(standing) = &self.probes[index].standing else { return false };
+        let probe = &self.probes[index];
+        let Some(standing) = &probe.standing else { return self.was_entered_seldom(probe) };
         let age = clock::now_ns() - standing.opened_ns;
         !standing.trial && !standing.windowed && rate(self.hits(index), age) <= SELDOM_PER_S
     }
@@ -390,6 +424,7 @@ impl Counter {
 
     /// Rewrites the slots of active probes: who counts under whom.
     fn relate(&mut self) {
+        let mut rows: Vec<(usize, Slot)> = Vec::new();
         let callers: Vec<Option<usize>> = (0..self.probes.len()).map(|index| self.caller_of(index)).collect();
         for (index, probe) in self.probes.iter().enumerate() {
             let Some(standing) = &probe.standing else { continue };
@@ -413,20 +448,19 @@ impl Counter {
             for (place, child) in slot.children.iter_mut().zip(&children) {
                 *place = self.probes[*child].slot as u32;
             }
-            // A slot that keeps its former content counts what it counted before.
-            let _ = self.tables.set(probe.slot, slot);
+            rows.push((probe.slot, slot));
+        }
+        for (slot, row) in rows {
+            self.hits.set(slot, row);
         }
     }
 
-    fn hits(&self, index: usize) -> u64 {
-        self.tables.totals.get(self.probes[index].slot).count.load(Ordering::Relaxed)
+    fn seen(&self, index: usize) -> Seen {
+        self.hits.seen(self.probes[index].slot)
     }
-}
 
-impl Probe {
-    /// CPU time of the target that one hit takes, ns.
-    fn cost_ns(&self) -> u64 {
-        place::HIT_COST_NS
+    fn hits(&self, index: usize) -> u64 {
+        self.seen(index).count
     }
 }
 

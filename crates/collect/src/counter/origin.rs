@@ -58,7 +58,7 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin
         // Of an array of records each is passed to a function that compares.
         if calls
             && instruction.op0_kind() == OpKind::Register
-            && ARGUMENTS.contains(&instruction.op0_register())
+            && ARGUMENTS[..ORIGINS].contains(&instruction.op0_register())
         {
             let pointer = |value: &Sum| value.terms.iter().any(|(_, times)| *times == 1);
             looked_at.extend(round.get(instruction.op0_register()).filter(pointer));
@@ -94,18 +94,47 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin
     if origins.len() > ORIGINS { Vec::new() } else { origins }
 }
 
-/// Where a function's first arguments are, in the System V ABI, and in Go's.
-const ARGUMENTS: [Register; 3] = [Register::RDI, Register::RSI, Register::RDX];
-const GO_ARGUMENTS: [Register; 3] = [Register::RAX, Register::RBX, Register::RCX];
+/// Where a function's arguments are, in the System V ABI, and in Go's. Of a function that works itself the first three are looked at.
+const ARGUMENTS: [Register; 6] =
+    [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
+const GO_ARGUMENTS: [Register; 6] =
+    [Register::RAX, Register::RBX, Register::RCX, Register::RDI, Register::RSI, Register::R8];
 
-/// The first three arguments of a function, as found where `code` ends: what comes between its entry and the probe. Only as many as can
-/// be found without a gap.
+/// What a function's arguments are found in where `code` ends: what comes between its entry and the probe.
+struct Arguments {
+    registers: Registers,
+    go: bool,
+}
+
+impl Arguments {
+    fn after<'a>(code: impl Iterator<Item = &'a Instruction>, go: bool) -> Arguments {
+        let mut registers = Registers::at(0, false);
+        code.for_each(|instruction| registers.step(instruction));
+        Arguments { registers, go }
+    }
+
+    /// Of the argument with this number, from 0.
+    fn get(&self, at: usize) -> Option<Origin> {
+        let register = *if self.go { &GO_ARGUMENTS } else { &ARGUMENTS }.get(at)?;
+        let register = self.registers.holder(register)?;
+        Some(Origin { register, index: None, offsets: vec![0] })
+    }
+}
+
+/// The first three arguments of a function. Only as many as can be found without a gap.
 pub(super) fn of_arguments<'a>(code: impl Iterator<Item = &'a Instruction>, go: bool) -> Vec<Origin> {
-    let mut registers = Registers::at(0, false);
-    code.for_each(|instruction| registers.step(instruction));
-    let arguments = if go { GO_ARGUMENTS } else { ARGUMENTS };
-    let found = arguments.iter().map_while(|argument| registers.holder(*argument));
-    found.map(|register| Origin { register, index: None, offsets: vec![0] }).collect()
+    let arguments = Arguments::after(code, go);
+    (0..ORIGINS).map_while(|at| arguments.get(at)).collect()
+}
+
+/// The arguments with these numbers, from 1; none unless all of them can be found.
+pub(super) fn of_numbered<'a>(
+    code: impl Iterator<Item = &'a Instruction>,
+    go: bool,
+    numbers: &[u8],
+) -> Option<Vec<Origin>> {
+    let arguments = Arguments::after(code, go);
+    numbers.iter().map(|number| arguments.get(usize::from(*number).checked_sub(1)?)).collect()
 }
 
 #[cfg(test)]

@@ -24,6 +24,16 @@ pub(crate) const HIT_COST_NS: u64 = 700;
 ///
 /// A function of Go restarts after its stack was grown: there a jump to the very start is none of a loop.
 pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
+    in_entry_block(code, address, go, true)
+}
+
+/// The same where it does not matter what the stack pointer was at the entry: an offset.
+pub(super) fn somewhere_at_entry(code: &[u8], address: u64, go: bool) -> Option<u64> {
+    in_entry_block(code, address, go, false).map(|placement| placement.offset)
+}
+
+/// `to_return`: the stack pointer at the entry must be known.
+fn in_entry_block(code: &[u8], address: u64, go: bool, to_return: bool) -> Option<Placement> {
     let targets: HashSet<u64> = Decoder::with_ip(64, code, address, DecoderOptions::NONE)
         .into_iter()
         .filter(|instruction| instruction.near_branch_target() != 0)
@@ -40,13 +50,24 @@ pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
         if is_emulated(&instruction) {
             return Some(Placement { offset: instruction.ip() - address, sp_adjust });
         }
-        if flow != FlowControl::Next || writes_sp(&instruction) && instruction.stack_pointer_increment() == 0
-        {
-            return None; // behind this, where the stack pointer was at entry is not known
+        // Behind this, where the stack pointer was at entry is not known.
+        let unknown = writes_sp(&instruction) && instruction.stack_pointer_increment() == 0;
+        if flow != FlowControl::Next || unknown && to_return {
+            return None;
         }
         sp_adjust = sp_adjust.wrapping_add((-instruction.stack_pointer_increment()) as u32);
     }
     None
+}
+
+/// The first instruction, where a probe may be at any, if no jump of the function leads to it. `None` if there is none.
+pub(crate) fn first(code: &[u8], address: u64, go: bool) -> Option<Placement> {
+    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+    if !decoder.can_decode() || decoder.decode().is_invalid() {
+        return None;
+    }
+    let again = decoder.into_iter().any(|instruction| instruction.near_branch_target() == address);
+    (go || !again).then_some(Placement { offset: 0, sp_adjust: 0 })
 }
 
 /// Whether the kernel emulates an instruction: a push of a register, a call, a jump, or nothing at all.
@@ -78,6 +99,13 @@ mod tests {
     }
 
     #[test]
+    fn behind_a_moved_stack_pointer_only_what_does_not_return_is_probed() {
+        // sub rsp, 16; and ecx, 15; push r9; ret
+        let code = [0x48, 0x83, 0xec, 0x10, 0x83, 0xe1, 0x0f, 0x41, 0x51, 0xc3];
+        assert_eq!((entry(&code, 0x1000, false), somewhere_at_entry(&code, 0x1000, false)), (None, Some(7)));
+    }
+
+    #[test]
     fn a_jump_at_the_end_of_the_entry_block_will_do() {
         // mov eax, edi; test eax, eax; je +0; ret
         let code = [0x89, 0xf8, 0x85, 0xc0, 0x74, 0x00, 0xc3];
@@ -90,6 +118,16 @@ mod tests {
         let code = [0x49, 0x3b, 0x66, 0x10, 0x76, 0x01, 0xc3, 0xeb, 0xf7];
         assert_eq!(entry(&code, 0x1000, true), Some(Placement { offset: 4, sp_adjust: 0 }));
         assert_eq!(entry(&code, 0x1000, false), None);
+    }
+
+    #[test]
+    fn any_first_instruction_will_do_for_a_breakpoint_unless_a_loop_jumps_to_it() {
+        let first_of = |code: &[u8], go| first(code, 0x1000, go).map(|placement| placement.offset);
+        assert_eq!(first_of(&[0x48, 0x83, 0xec, 0x08, 0xc3], false), Some(0)); // sub rsp, 8; ret
+        assert_eq!(first_of(&[0x89, 0xf8, 0xeb, 0xfc], false), None); // L: mov eax, edi; jmp L
+        assert_eq!(first_of(&[0x89, 0xf8, 0xeb, 0xfc], true), Some(0));
+        assert_eq!(first_of(&[0x06], false), None);
+        assert_eq!(first_of(&[], false), None);
     }
 
     #[test]

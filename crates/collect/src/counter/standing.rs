@@ -1,11 +1,17 @@
 //! When each probe stands: opened in its turn, looked at, let stay or closed, and what its window shows.
 
 use super::*;
+use turns::TURN;
 
 impl Counter {
     pub(super) fn affordable(&self) -> bool {
+        self.is_within_budget(self.spent_ns, 1.0)
+    }
+
+    /// Whether what was spent is within a part of the budget, and of what may be spent at first.
+    pub(super) fn is_within_budget(&self, spent_ns: u64, part: f64) -> bool {
         let elapsed = clock::now_ns().saturating_sub(self.started_ns) as f64;
-        (self.spent_ns as f64) < BUDGET * elapsed + 10e6
+        (spent_ns as f64) < part * (BUDGET * elapsed + AT_FIRST_NS)
     }
 
     /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up; and a hot one
@@ -15,8 +21,9 @@ impl Counter {
         let busy: Vec<usize> = (0..self.probes.len())
             .filter(|i| self.probes[*i].standing.as_ref().is_some_and(|s| s.trial || s.windowed))
             .collect();
-        let alone =
-            |counter: &Counter, index: usize| counter.probes[index].hot && counter.caller_of(index).is_none();
+        let alone = |counter: &Counter, index: usize| {
+            counter.probes[index].hot && counter.entered_caller_of(index).is_none()
+        };
         if busy.iter().any(|index| alone(self, *index)) {
             return;
         }
@@ -37,6 +44,9 @@ impl Counter {
             if room == 0 || self.probes[index].again_ns > now || !self.affordable() {
                 break;
             }
+            if !self.may_open(index) {
+                continue;
+            }
             let probe = &self.probes[index];
             if alone(self, index) {
                 if probe.candidate.share < least {
@@ -56,35 +66,28 @@ impl Counter {
     }
 
     fn open(&mut self, index: usize) -> bool {
-        let caller = self.caller_of(index);
+        let caller = self.entered_caller_of(index);
         let (caller_hits, has_caller) = (caller.map_or(0, |caller| self.hits(caller)), caller.is_some());
         let probe = &mut self.probes[index];
         probe.generation += 1;
         probe.mode = MODE_COUNT;
-        let (slot, pid) = (probe.slot, probe.candidate.pid);
-        let Some(offset) = probe.candidate.image.offset_of_svma(probe.candidate.start) else { return false };
-        let (file, offset) = (probe.candidate.file.clone(), offset + probe.placement.offset);
+        let (slot, offset) = (probe.slot, probe.placement.offset);
         let windowed = probe.hot;
         let stop_at = match (windowed, has_caller) {
-            (false, _) => TRIAL_HITS,
-            (true, true) => WINDOW_HITS,
-            (true, false) => WINDOW_HITS_ALONE,
+            (false, _) => self.limits.trial_hits,
+            (true, true) => self.limits.window_hits,
+            (true, false) => self.limits.window_hits_alone,
         };
-        let total = self.tables.totals.get(slot);
-        total.count.store(0, Ordering::Relaxed);
-        total.stopped_ns.store(0, Ordering::Relaxed);
-        total.first_ns.store(0, Ordering::Relaxed);
-
         let (generation, number) = (probe.generation, probe.number);
         let blank = Slot { mode: MODE_COUNT, generation, probe: number, stop_at, ..Slot::default() };
-        let cookie = u64::from(generation) << 16 | slot as u64;
-        let set = self.tables.set(slot, blank);
         let opened = clock::now_ns();
-        match (set, Uprobe::open(&self.tables, pid, &file, offset, cookie)) {
-            (Ok(()), Ok(uprobe)) => {
+        // A uprobe is made slowly; a breakpoint is hit at once.
+        let at_once = self.limits.at_once.is_some();
+        match self.hits.open(slot, blank, &self.probes[index].candidate, offset) {
+            Ok(handle) => {
                 self.probes[index].standing = Some(Standing {
-                    uprobe,
-                    opened_ns: clock::now_ns(),
+                    handle,
+                    opened_ns: if at_once { opened } else { clock::now_ns() },
                     stop_at,
                     seen: 0,
                     seen_ns: opened,
@@ -95,9 +98,8 @@ impl Counter {
                 self.relate();
                 true
             }
-            (set, uprobe) => {
-                let why = uprobe.err().map(|e| e.to_string()).or(set.err().map(|e| e.to_string()));
-                let why = why.unwrap_or_default();
+            Err(error) => {
+                let why = error.to_string();
                 let benign = BENIGN.iter().any(|code| why.contains(&format!("(os error {code})")));
                 if self.probes[index].generation == 1 && !benign {
                     self.tell(Told::Refused(why));
@@ -112,7 +114,7 @@ impl Counter {
     pub(super) fn look(&mut self, index: usize) {
         let Some(standing) = &self.probes[index].standing else { return };
         let now = clock::now_ns();
-        let (hits, stopped) = (self.hits(index), self.stopped(index));
+        let Seen { count: hits, stopped_ns: stopped, .. } = self.seen(index);
         let (age, since) = (now - standing.opened_ns, now - standing.seen_ns);
         if standing.windowed {
             let turns = self
@@ -124,10 +126,12 @@ impl Counter {
                 self.close(index, "planned");
             }
         } else if standing.trial {
-            if stopped.is_some() {
+            if stopped.is_some() || age >= TRIAL_NS && self.is_too_hot_for_a_place(hits, age) {
                 self.close(index, "hot");
+            } else if age >= TRIAL_NS && !self.makes_place(index) {
+                self.close(index, TURN);
             } else if age >= TRIAL_NS {
-                let mode = if rate(hits, age) <= RECORD_PER_S { MODE_RECORD } else { MODE_COUNT };
+                let mode = if rate(hits, age) <= self.limits.record_per_s { MODE_RECORD } else { MODE_COUNT };
                 self.stay(index, hits, now, mode, true);
                 self.look_at_loops(&self.probes[index].candidate.clone());
             }
@@ -135,10 +139,10 @@ impl Counter {
             self.close(index, "hot");
         } else if since >= READ_NS {
             let new = hits - standing.seen;
-            let (probe, cost) = (&self.probes[index], self.probes[index].cost_ns());
+            let (probe, cost) = (&self.probes[index], self.limits.hit_ns);
             let (number, mode, now_rate) = (probe.number, probe.mode, rate(new, since));
             self.spent_ns += new * cost;
-            if now_rate > HOT_PER_S || (new * cost) as f64 > 0.015 * since as f64 {
+            if now_rate > self.limits.hot_per_s || (new * cost) as f64 > 0.015 * since as f64 {
                 self.close(index, "hot");
             } else if (new * cost) as f64 > CHEAP * since as f64 && !self.affordable() {
                 self.close(index, "budget");
@@ -154,8 +158,8 @@ impl Counter {
                     }));
                 }
                 let wanted = match mode {
-                    MODE_RECORD if now_rate > 2.0 * RECORD_PER_S => MODE_COUNT,
-                    MODE_COUNT if now_rate < RECORD_PER_S / 2.0 => MODE_RECORD,
+                    MODE_RECORD if now_rate > 2.0 * self.limits.record_per_s => MODE_COUNT,
+                    MODE_COUNT if now_rate < self.limits.record_per_s / 2.0 => MODE_RECORD,
                     same => same,
                 };
                 self.stay(index, hits, now, wanted, wanted != mode);
@@ -165,48 +169,40 @@ impl Counter {
 
     /// Lets a standing probe go on until the next look.
     fn stay(&mut self, index: usize, hits: u64, now: u64, mode: u32, changed: bool) {
+        let burst = self.limits.burst_hits;
         let probe = &mut self.probes[index];
         let Some(standing) = &mut probe.standing else { return };
         (standing.trial, standing.seen, standing.seen_ns) = (false, hits, now);
         probe.mode = mode;
-        let short = standing.stop_at < hits + BURST_HITS;
+        let short = standing.stop_at < hits + burst;
         if short {
-            standing.stop_at = hits + 4 * BURST_HITS;
+            standing.stop_at = hits + 4 * burst;
         }
         if changed || short {
             self.relate();
         }
     }
 
-    /// When a probe reached its limit, if it did.
-    fn stopped(&self, index: usize) -> Option<u64> {
-        let at = self.tables.totals.get(self.probes[index].slot).stopped_ns.load(Ordering::Relaxed);
-        Some(at).filter(|at| *at > 0)
-    }
-
     pub(super) fn close(&mut self, index: usize, reason: &str) {
         let Some(standing) = self.probes[index].standing.take() else { return };
-        let hits = self.hits(index);
-        let stopped = self.stopped(index);
-        let total = self.tables.totals.get(self.probes[index].slot);
-        let delay = total.delay_ns.load(Ordering::Relaxed);
+        let Seen { count: hits, stopped_ns, first_ns, last_ns, delay_ns: delay } = self.seen(index);
+        // A window that was not full ends with its last hit too, where that is known.
+        let stopped = stopped_ns.or(last_ns.filter(|_| hits > 1 && (standing.trial || standing.windowed)));
         let burst = stopped.is_some() && hits > 1 && (standing.trial || standing.windowed);
-        let first =
-            Some(total.first_ns.load(Ordering::Relaxed)).filter(|first| burst && *first > standing.opened_ns);
+        let first = Some(first_ns).filter(|first| burst && *first > standing.opened_ns);
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
-        // Closing takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
-        // must not keep the other probes from being looked at in time.
-        // Where no thread can be made it must all the same: the closure goes, and the probe with it.
-        let _ = std::thread::Builder::new().spawn(move || drop(standing.uprobe));
-        let (age, cost) = (end - standing.opened_ns, self.probes[index].cost_ns());
-        let (alone, started) = (self.caller_of(index).is_none(), self.started_ns);
+        self.hits.close(self.probes[index].slot, standing.handle);
+        let stood_until = stopped_ns.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
+        let (age, cost) = (stood_until - standing.opened_ns, self.limits.hit_ns);
+        let (alone, started) = (self.entered_caller_of(index).is_none(), self.started_ns);
         self.spent_ns += (hits - standing.seen.min(hits)) * cost;
         let probe = &mut self.probes[index];
         probe.rate = rate(hits, age);
         // A window shows whether a probe has become slow enough to stay.
         let dear = (probe.rate * cost as f64) > 0.01e9 || reason == "budget";
-        probe.hot = probe.rate > HOT_PER_S / 2.0 || dear;
+        probe.hot = probe.rate > self.limits.hot_per_s / 2.0 || dear;
         let pause = match reason {
+            TURN => turns::pause(hits, end - started),
             _ if alone => ALONE_PAUSE_NS.max((end - started) / ALONE_PAUSE),
             _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
         };
@@ -217,8 +213,11 @@ impl Counter {
             Some(first) => ((first + delay).min(end - 1), hits - 1),
             _ => (standing.opened_ns, hits),
         };
-        let (number, reason) = (probe.number, reason.to_owned());
-        self.tell(Told::Window(Window { probe: number, start_ns: start, end_ns: end, hits, reason }));
+        let (number, told) = (probe.number, reason != TURN || turns::shows_a_rate(hits));
+        if told {
+            let reason = reason.to_owned();
+            self.tell(Told::Window(Window { probe: number, start_ns: start, end_ns: end, hits, reason }));
+        }
         self.relate();
     }
 }

@@ -1,5 +1,5 @@
 //! Where walks begin, and how long they are: short bursts of probes at the entries of hot loops that only look at things, and of
-//! functions that do much work of their own.
+//! functions that do much work of their own, and calls of functions that are meant to be called once for an input.
 //!
 //! A burst of *beginnings* notes for some dozens of walks in a row the address that each begins at and what is there; it stands beside
 //! other probes. A burst of *lengths* counts entries and rounds of the loop at the same time; while it stands no other probe is opened, for
@@ -7,15 +7,19 @@
 
 use super::loops::Loop;
 use super::origin::{self, ORIGINS, Origin};
+use super::uprobe::Uprobe;
 use super::*;
-use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
+use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
 use crate::counter::walk::Work;
-use iced_x86::{Decoder, DecoderOptions};
+use iced_x86::{Decoder, DecoderOptions, Instruction};
+use slowpath_interfaces::{Input, What};
+use std::sync::atomic::Ordering;
 
-/// Loops of one process that are looked at, and functions, and both in all: each takes up to two of 64 slots, and half of these are left to
-/// the counting of calls.
+/// Loops of one process that are looked at (and as many around them), functions, and all: each takes up to two of 64 slots, and half of these
+/// are left to the counting of calls.
 const LOOPS: usize = 6;
 const FUNCTIONS: usize = 4;
+const INTERFACES: usize = 4;
 const IN_ALL: usize = 16;
 /// Walks in a burst of beginnings: enough to distinguish one beginning in ten from all the same.
 const BEGINNINGS: u64 = 64;
@@ -27,22 +31,77 @@ const LENGTHS_ROUNDS: u64 = 3_000;
 const LENGTHS_NS: u64 = 20_000_000;
 /// … and at so many times the rounds of its own accord, should it not be ended in time: 20 ms of hits.
 const LENGTHS_AT_MOST: u64 = 10 * LENGTHS_ROUNDS;
-/// The least time between two bursts, ns; ever longer as the program runs: a quarter of the time so far, which makes a dozen bursts in a
-/// second and fifty in an hour.
+/// The least time between two bursts, ns; ever longer as the program runs: a sixth of the time so far, which makes a dozen bursts in a
+/// second and seventy in an hour.
 const PAUSE_NS: u64 = 60_000_000;
-const PAUSE_PART: u64 = 4;
+const PAUSE_PART: u64 = 6;
 /// CPU time of the target that a hit takes that notes a beginning, and the making of a probe with the hits until it is taken out, ns.
 const NOTED_NS: u64 = 2_000;
 const MADE_NS: u64 = 500_000;
-/// Every so many bursts one is of lengths.
-const TURN: u32 = 2;
+/// Bursts of lengths cost most: every so many is one, and the second of all, since a short run needs a length as well.
+const TURN: u32 = 4;
+
+/// A loop around another that is looked at is only counted, every time: so many times less often, and fewer entries and rounds of it. Each
+/// round of it is many of the inner one.
+const AROUND_PAUSE: u64 = 2;
+const AROUND_ENTRIES: u64 = 8;
+const AROUND_ROUNDS: u64 = 1_000;
+/// All of this may take the greater part of the budget, and no more: the counting of calls must go on to show growth. Without a
+/// limit a schema's validator, of 10 functions and 6 loops, had its calls counted for a twentieth of the run.
+const PART_OF_BUDGET: f64 = 0.6;
+
+/// Whether the burst with this number, from 0, is of lengths.
+fn is_of_lengths(number: u32) -> bool {
+    number == 1 || number % TURN == TURN - 1
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// A loop of the function, by its place among them.
+    Loop(usize),
+    /// A function that works itself.
+    Function,
+    /// A function that is meant to be called once for an input.
+    Interface(&'static Input),
+}
+
+impl Of {
+    fn one_loop(self) -> Option<usize> {
+        match self {
+            Of::Loop(at) => Some(at),
+            Of::Function | Of::Interface(_) => None,
+        }
+    }
+
+    /// How many of one process are looked at.
+    fn most(self) -> usize {
+        match self {
+            Of::Loop(_) => LOOPS,
+            Of::Function => FUNCTIONS,
+            Of::Interface(_) => INTERFACES,
+        }
+    }
+
+    /// How what the first origin leads to is read.
+    fn texts(self) -> u32 {
+        match self {
+            Of::Function => TEXT_TO_ZERO,
+            Of::Interface(input) => match input.what {
+                What::Text(_) => TEXT_TO_ZERO,
+                What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
+                What::Number(_) | What::None => 0,
+            },
+            Of::Loop(_) => 0,
+        }
+    }
+}
 
 /// A loop or function whose entries are looked at.
 pub(super) struct Survey {
     number: u32,
     candidate: Candidate,
-    /// It is a function's, not a loop's.
-    of_function: bool,
+    of: Of,
     /// Offset of the probe, and what it computes.
     offset: u64,
     origins: Vec<Origin>,
@@ -68,6 +127,10 @@ struct Standing {
 impl Counter {
     /// Takes up the walking loops of a hot function, and the function itself where it works itself and is entered often.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
+        // Only a program in the kernel reads what is there before it is changed.
+        if self.hits.tables().is_none() {
+            return;
+        }
         let share = |one: &Loop| -> f64 {
             let inside =
                 candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
@@ -78,23 +141,53 @@ impl Counter {
                 continue;
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
-            self.survey(candidate, Some(at), entry.offset, &entry.origins, one.count_at);
+            self.survey(candidate, Of::Loop(at), entry.offset, &entry.origins, one.count_at);
+            self.take_up_around(candidate, loops, one.parent);
+        }
+        // Inputs of listed functions may be secrets: of those only a key is noted.
+        if self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some() {
+            return;
         }
         let known = self.by_function.get(&(candidate.process, candidate.function));
         if candidate.innermost < choose::SHARE || !known.is_some_and(|index| self.is_entered_often(*index)) {
             return;
         }
-        let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
-        let Some(code) = code else { return };
-        let Some(placement) = place::entry(code, candidate.start, candidate.image.go) else { return };
-        let before: Vec<_> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
-            .into_iter()
-            .take_while(|instruction| instruction.ip() < placement.offset)
-            .collect();
+        let Some((offset, before)) = entry_of(candidate) else { return };
         let arguments = origin::of_arguments(before.iter(), candidate.image.go);
         let arguments: Vec<(Origin, i64)> = arguments.into_iter().map(|origin| (origin, 0)).collect();
         if !arguments.is_empty() {
-            self.survey(candidate, None, placement.offset, &arguments, None);
+            self.survey(candidate, Of::Function, offset, &arguments, None);
+        }
+    }
+
+    /// Takes up a function that is meant to be called once for an input, wherever the work is done that it asks for.
+    pub(super) fn take_up_interface(&mut self, candidate: &Candidate) {
+        if self.hits.tables().is_none() {
+            return;
+        }
+        let known = self.interfaces.get(candidate.function, &candidate.image, candidate.start);
+        let Some(input) = known.map(|interface| &interface.input) else { return };
+        if self.surveyed.contains(&(candidate.process, candidate.function, None)) {
+            return;
+        }
+        let Some((offset, before)) = entry_of(candidate) else { return };
+        let Some(origins) = input::origins(input, before.iter(), candidate.image.go) else { return };
+        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
+        self.survey(candidate, Of::Interface(input), offset, &origins, None);
+    }
+
+    /// The loops around one that is looked at: a call of the function goes through as many rounds as all of them together. Only where the
+    /// function is entered often enough for a burst to see several entries.
+    fn take_up_around(&mut self, candidate: &Candidate, loops: &[Loop], mut around: Option<usize>) {
+        let known = self.by_function.get(&(candidate.process, candidate.function));
+        if !known.is_some_and(|index| self.is_entered_often(*index)) {
+            return;
+        }
+        while let Some(one) = around.and_then(|at| loops.get(at)) {
+            if let (Some(at), Some(entry)) = (around, one.entry.as_ref().filter(|_| one.count_at.is_some())) {
+                self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
+            }
+            around = one.parent;
         }
     }
 
@@ -112,33 +205,41 @@ impl Counter {
     fn survey(
         &mut self,
         candidate: &Candidate,
-        of: Option<usize>,
+        of: Of,
         offset: u64,
         origins: &[(Origin, i64)],
         round: Option<u64>,
     ) {
         let process = candidate.process;
-        let alike =
-            |survey: &&Survey| survey.candidate.process == process && survey.of_function == of.is_none();
+        let alike = |survey: &&Survey| {
+            survey.candidate.process == process
+                && std::mem::discriminant(&survey.of) == std::mem::discriminant(&of)
+                && survey.is_around() == origins.is_empty()
+        };
         let here = self.surveys.iter().filter(alike).count();
-        let most = if of.is_none() { FUNCTIONS } else { LOOPS };
-        if here >= most
-            || self.surveys.len() >= IN_ALL
-            || self.surveyed.contains(&(process, candidate.function, of))
-        {
+        let key = (process, candidate.function, of.one_loop());
+        // Loops and functions leave room for those, which are found later.
+        let in_all = if matches!(of, Of::Interface(_)) { IN_ALL + INTERFACES } else { IN_ALL };
+        if here >= of.most() || self.surveys.len() >= in_all || self.surveyed.contains(&key) {
             return;
         }
         let Some(slot) = self.free.pop() else { return };
-        self.surveyed.insert((process, candidate.function, of));
         let round_slot = round.and_then(|_| self.free.pop());
+        if origins.is_empty() && round_slot.is_none() {
+            self.free.push(slot); // there is nothing to note
+            return;
+        }
+        self.surveyed.insert(key);
         let number = self.walks;
         self.walks += 1;
         let strides = origins.iter().map(|(_, stride)| stride.unsigned_abs()).collect();
-        self.tell(Told::Walk { walk: number, process, function: candidate.function, of, strides });
+        let input = if let Of::Interface(input) = of { Some(input) } else { None };
+        let (function, of_loop) = (candidate.function, of.one_loop());
+        self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, input });
         self.surveys.push(Survey {
             number,
             candidate: candidate.clone(),
-            of_function: of.is_none(),
+            of,
             offset,
             origins: origins.iter().map(|(origin, _)| origin.clone()).collect(),
             round: round.filter(|_| round_slot.is_some()),
@@ -182,10 +283,10 @@ impl Counter {
             .collect();
         due.sort_by_key(|at| self.surveys[*at].again_ns);
         for at in due {
-            if !self.affordable() {
+            if !self.affordable() || !self.is_within_budget(self.surveys_ns, PART_OF_BUDGET) {
                 return false;
             }
-            let lengths = self.surveys[at].round.is_some() && self.surveys[at].bursts % TURN == 1;
+            let lengths = self.surveys[at].is_of_lengths();
             if lengths && busy {
                 return true;
             }
@@ -205,16 +306,18 @@ impl Counter {
 
     fn is_over(&self, at: usize, now: u64) -> bool {
         let survey = &self.surveys[at];
-        let Some(standing) = &survey.standing else { return false };
+        let (Some(standing), Some(tables)) = (&survey.standing, self.hits.tables()) else { return false };
         let age = now - standing.opened_ns;
-        let entered = self.tables.totals.get(survey.slot).stopped_ns.load(Ordering::Relaxed) > 0;
+        let entered = tables.totals.get(survey.slot).stopped_ns.load(Ordering::Relaxed) > 0;
         let counted = standing.rounds.as_ref().and(survey.round_slot);
-        let rounds = counted.map(|slot| self.tables.totals.get(slot).count.load(Ordering::Relaxed));
+        let rounds = counted.map(|slot| tables.totals.get(slot).count.load(Ordering::Relaxed));
         let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
-        entered || rounds.is_some_and(|rounds| rounds >= standing.before + LENGTHS_ROUNDS) || age >= longest
+        let most = standing.before + if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
+        entered || rounds.is_some_and(|rounds| rounds >= most) || age >= longest
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
+        let Some(tables) = self.hits.tables() else { return };
         let survey = &mut self.surveys[at];
         survey.generation += 1;
         let (generation, number) = (survey.generation, survey.number);
@@ -227,9 +330,10 @@ impl Counter {
             Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
         if lengths {
             let rounds = survey.round_slot.map_or(0, |slot| slot as u32 + 1);
-            (entry.mode, entry.stop_at, entry.parent) = (MODE_LENGTH, LENGTHS_ENTRIES, rounds);
+            let entries = if survey.is_around() { AROUND_ENTRIES } else { LENGTHS_ENTRIES };
+            (entry.mode, entry.stop_at, entry.parent) = (MODE_LENGTH, entries, rounds);
         }
-        entry.texts = u32::from(survey.of_function);
+        entry.texts = survey.of.texts();
         entry.origins_used = survey.origins.len().min(ORIGINS) as u32;
         for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
             *to = SlotOrigin::from(from);
@@ -240,18 +344,18 @@ impl Counter {
         let (offset, slot) = (base + survey.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
         let open = |slot: usize, row: Slot, offset: u64| {
-            let total = self.tables.totals.get(slot);
+            let total = tables.totals.get(slot);
             total.count.store(0, Ordering::Relaxed);
             total.stopped_ns.store(0, Ordering::Relaxed);
             total.first_ns.store(0, Ordering::Relaxed);
-            self.tables.set(slot, row).ok()?;
-            Uprobe::open(&self.tables, pid, &file, offset, u64::from(generation) << 16 | slot as u64).ok()
+            tables.set(slot, row).ok()?;
+            Uprobe::open(tables, pid, &file, offset, u64::from(generation) << 16 | slot as u64).ok()
         };
         // The rounds first: they are counted from the first entry on.
         let rounds = round.and_then(|(round, slot)| open(slot, rounds, base + round));
         let wanted = lengths == rounds.is_some();
         let entry = wanted.then(|| open(slot, entry, offset)).flatten();
-        let before = round.map_or(0, |(_, slot)| self.tables.totals.get(slot).count.load(Ordering::Relaxed));
+        let before = round.map_or(0, |(_, slot)| tables.totals.get(slot).count.load(Ordering::Relaxed));
         // What cannot be probed is left alone: that the counter reports for functions.
         let survey = &mut self.surveys[at];
         survey.again_ns = pause;
@@ -260,17 +364,18 @@ impl Counter {
     }
 
     fn end_burst(&mut self, at: usize) {
+        let Some(tables) = self.hits.tables() else { return };
         let Some(standing) = self.surveys[at].standing.take() else { return };
         let survey = &self.surveys[at];
         let read = |slot: usize| {
-            let total = self.tables.totals.get(slot);
+            let total = tables.totals.get(slot);
             let (stopped, first) =
                 (total.stopped_ns.load(Ordering::Relaxed), total.first_ns.load(Ordering::Relaxed));
             (total.count.load(Ordering::Relaxed), (stopped > 0).then_some(stopped), first)
         };
         let (entries, stopped, first) = read(survey.slot);
         let hits = standing.rounds.as_ref().and(survey.round_slot).map(|slot| read(slot).0);
-        let total = self.tables.totals.get(survey.slot);
+        let total = tables.totals.get(survey.slot);
         let whole = total
             .rounds_last
             .load(Ordering::Relaxed)
@@ -284,14 +389,16 @@ impl Counter {
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
         let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
-        self.spent_ns += MADE_NS + entries * NOTED_NS + hits.unwrap_or(0) * place::HIT_COST_NS;
+        let cost = MADE_NS + entries * NOTED_NS + hits.unwrap_or(0) * place::HIT_COST_NS;
+        (self.spent_ns, self.surveys_ns) = (self.spent_ns + cost, self.surveys_ns + cost);
         // Closing takes a breakpoint out at once and then waits until no CPU is in the handler: in a thread of its own, as in `close`.
         for probe in standing.rounds.into_iter().chain([standing.entry]) {
             let _ = std::thread::Builder::new().spawn(move || drop(probe));
         }
         let survey = &mut self.surveys[at];
         survey.bursts += 1;
-        survey.again_ns = end + PAUSE_NS.max(elapsed / PAUSE_PART);
+        let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
+        survey.again_ns = end + if survey.is_around() { AROUND_PAUSE * pause } else { pause };
         // Before its first entry a burst shows nothing of how often there is one.
         self.tell(Told::Burst(WalkBurst {
             walk: number,
@@ -309,7 +416,28 @@ impl Survey {
         self.standing.is_some()
     }
 
+    /// Whether its next burst is of lengths.
+    fn is_of_lengths(&self) -> bool {
+        self.round.is_some() && (self.is_around() || is_of_lengths(self.bursts))
+    }
+
+    /// Whether it is of a loop around another, of which it is not known where its walks begin.
+    fn is_around(&self) -> bool {
+        self.origins.is_empty()
+    }
+
     fn measures_lengths(&self) -> bool {
         self.standing.as_ref().is_some_and(|standing| standing.rounds.is_some())
     }
+}
+
+/// Where a probe can stand at a function's entry, and the code before it.
+fn entry_of(candidate: &Candidate) -> Option<(u64, Vec<Instruction>)> {
+    let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
+    let offset = place::somewhere_at_entry(code, candidate.start, candidate.image.go)?;
+    let before = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
+        .into_iter()
+        .take_while(|instruction| instruction.ip() < offset)
+        .collect();
+    Some((offset, before))
 }

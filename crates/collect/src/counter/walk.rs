@@ -3,7 +3,7 @@
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register,
+    Register, UsedMemory,
 };
 use std::collections::HashSet;
 
@@ -16,6 +16,8 @@ pub(crate) enum Work {
     Moves,
     /// It adds up, multiplies, or makes something new in another way.
     Calculates,
+    /// Of a function: it adds, shifts and combines whole numbers, and stores nothing but on its stack: it counts or compares what is there.
+    Reads,
 }
 
 impl Work {
@@ -25,6 +27,7 @@ impl Work {
             Work::Walks => "walks",
             Work::Moves => "moves",
             Work::Calculates => "calculates",
+            Work::Reads => "reads",
         }
     }
 }
@@ -65,17 +68,7 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             }
         }
         let info = infos.info(instruction);
-        let stores = |access| {
-            matches!(
-                access,
-                OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite | OpAccess::ReadCondWrite
-            )
-        };
-        let beside_the_stack = |base: Register| base != Register::RSP && !(frame && base == Register::RBP);
-        stored |= info.used_memory().iter().any(|memory| {
-            // At an index it is an array, on the stack or not.
-            stores(memory.access()) && (memory.index() != Register::None || beside_the_stack(memory.base()))
-        });
+        stored |= info.used_memory().iter().any(|memory| stores_beside(memory, frame));
         calls |= matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if instruction.mnemonic() == Mnemonic::Mov
             && instruction.op1_kind() == OpKind::Register
@@ -130,7 +123,61 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
 /// What a function whose bytes are `code` does. What it calls is not looked at.
 pub(super) fn work_of_function(code: &[u8]) -> Work {
     let code: Vec<Instruction> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
-    work(code.iter(), code.iter().any(makes_a_frame))
+    let frame = code.iter().any(makes_a_frame);
+    match work(code.iter(), frame) {
+        Work::Calculates if only_reads(&code, frame) => Work::Reads,
+        other => other,
+    }
+}
+
+/// Whether code stores nothing but on the stack, and only adds, shifts and combines whole numbers.
+fn only_reads(code: &[Instruction], frame: bool) -> bool {
+    let mut infos = InstructionInfoFactory::new();
+    code.iter().all(|instruction| {
+        let simple = match kind(instruction) {
+            Kind::Calculates => combines(instruction),
+            Kind::Plain | Kind::Steps | Kind::Chooses => true,
+        };
+        simple && !infos.info(instruction).used_memory().iter().any(|memory| stores_beside(memory, frame))
+    })
+}
+
+/// Whether an instruction makes a whole number of others without multiplying.
+fn combines(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    matches!(
+        instruction.mnemonic(),
+        M::Add
+            | M::Sub
+            | M::Adc
+            | M::Sbb
+            | M::Inc
+            | M::Dec
+            | M::Neg
+            | M::Not
+            | M::And
+            | M::Or
+            | M::Xor
+            | M::Shl
+            | M::Shr
+            | M::Sar
+            | M::Rol
+            | M::Ror
+            | M::Bt
+            | M::Xorps
+            | M::Pxor
+    )
+}
+
+/// Whether memory is written that is not a variable on the stack. At an index it is an array, on the stack or not.
+fn stores_beside(memory: &UsedMemory, frame: bool) -> bool {
+    let stores = matches!(
+        memory.access(),
+        OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite | OpAccess::ReadCondWrite
+    );
+    let base = memory.base();
+    let on_the_stack = base == Register::RSP || frame && base == Register::RBP;
+    stores && (memory.index() != Register::None || !on_the_stack)
 }
 
 /// `mov rbp, rsp`: from here on variables may be found by the frame pointer.

@@ -60,7 +60,7 @@ pub fn record_exact(command: &[OsString], mut options: Options) -> Result<Outcom
         .map_err(Error::system("start the process that ends valgrind if slowpath is killed"))?;
     let start = clock::now_ns();
     let valgrind = Command::new(&words, None)?;
-    let held = Held::fork(&valgrind, None)?;
+    let held = Held::fork(&valgrind)?;
     let pid = held.pid;
     if let Err(error) = held.go(false) {
         let _ = launch::ended(pid); // it has ended by itself

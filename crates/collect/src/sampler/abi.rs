@@ -34,8 +34,13 @@ pub(crate) struct Attr {
 
 pub(crate) const TYPE_HARDWARE: u32 = 0;
 pub(crate) const TYPE_SOFTWARE: u32 = 1;
+pub(crate) const TYPE_BREAKPOINT: u32 = 5;
 pub(crate) const HW_CPU_CYCLES: u64 = 0;
 pub(crate) const SW_CPU_CLOCK: u64 = 0;
+/// Counts nothing.
+pub(crate) const SW_DUMMY: u64 = 9;
+/// `bp_type`: where an instruction is executed. The address is in `config1`, the length in `config2`.
+pub(crate) const BREAKPOINT_EXECUTE: u32 = 4;
 
 pub(crate) const FLAG_DISABLED: u64 = 1 << 0;
 pub(crate) const FLAG_INHERIT: u64 = 1 << 1;
@@ -53,10 +58,13 @@ pub(crate) const FLAG_EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
 pub(crate) const FLAG_MMAP2: u64 = 1 << 23;
 pub(crate) const FLAG_COMM_EXEC: u64 = 1 << 24;
 pub(crate) const FLAG_USE_CLOCKID: u64 = 1 << 25;
+pub(crate) const FLAG_REMOVE_ON_EXEC: u64 = 1 << 36;
 
 pub(crate) const SAMPLE_TID: u64 = 1 << 1;
 pub(crate) const SAMPLE_TIME: u64 = 1 << 2;
+pub(crate) const SAMPLE_READ: u64 = 1 << 4;
 pub(crate) const SAMPLE_CALLCHAIN: u64 = 1 << 5;
+pub(crate) const SAMPLE_ID: u64 = 1 << 6;
 pub(crate) const SAMPLE_CPU: u64 = 1 << 7;
 pub(crate) const SAMPLE_PERIOD: u64 = 1 << 8;
 pub(crate) const SAMPLE_REGS_USER: u64 = 1 << 12;
@@ -64,6 +72,11 @@ pub(crate) const SAMPLE_STACK_USER: u64 = 1 << 13;
 
 /// Bits of `sample_regs_user` (`asm/perf_regs.h`): bp, sp, ip; in a record they come in this order.
 pub(crate) const REGS_BP_SP_IP: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+/// The stack pointer alone.
+pub(crate) const REGS_SP: u64 = 1 << 7;
+
+/// `read_format`: behind the count for how long the event was enabled, ns.
+pub(crate) const FORMAT_TOTAL_TIME_ENABLED: u64 = 1 << 0;
 
 pub(crate) const RECORD_LOST: u32 = 2;
 pub(crate) const RECORD_COMM: u32 = 3;
@@ -102,7 +115,24 @@ pub(crate) fn enable(event: &OwnedFd) -> io::Result<()> {
     ioctl(event, PERF_EVENT_IOC_ENABLE, 0)
 }
 
-/// Has an event write to the ring that was mapped from `owner`, which must be of the same CPU.
+/// Starts an event, or lets it go on, for so many overflows; then the kernel stops it.
+pub(crate) fn refresh(event: &OwnedFd, overflows: i32) -> io::Result<()> {
+    const PERF_EVENT_IOC_REFRESH: libc::c_ulong = 0x2402;
+    ioctl(event, PERF_EVENT_IOC_REFRESH, overflows)
+}
+
+/// The number that an event has in samples.
+pub(crate) fn id(event: &OwnedFd) -> io::Result<u64> {
+    const PERF_EVENT_IOC_ID: libc::c_ulong = 0x8008_2407;
+    let mut id = 0u64;
+    // SAFETY: the request writes a u64 there.
+    match unsafe { libc::ioctl(event.as_raw_fd(), PERF_EVENT_IOC_ID, &raw mut id) } {
+        0.. => Ok(id),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Has an event write to the ring that was mapped from `owner`, which must be of the same CPU, or thread.
 pub(crate) fn write_to(event: &OwnedFd, owner: &OwnedFd) -> io::Result<()> {
     const PERF_EVENT_IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
     ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, owner.as_raw_fd())

@@ -8,7 +8,7 @@
 
 pub(crate) mod abi;
 pub(crate) mod record;
-mod ring;
+pub(crate) mod ring;
 
 use crate::resources::{self, why, why_not_locked};
 use abi::Attr;

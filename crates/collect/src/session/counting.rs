@@ -1,15 +1,22 @@
 //! The session's side of the counter: what to count, and what was counted.
 
 use super::*;
+use crate::bpf::event::Entered;
+use crate::counter::Hits;
+use crate::counter::breakpoint::Breakpoints;
 use crate::resources::why;
 
 impl Session {
     /// Starts the counter's thread.
     pub(crate) fn count(&mut self) {
-        let Some(bpf) = &self.bpf else { return };
+        let hits = match (&self.bpf, self.hit_ns) {
+            (Some(bpf), _) => bpf.probes().map(Hits::Uprobes),
+            (None, Some(hit_ns)) => Ok(Hits::Breakpoints(Breakpoints::new(hit_ns))),
+            (None, None) => return,
+        };
         let (orders, receive) = channel();
         let (tell, told) = channel();
-        let counter = bpf.probes().map(|tables| Counter::new(tables, self.probes, self.walks, tell));
+        let counter = hits.map(|hits| Counter::new(hits, self.probes, self.walks, tell));
         match counter {
             Ok(counter) => match std::thread::Builder::new().spawn(move || counter.run(receive)) {
                 Ok(thread) => self.counter = Some(CounterThread { orders, told, thread }),
@@ -40,6 +47,8 @@ impl Session {
             let function = self.stacks.live(choice.function);
             let Some(mapped) = live.space.of_module(function.module, function.range.start) else { continue };
             let Some(image) = &mapped.image else { continue };
+            let offset = image.offset_of_svma(function.range.start).unwrap_or(mapped.offset);
+            let live = mapped.range.start + offset.saturating_sub(mapped.offset);
             let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
             let file =
                 if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
@@ -59,6 +68,7 @@ impl Session {
                 file,
                 start: function.range.start,
                 end: function.range.end,
+                live,
             });
         }
         if !candidates.is_empty() {
@@ -105,7 +115,8 @@ impl Session {
                     }));
                 }
             }
-            Told::Walk { walk, process, function, of, strides } => {
+            Told::Walk { walk, process, function, of, strides, input } => {
+                self.inputs.extend(input.map(|input| (walk, input)));
                 let live = self.stacks.live(function).clone();
                 let place = Place::Native { module: live.module, svma: live.range.start };
                 let image = self.world.image(live.module);
@@ -119,10 +130,39 @@ impl Session {
             Told::Window(window) => tables.windows.push(window),
             Told::Call(call) if !self.grain.keeps(call.time_ns) => {}
             Told::Call(call) => tables.calls.push(call),
+            Told::Entry(entry) => self.pending.push(Item::Bpf(entry)),
             Told::Refused(why) => {
                 self.refused.get_or_insert(why);
             }
         }
+    }
+
+    /// An entry of a walk.
+    pub(super) fn entered(&mut self, entry: Entered) {
+        self.hear(); // what is looked at comes first
+        let Entered { walk, tid, time, cpu_ns, beginnings, linked, length, text } = entry;
+        let thread = self.world.thread_number(tid);
+        let row = match self.inputs.get(&walk) {
+            Some(input) => {
+                let arguments = beginnings.map(|(argument, _)| argument);
+                let contents = vec![self.keys.key(input, arguments, text.as_deref())];
+                Beginning {
+                    walk,
+                    time_ns: time,
+                    thread,
+                    cpu_ns,
+                    addresses: vec![0],
+                    contents,
+                    linked: 0,
+                    length: 0,
+                }
+            }
+            None => {
+                let (addresses, contents) = beginnings.iter().copied().unzip();
+                Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents, linked, length }
+            }
+        };
+        self.writer.tables.beginnings.push(row);
     }
 
     /// Ends the counter: every probe is closed.

@@ -9,7 +9,7 @@ pub(crate) fn code_ranges(maps: &str) -> Vec<Range<u64>> {
 
 /// A line of `/proc/PID/maps`, if it maps code: range, offset, device, inode, path.
 #[allow(clippy::type_complexity)] // read in one place only
-pub(super) fn executable_mapping(line: &str) -> Option<(Range<u64>, u64, (u32, u32), u64, &str)> {
+pub(crate) fn executable_mapping(line: &str) -> Option<(Range<u64>, u64, (u32, u32), u64, &str)> {
     let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
     if fields.next()?.as_bytes().get(2) != Some(&b'x') {

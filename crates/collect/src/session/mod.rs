@@ -12,6 +12,7 @@ mod tests;
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
 use crate::counter::choose::Recent;
+use crate::counter::input::Keys;
 use crate::counter::{Candidate, Counter, Order, Told};
 use crate::cpu::Cpu;
 use crate::sampler::Sampler;
@@ -25,9 +26,10 @@ use crate::world::{Usage, World};
 use crate::{OnProgress, Progress, clock, launch};
 use grain::Grain;
 pub(crate) use maps::code_ranges;
-use maps::executable_mapping;
+pub(crate) use maps::executable_mapping;
 use own_code::OwnCode;
 use slowpath_files::Folder;
+use slowpath_interfaces::Input;
 use slowpath_recording::about::State;
 use slowpath_recording::tables::{Beginning, Body, Call, Loop, Probe, Walk};
 use slowpath_recording::{About, Writer};
@@ -74,11 +76,16 @@ pub(crate) struct Session {
     bpf: Option<Bpf>,
     /// The other source of system calls.
     pub ptrace: Option<Ptrace>,
+    /// Calls are counted by breakpoints where there is no BPF object, and what a hit takes, ns.
+    pub hit_ns: Option<u64>,
     counter: Option<CounterThread>,
     tracer: Tracer,
     probes: u32,
     loops: u32,
     walks: u32,
+    /// Walks that are calls of functions which are meant to be called once for an input, and what makes keys of it.
+    inputs: HashMap<u32, &'static Input>,
+    keys: Keys,
     /// Functions whose loops were reported, by module and first address: the number of the first of them.
     looked_at: HashMap<(u32, u64), u32>,
     calls_by_probe: u64,
@@ -124,12 +131,15 @@ impl Session {
             stacks: Stacks::default(),
             bpf,
             ptrace: None,
+            hit_ns: None,
             counter: None,
             tracer: Tracer::default(),
             probes: 0,
             loops: 0,
             looked_at: HashMap::new(),
             walks: 0,
+            inputs: HashMap::new(),
+            keys: Keys::default(),
             calls_by_probe: 0,
             pending: Vec::new(),
             records: Vec::new(),
@@ -347,12 +357,27 @@ impl Session {
                 }
             }
             Event::Syscall(call) => {
-                if let Some(live) = self.world.process(call.pid).filter(|live| live.executed) {
-                    live.seen.stops += u64::from(self.ptrace.is_some());
+                if self.world.process(call.pid).is_some_and(|live| live.executed) {
                     self.tracer.finished(*call, &mut self.world, &mut self.writer.tables);
                 }
             }
-            Event::Exit { pid, tid, last, time, cpu_ns, user_ticks_ns, sys_ticks_ns, peak_pages, status } => {
+            Event::Stops { pid, stops, .. } => {
+                if let Some(live) = self.world.process(pid) {
+                    live.seen.stops += stops;
+                }
+            }
+            Event::Exit {
+                pid,
+                tid,
+                last,
+                time,
+                cpu_ns,
+                user_ticks_ns,
+                sys_ticks_ns,
+                peak_pages,
+                measured,
+                status,
+            } => {
                 let usage = Usage {
                     cpu_ns,
                     user_ticks_ns,
@@ -360,16 +385,11 @@ impl Session {
                     last,
                     exit: launch::exit_code(status),
                     peak_memory_bytes: peak_pages * PAGE,
+                    peak_is_own: measured,
                 };
                 self.exit(pid, tid, time, Some(usage));
             }
-            Event::Walk { probe: walk, tid, time, cpu_ns, beginnings, linked, length } => {
-                let thread = self.world.thread_number(tid);
-                let (addresses, contents) = beginnings.iter().copied().unzip();
-                let beginning =
-                    Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents, linked, length };
-                self.writer.tables.beginnings.push(beginning);
-            }
+            Event::Walk(entry) => self.entered(entry),
             // A running count loses nothing but moments.
             Event::Call { time, .. } if !self.grain.keeps(time) => self.calls_by_probe += 1,
             Event::Call { probe, tid, time, count, cpu_ns, under } => {

@@ -2,6 +2,9 @@
 
 use crate::sampler::record::Regs;
 
+/// Calls that succeed with 0 when there is nothing; as `asks` of `bpf/calls.h`.
+const ASKS: [u32; 8] = [7, 271, 23, 270, 232, 281, 441, 61];
+
 /// `struct stack_event`: the user stack at the entry of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StackCopy {
@@ -26,11 +29,13 @@ pub(crate) struct FileId {
 }
 
 /// `struct syscall_event`: one finished call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Finished {
     pub pid: u32,
     pub tid: u32,
     pub number: u32,
+    /// How many calls like this one it stands for: more than itself only where calls were traced in windows.
+    pub count: u64,
     pub time: u64,
     pub end: u64,
     pub blocked: u64,
@@ -108,6 +113,7 @@ impl Finished {
             pid: at.u32(4)?,
             tid: at.u32(8)?,
             number: at.u32(12)?,
+            count: 1,
             time: at.u64(16)?,
             end: at.u64(24)?,
             blocked: at.u64(32)?,
@@ -141,7 +147,7 @@ impl Finished {
             inode: self.file.inode,
             path_hash: self.path_hash,
             device: self.file.device,
-            error: self.result.min(0) as i32,
+            error: if ASKS.contains(&self.number) { self.result.min(1) } else { self.result.min(0) } as i32,
         }
     }
 }

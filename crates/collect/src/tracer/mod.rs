@@ -15,8 +15,11 @@ use std::collections::HashMap;
 pub(crate) const LONG_WAIT_NS: u64 = 1_000_000;
 /// Calls that move bytes, whose result is their number; those of class `BYTES` in `bpf/tracer.h`.
 const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 327, 328];
+/// mmap, munmap, brk and madvise: bytes mapped, or given back, are their argument; those of class `MEMORY`.
+const MEMORY: [u32; 4] = [9, 11, 12, 28];
 const OPENS: [u32; 4] = [2, 85, 257, 437];
 const CONNECT: u32 = 42;
+const FUTEX: u32 = 202;
 /// Readings after which calls without a stack are reported without.
 const PATIENCE: u32 = 3;
 
@@ -84,21 +87,26 @@ impl Tracer {
     /// A finished call.
     pub(crate) fn finished(&mut self, call: Finished, world: &mut World, tables: &mut Tables) {
         let Some(thread) = world.thread(call.pid, call.tid, call.time, tables) else { return };
-        self.calls += 1;
+        self.calls += call.count;
         let file = self.file(&call, tables);
         let stack = self.sites.get(&(call.pid, call.site)).copied();
-        let moves = !call.compat && MOVES.contains(&call.number);
+        let bytes = match call.number {
+            _ if call.compat || call.result < 0 => 0,
+            number if MOVES.contains(&number) => call.result as u64,
+            number if MEMORY.contains(&number) => call.argument,
+            _ => 0,
+        };
         let row = Syscall {
             time_ns: call.time,
             end_ns: call.end,
             thread,
             number: call.number,
             compat: call.compat,
-            count: 1,
-            duration_ns: call.end.saturating_sub(call.time).saturating_sub(call.in_line),
-            blocked_ns: call.blocked,
+            count: call.count,
+            duration_ns: call.count * call.end.saturating_sub(call.time).saturating_sub(call.in_line),
+            blocked_ns: call.count * call.blocked,
             result: call.result,
-            bytes: if moves { call.result.max(0) as u64 } else { 0 },
+            bytes: call.count.saturating_mul(bytes),
             argument: call.argument,
             file,
             sync: call.file.flags & (libc::O_DSYNC as u32) != 0,
@@ -206,7 +214,12 @@ impl Tracer {
             inode: id.1,
             size: state.0,
             mtime_ns: state.1,
-            kind: if call.number == CONNECT { "address" } else { kind(&call.file, id.1) }.to_owned(),
+            kind: match call.number {
+                CONNECT => "address",
+                FUTEX => "futex",
+                _ => kind(&call.file, id.1),
+            }
+            .to_owned(),
         });
         if id.1 != 0 {
             self.open.insert(id, number);

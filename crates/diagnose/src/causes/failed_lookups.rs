@@ -98,7 +98,9 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
         folders.into_iter().filter(|(folder, _)| !folder.is_empty()).collect();
     folders.sort_by_key(|(folder, misses)| (std::cmp::Reverse(*misses), *folder));
     let folders: Vec<String> = folders.into_iter().map(|(folder, _)| folder.to_owned()).collect();
-    let each = sum.count as f64 / paths.len().max(1) as f64;
+    // Where calls were traced in windows the paths of some are not known: they are no evidence that one was looked up again.
+    let named: u64 = search.paths.values().sum();
+    let each = named as f64 / paths.len().max(1) as f64;
     let places = paths.len() as f64 / names.len().max(1) as f64;
     if each < EACH && places < PLACES {
         return None;

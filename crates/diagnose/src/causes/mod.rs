@@ -2,21 +2,29 @@
 //! causes`, tables in the documentation) takes them from there, or a test holds it equal (`tests/registry.rs`).
 
 pub(crate) mod allocators;
+mod busy_wait;
 mod call_overhead;
 mod failed_lookups;
+mod lock_contention;
+mod page_fault_churn;
 mod process_per_operation;
+mod redundant_computation;
 mod redundant_file_access;
 mod repeated_scan;
+mod round_trips;
 pub(crate) mod runtime;
 mod small_io;
 mod superlinear_work;
 mod sync_per_operation;
+mod unoptimized_build;
 mod waiting;
 pub mod words;
 
 use crate::Evidence;
+use crate::calls::{READS, WRITES};
 use crate::candidate::Candidate;
 use crate::findings::Cause;
+use slowpath_recording::tables::Syscall;
 
 pub use call_overhead::CAUSE as CALL_OVERHEAD;
 pub use superlinear_work::CAUSE as SUPERLINEAR_WORK;
@@ -25,12 +33,19 @@ pub use superlinear_work::CAUSE as SUPERLINEAR_WORK;
 pub const ALL: &[Spec] = &[
     superlinear_work::CAUSE,
     repeated_scan::CAUSE,
+    redundant_computation::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
     small_io::CAUSE,
     failed_lookups::CAUSE,
     sync_per_operation::CAUSE,
     waiting::CAUSE,
+    lock_contention::CAUSE,
+    round_trips::CAUSE,
+    round_trips::connections::CAUSE,
+    busy_wait::CAUSE,
+    page_fault_churn::CAUSE,
+    unoptimized_build::CAUSE,
     call_overhead::CAUSE,
 ];
 
@@ -56,12 +71,14 @@ pub struct Spec {
 pub enum Needs {
     /// System calls; at least those that a tracer by ptrace sees: open, stat, exec, fork, wait, sync, sleep, connect.
     Syscalls,
-    /// All system calls, reads and writes too.
+    /// All system calls, reads and writes too, with times that are good to some 100 ns.
     AllSyscalls,
     /// Functions (or loops) whose calls were counted or whose entries were looked at, or a run under callgrind.
     CountedCalls,
     /// Hot loops and functions whose entries were looked at.
     Walks,
+    /// Functions with samples of which it is known how they were built.
+    Builds,
 }
 
 /// How a cause is looked for.
@@ -85,8 +102,17 @@ impl Spec {
         let tables = &evidence.recording.tables;
         self.needs.iter().all(|needs| match needs {
             Needs::Syscalls => !tables.syscalls.is_empty(),
-            Needs::AllSyscalls => !tables.syscalls.is_empty() && !evidence.by_ptrace,
+            // A tracer by ptrace sees them since it stops at all calls, not in older recordings.
+            // Traced by ptrace in windows, short calls seem to take longer than they do, and how many there are is known to a factor of
+            // four only.
+            Needs::AllSyscalls => {
+                let moves = |row: &Syscall| READS.contains(&row.number) || WRITES.contains(&row.number);
+                let whole = evidence.recording.about.traced_share >= 1.0;
+                !tables.syscalls.is_empty()
+                    && (!evidence.by_ptrace || whole && tables.syscalls.iter().any(moves))
+            }
             Needs::Walks => !tables.walks.is_empty(),
+            Needs::Builds => !tables.builds.is_empty(),
             Needs::CountedCalls => {
                 !tables.probes.is_empty() || !tables.slices.is_empty() || !tables.walks.is_empty()
             }
@@ -103,6 +129,8 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     });
     let mut found: Vec<Candidate> = found.collect();
     repeated_scan::settle(&mut found);
+    round_trips::settle(&mut found);
+    page_fault_churn::settle(&mut found);
     found
 }
 

@@ -5,6 +5,8 @@
 //! started for; one without any has started up with the last library or settings that it loads. Who starts programs that
 //! then work for long (make and its compilers) is left alone.
 
+mod tracing;
+
 use super::words::{base_name, count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
@@ -18,6 +20,7 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tracing::{as_the_others, traced};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -38,7 +41,7 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 const COMMON: f64 = 0.5;
 /// execve, execveat, mmap, mprotect, munmap.
 const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
-/// Where reads and writes are not seen (ptrace), what loads after such a pause comes after some work, ns.
+/// Where calls are traced by ptrace, what is read and written is not known for all processes: what loads after such a pause comes after some work, ns.
 const PAUSE_NS: u64 = 2_000_000;
 /// … if this share of the operations pause there: half is more than a busy machine lets wait at one place by chance.
 const PAUSED: f64 = 0.5;
@@ -255,27 +258,6 @@ fn works_after(loads: &[Vec<(u64, u64)>], operations: &[Operation], pause: u64) 
     before.into_iter().map(|(paused, of)| paused as f64 >= PAUSED * of as f64).collect()
 }
 
-/// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
-fn traced(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation], at: &[u64]) -> (f64, f64) {
-    let each = evidence.tracing_a_call;
-    if each == 0.0 {
-        return (0.0, 0.0);
-    }
-    let until: HashMap<u32, u64> = operations
-        .iter()
-        .zip(at)
-        .flat_map(|(operation, at)| operation.members.iter().map(move |process| (*process, *at)))
-        .collect();
-    let (mut all, mut before) = (0u64, 0u64);
-    for (row, process) in calls.all() {
-        if let Some(until) = until.get(&process) {
-            all += row.count;
-            before += if row.time_ns < *until { row.count } else { 0 };
-        }
-    }
-    ((all + until.len() as u64) as f64 * each, before as f64 * each)
-}
-
 fn reads_or_opens(row: &Syscall) -> bool {
     READS.contains(&row.number) || OPENS.contains(&row.number)
 }
@@ -294,7 +276,10 @@ fn finding(
     if !GATE.may_pass(evidence, lives) {
         return None; // before the dearer questions
     }
-    let at = started(evidence, calls, operations);
+    let mut at = started(evidence, calls, operations);
+    if evidence.recording.about.in_windows() {
+        as_the_others(evidence, calls, operations, &mut at);
+    }
     let starts: Vec<(u64, u64)> =
         operations.iter().zip(&at).map(|(one, at)| (one.start, (*at).max(one.start))).collect();
     // What a helper does for them is work, and stays.

@@ -114,7 +114,8 @@ pub(crate) fn is_name(frame: &Frame) -> bool {
         Language::Go => is_of_go(name),
         Language::Rust => is_of_the_library(name) || is_blanket(name),
         Language::Cpp => is_of_cpp(name),
-        Language::C => name.starts_with("_dl_") && frame.module.is_empty(),
+        // GCC's layer between C++ and threads is compiled into programs.
+        Language::C => name.starts_with("_dl_") && frame.module.is_empty() || name.starts_with("__gthread_"),
     }
 }
 
@@ -277,6 +278,7 @@ mod tests {
             "__memmove_avx_unaligned_erms",
             "core::str::from_utf8",
             "_ZNSt6vectorI",
+            "__gthread_mutex_lock",
         ] {
             assert!(is(function, "prog"), "{function}");
         }

@@ -32,6 +32,11 @@ const BYTES: f64 = 512.0;
 const BLOCK: f64 = 65_536.0;
 /// A read of this share of its file's size is none of a few bytes.
 const WHOLE: f64 = 0.1;
+/// Devices that take and give one message a call.
+const BY_MESSAGE: [&str; 7] =
+    ["/dev/fuse", "/dev/net/", "/dev/input/", "/dev/snd/", "/dev/dri/", "/dev/kvm", "/dev/vhost"];
+/// Reads that fill this share of what they ask for are limited by it. Lines of text fill buffers for lines by half or less.
+const FILLED: f64 = 0.5;
 /// Seeks for each call from which it is no sequence, …
 const SEEKS: f64 = 0.1;
 /// … but where so many of them are known to go no further than a block, a buffer would hold what is read next. Random access to a
@@ -43,7 +48,8 @@ const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TWENTIETH_OF_CPU };
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
-    let mut sums: BTreeMap<(Site, u32), Sum> = BTreeMap::new();
+    // With the most bytes that a read asked for.
+    let mut sums: BTreeMap<(Site, u32), (Sum, u64)> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), Seeks> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(file) = calls.file(row) else { continue };
@@ -52,20 +58,27 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             seeks.entry((process, file.file)).or_default().add(row);
         }
         let (reads, writes) = (READS.contains(&row.number), WRITES.contains(&row.number));
+        if file.kind == "device" && BY_MESSAGE.iter().any(|folder| file.path.starts_with(folder)) {
+            continue;
+        }
         if !(reads || writes) || row.result < 0 || !matches!(file.kind.as_str(), "file" | "pipe" | "device") {
             continue;
         }
         let site = Site { process, own: calls.own(row), writes };
-        sums.entry((site, file.file)).or_default().add(row);
+        let (sum, asked) = sums.entry((site, file.file)).or_default();
+        sum.add(row);
+        if row.number == READS[0] {
+            *asked = row.argument.max(*asked);
+        }
     }
     // Each file is judged by itself; what one place does with several of them is fixed there.
     let mut sites: BTreeMap<Site, Tiny> = BTreeMap::new();
-    for ((site, file), sum) in sums {
+    for ((site, file), (sum, asked)) in sums {
         let seeks = seeks.get(&(site.process, file));
         let sought = seeks.map_or(0, |seeks| seeks.count) as f64;
         let near = seeks.filter(|seeks| !site.writes && seeks.stay_near());
         let file = &evidence.recording.tables.files[file as usize];
-        if is_tiny(&sum, file, site.writes) && (sought <= SEEKS * sum.count as f64 || near.is_some()) {
+        if is_tiny(&sum, asked, file, site.writes) && (sought <= SEEKS * sum.count as f64 || near.is_some()) {
             let gone = near.map_or(0.0, Seeks::distance);
             sites.entry(site).or_default().add(&sum, file, gone);
         }
@@ -146,11 +159,13 @@ impl Tiny {
 }
 
 /// Whether a file is read or written in small pieces, and often.
-fn is_tiny(sum: &Sum, file: &File, writes: bool) -> bool {
+fn is_tiny(sum: &Sum, asked: u64, file: &File, writes: bool) -> bool {
     let average = sum.bytes as f64 / sum.count.max(1) as f64;
     // A small file that is read whole takes small reads.
     let whole = !writes && file.size > 0 && average >= WHOLE * file.size as f64;
-    sum.count >= CALLS && average <= BYTES && sum.bytes > 0 && !whole
+    // Who gets less from a pipe than was asked for has all that is there: a larger buffer would not fill.
+    let short = !writes && file.kind == "pipe" && average < FILLED * asked as f64;
+    sum.count >= CALLS && average <= BYTES && sum.bytes > 0 && !whole && !short
 }
 
 fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {

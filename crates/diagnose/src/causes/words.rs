@@ -49,6 +49,16 @@ pub fn time(ns: f64) -> String {
     if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
 }
 
+/// Bytes as a person would write them, in steps of 1024.
+pub fn size(bytes: f64) -> String {
+    let (value, unit) = match bytes {
+        bytes if bytes >= (1u64 << 30) as f64 => (bytes / (1u64 << 30) as f64, "GiB"),
+        bytes if bytes >= (1u64 << 20) as f64 => (bytes / (1u64 << 20) as f64, "MiB"),
+        bytes => (bytes / 1024.0, "KiB"),
+    };
+    if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+}
+
 /// 27,487 as 27,000: more digits of an estimate would be false precision.
 pub(crate) fn two_digits(value: f64) -> f64 {
     let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);

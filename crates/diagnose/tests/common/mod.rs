@@ -27,11 +27,14 @@ pub fn about(wall_ns: u64) -> About {
         attached: false,
         collectors: vec![Collector { name: "counter".into(), how: String::new() }],
         tracer: None,
+        counter: None,
+        hit_ns: None,
         degraded: Vec::new(),
         lost: Default::default(),
         sampled_share: 1.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        traced_share: 1.0,
         instructions: None,
     }
 }

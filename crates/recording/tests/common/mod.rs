@@ -30,7 +30,7 @@ pub fn assert_whole(recording: &Recording) {
     refers! {
         processes parent processes; threads process processes; mappings process processes; mappings module modules;
         locations module modules; stacks parent stacks; stacks location locations; functions module modules;
-        frames location locations; frames function functions; samples thread threads; samples stack stacks;
+        frames location locations; frames function functions; builds function functions; samples thread threads; samples stack stacks;
         probes process processes; probes location locations; loops location locations; loops parent loops;
         bodies location locations; walks process processes; walks location locations; walks loop_number loops;
         walk_bursts walk walks; beginnings walk walks; beginnings thread threads;

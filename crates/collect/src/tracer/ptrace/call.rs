@@ -19,22 +19,39 @@ pub(super) struct Entry {
     pub file: FileId,
 }
 
+/// Where a call is made: its instruction, its stack pointer, and which call it is.
+pub(super) struct Place {
+    pub ip: u64,
+    pub sp: u64,
+    pub number: u32,
+}
+
+/// What a thread is in.
+pub(super) enum Inside {
+    /// Its own code, or a call of which only that is known.
+    Nothing,
+    /// A call that becomes no event: since when, and what the thread had run.
+    Unwanted(u64, Option<Ran>),
+    Wanted(Box<Entry>),
+}
+
 /// A place by its instruction, its stack pointer and the word on the stack there, the return address; as `bpf/tracer.h` has
 /// it. Fills `path`, if there is one, from its address in the same call.
-pub(super) fn site(tid: u32, regs: &libc::user_regs_struct, path: &mut [(u64, &mut Vec<u8>)]) -> u64 {
+pub(super) fn site(tid: u32, place: &Place, path: &mut [(u64, &mut Vec<u8>)]) -> u64 {
+    let Place { ip, sp, number } = *place;
     let mut back = [0; 8];
     match path {
         [(address, path)] => {
-            let read = sys::read(tid, [(regs.rsp, &mut back), (*address, path.as_mut_slice())]);
+            let read = sys::read(tid, [(sp, &mut back), (*address, path.as_mut_slice())]);
             path.truncate(read.saturating_sub(back.len()));
         }
         _ => {
-            sys::read(tid, [(regs.rsp, &mut back)]);
+            sys::read(tid, [(sp, &mut back)]);
         }
     }
-    let mix = (regs.rip.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ regs.rsp).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    let mix = (ip.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ sp).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
     let mix = (mix ^ u64::from_ne_bytes(back)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mix.wrapping_add(regs.orig_rax)
+    mix.wrapping_add(u64::from(number))
 }
 
 /// Goes on with a path to its end, and cuts it there.
@@ -69,6 +86,10 @@ fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {
         2 | 257 => open_flags(entry),
+        9 | 11 => arguments[1],
+        // MADV_DONTNEED; what a brk gives back is not known.
+        28 if arguments[2] == 4 => arguments[1],
+        12 | 28 => 0,
         23 | 270 if arguments[4] == 0 => 0,
         23 | 270 => 2,
         _ => arguments[0],
@@ -87,6 +108,7 @@ pub(super) fn finished_call(
         pid,
         tid,
         number: entry.number,
+        count: 1,
         time: entry.time,
         end: entry.time + duration,
         blocked: asleep,

@@ -1,5 +1,6 @@
 //! What `/proc` reports about a stopped thread: the CPU time so far, the file behind a descriptor, the program it runs.
 
+use super::wanted;
 use crate::tracer::event::FileId;
 use crate::{cpu, resources};
 use std::collections::HashMap;
@@ -60,6 +61,47 @@ pub(super) fn process_of(tid: u32) -> Option<(u32, u32)> {
 pub(super) fn written(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     text.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse().ok())
+}
+
+/// Whether a thread may be stopped now: it runs, in the program or in a call, or is in a call that goes on afterwards.
+pub(super) fn may_be_stopped(pid: u32, tid: u32) -> bool {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/syscall")) else { return false };
+    match text.split_whitespace().next() {
+        Some("running") => true,
+        // In no call: in a page fault.
+        Some("-1") => true,
+        Some(number) => number.parse().is_ok_and(wanted::goes_on_after_a_stop),
+        None => false,
+    }
+}
+
+/// Whether a signal waits to be taken by a thread, its own or of its process.
+pub(super) fn has_a_signal(tid: u32) -> bool {
+    let [Some(own), Some(shared), Some(blocked), Some(ignored)] =
+        signals(tid, ["SigPnd", "ShdPnd", "SigBlk", "SigIgn"])
+    else {
+        return true;
+    };
+    (own | shared) & !blocked & !ignored != 0
+}
+
+/// Signals that mean nothing where there is no handler for them.
+const MEAN_NOTHING: [i32; 4] = [libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH];
+
+/// Whether a thread's process takes no notice of a signal.
+pub(super) fn ignores(tid: u32, signal: i32) -> bool {
+    let [Some(ignored), Some(handled)] = signals(tid, ["SigIgn", "SigCgt"]) else { return false };
+    let bit = 1u64.checked_shl(signal.wrapping_sub(1) as u32).unwrap_or(0);
+    ignored & bit != 0 || MEAN_NOTHING.contains(&signal) && handled & bit == 0
+}
+
+/// Sets of signals of a thread, by their names in `/proc/TID/status`.
+fn signals<const N: usize>(tid: u32, names: [&str; N]) -> [Option<u64>; N] {
+    let text = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+    names.map(|name| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+    })
 }
 
 /// What a process executes, where, and with which arguments.

@@ -1,7 +1,9 @@
-//! System calls of the target without rights: ptrace, stopping only where a seccomp filter says so.
+//! System calls of the target without rights: ptrace, in windows, so that it takes little of the run.
 //!
-//! - `filter` — which calls stop.
-//! - `watch` — the loop over the stops.
+//! - `budget` — how much it may take.
+//! - `watch` — the loop over the stops, and when a thread's calls stop it.
+//! - `window` — what was seen in a window, and what it stands for.
+//! - `wanted` — which calls become events.
 //! - `call` — one call: its place, its path, the event it becomes.
 //! - `facts` — what `/proc` reports about a stopped thread.
 //! - `reference` — a child that shows what tracing takes.
@@ -11,14 +13,14 @@
 //! events as the BPF object. What a stop costs is measured on a small child before the target runs ([`measure`])
 //! and on the target's own threads while it does, and is taken off each call's time.
 
+mod budget;
 mod call;
 mod facts;
-mod filter;
 mod reference;
 mod sys;
+mod wanted;
 mod watch;
-
-pub(crate) use filter::Filter;
+mod window;
 
 use crate::bpf::event::Event;
 use crate::launch::Ended;
@@ -42,6 +44,10 @@ pub(crate) struct Cost {
     pub wall_ns: u64,
     pub cpu_ns: u64,
     pub floor: Floor,
+    /// What a short call takes where it is not traced.
+    pub bare_ns: u64,
+    /// CPU time that a stop at a call takes more than one that does nothing, by which `floor` is kept up to date.
+    pub beside_ns: u64,
 }
 
 /// What tracing a run took.
@@ -51,8 +57,9 @@ pub(crate) struct Taken {
     /// Elapsed and CPU time, estimated, ns.
     pub wall_ns: u64,
     pub cpu_ns: u64,
-    /// Processes that outlived the command and were ended.
-    pub left: u64,
+    /// CPU time of the threads themselves while their calls were traced, and while they were not, ns.
+    pub traced_ns: u64,
+    pub missed_ns: u64,
 }
 
 impl Taken {
@@ -61,7 +68,16 @@ impl Taken {
         self.stops += other.stops;
         self.wall_ns += other.wall_ns;
         self.cpu_ns += other.cpu_ns;
-        self.left += other.left;
+        self.traced_ns += other.traced_ns;
+        self.missed_ns += other.missed_ns;
+    }
+
+    /// The share of the threads' CPU time in which their calls were traced.
+    pub(crate) fn share(&self) -> f64 {
+        match self.missed_ns {
+            0 => 1.0,
+            missed => self.traced_ns as f64 / (self.traced_ns + missed) as f64,
+        }
     }
 }
 
@@ -72,10 +88,12 @@ struct Shared {
     /// What they took, estimated: elapsed and CPU time, ns.
     wall_ns: AtomicU64,
     cpu_ns: AtomicU64,
-    /// Processes that were alive when tracing ended.
-    left: AtomicU64,
-    /// Do not wait for what the command leaves behind.
-    hurry: AtomicBool,
+    traced_ns: AtomicU64,
+    missed_ns: AtomicU64,
+    /// The tracer looks at least now and then whether it is to let go.
+    ticking: AtomicBool,
+    /// It is to end although the command has not.
+    let_go: AtomicBool,
     ended: OnceLock<Ended>,
 }
 
@@ -98,17 +116,18 @@ pub(crate) struct Ptrace {
 
 impl Ptrace {
     /// Seizes a process that waits before its exec.
-    pub(crate) fn seize(pid: u32, alone: bool, floor: Floor) -> io::Result<Ptrace> {
+    pub(crate) fn seize(pid: u32, alone: bool, cost: Cost) -> io::Result<Ptrace> {
         let shared = Arc::new(Shared::default());
         let (tell, events) = channel();
         let (say, seized) = channel();
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new().name("tracer".to_owned()).spawn(move || {
-            let done = sys::seize(pid);
+            // It stops when it has been let go: a window begins with its first call.
+            let done = sys::seize(pid).and_then(|()| sys::interrupt(pid));
             let go_on = done.is_ok();
             crash::tracing();
             if say.send(done).is_ok() && go_on {
-                watch::Watch::new(pid, alone, floor, tell, of_thread).run();
+                watch::Watch::new(pid, alone, cost, tell, of_thread).run();
             }
         })?;
         seized.recv().unwrap_or_else(|_| Err(io::Error::other("the tracer thread ended")))?;
@@ -129,15 +148,16 @@ impl Ptrace {
         }
     }
 
-    /// Does not wait for what the command leaves behind.
-    pub(crate) fn hurry(&self) {
-        self.shared.hurry.store(true, Ordering::Relaxed);
+    /// Lets the command go, if it has not ended.
+    pub(crate) fn let_go(&self) {
+        self.shared.let_go.store(true, Ordering::Relaxed);
     }
 
     /// Waits for the tracer's end.
     pub(crate) fn finish(&mut self) -> Taken {
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // had it panicked, the kernel would have ended what it traced
+        let waits = self.shared.ended.get().is_some() || self.shared.ticking.load(Ordering::Relaxed);
+        if let Some(thread) = self.thread.take().filter(|thread| waits || thread.is_finished()) {
+            let _ = thread.join(); // had it panicked, the kernel would have let go what it traced
         }
         let read = |of: &AtomicU64| of.load(Ordering::Relaxed);
         let shared = &self.shared;
@@ -145,7 +165,8 @@ impl Ptrace {
             stops: read(&shared.stops),
             wall_ns: read(&shared.wall_ns),
             cpu_ns: read(&shared.cpu_ns),
-            left: read(&shared.left),
+            traced_ns: read(&shared.traced_ns),
+            missed_ns: read(&shared.missed_ns),
         }
     }
 }
@@ -167,9 +188,9 @@ pub(crate) fn measure() -> Result<Cost, Error> {
 }
 
 fn measured() -> Result<Cost, Error> {
-    let filter = Filter::new();
-    let reference = Reference::fork(&filter)?;
-    if let Err(error) = sys::seize(reference.pid) {
+    let reference = Reference::fork()?;
+    let bare_ns = reference.bare_ns;
+    if let Err(error) = sys::seize(reference.pid).and_then(|()| sys::interrupt(reference.pid)) {
         let pid = reference.pid;
         drop(reference); // which ends the child
         // SAFETY: waits for our own child; no status is asked for.
@@ -177,25 +198,31 @@ fn measured() -> Result<Cost, Error> {
         return Err(Error::system("trace a program of one's own (ptrace)")(error));
     }
     let (tell, _events) = channel();
-    let mut watch = watch::Watch::new(0, false, Floor::default(), tell, Arc::new(Shared::default()));
+    let mut watch = watch::Watch::new(0, false, Cost::default(), tell, Arc::new(Shared::default()));
     let (mut walls, mut cpus, mut floors) = (Vec::new(), Vec::new(), Vec::new());
     watch.refer(reference);
     for _ in 0..BATCHES {
-        let none = || io::Error::other("no call was seen (seccomp)");
-        let (floor, took) =
-            watch.batch().ok_or_else(none).map_err(Error::system("trace a program of one's own"))?;
+        let none = || io::Error::other("no call was seen");
+        let Some((floor, took)) = watch.batch() else {
+            watch.stop_referring();
+            return Err(Error::system("trace a program of one's own")(none()));
+        };
         floors.push(floor);
         walls.push(took[0]);
         cpus.push(took[1]);
     }
+    let probes = watch.probes().unwrap_or_default();
     watch.stop_referring();
-    let stops = 2 * reference::BATCH as u64;
+    let cpu_ns = median(floors.iter().map(|floor| floor.cpu_ns).collect()).unwrap_or(0);
+    let stops = 2 * (reference::BATCH as u64 + 1); // and one to read a clock
     Ok(Cost {
         wall_ns: median(walls).unwrap_or(0) / stops,
-        cpu_ns: median(cpus).unwrap_or(0) / stops,
+        cpu_ns: (median(cpus).unwrap_or(0) / stops).saturating_sub(bare_ns / 2),
         floor: Floor {
-            cpu_ns: median(floors.iter().map(|floor| floor.cpu_ns).collect()).unwrap_or(0),
+            cpu_ns,
             asleep_ns: median(floors.iter().map(|floor| floor.asleep_ns).collect()).unwrap_or(0),
         },
+        bare_ns,
+        beside_ns: cpu_ns.saturating_sub(median(probes).unwrap_or(cpu_ns)),
     })
 }

@@ -1,23 +1,23 @@
 //! The kernel's interface for tracing, by `libc`: thin and checked. What to do with a stop is `watch`'s business.
 
+use crate::signals;
 use std::io;
 
-const OPTIONS: i32 = libc::PTRACE_O_TRACESECCOMP
-    | libc::PTRACE_O_TRACEFORK
+/// Never `PTRACE_O_EXITKILL`: what is traced goes on if we end.
+const OPTIONS: i32 = libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACEEXIT
-    | libc::PTRACE_O_TRACESYSGOOD
-    | libc::PTRACE_O_EXITKILL;
+    | libc::PTRACE_O_TRACESYSGOOD;
 
 /// How a stopped thread goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Go {
-    /// Until something of the filter's or an event.
+    /// Undisturbed until an event: a fork, an exec, a signal, its end.
     On,
-    /// Until the return of the call that it is in.
-    ToReturn,
+    /// Until it enters a system call, or returns from the one that it is in.
+    ToCall,
     /// It stays stopped as its user has asked, but is heard of again.
     Listen,
 }
@@ -44,7 +44,7 @@ pub(super) fn interrupt(tid: u32) -> io::Result<()> {
 pub(super) fn go(tid: u32, how: Go, signal: i32) {
     let how = match how {
         Go::On => libc::PTRACE_CONT,
-        Go::ToReturn => libc::PTRACE_SYSCALL,
+        Go::ToCall => libc::PTRACE_SYSCALL,
         Go::Listen => libc::PTRACE_LISTEN,
     };
     let _ = request(how, tid, 0, signal as usize);
@@ -58,6 +58,39 @@ pub(super) fn registers(tid: u32) -> io::Result<libc::user_regs_struct> {
     Ok(registers)
 }
 
+/// Sets the registers of a stopped thread.
+pub(super) fn set_registers(tid: u32, registers: &libc::user_regs_struct) -> io::Result<()> {
+    request(libc::PTRACE_SETREGS, tid, 0, std::ptr::from_ref(registers) as usize)
+}
+
+/// Why a thread stopped at a system call.
+pub(super) enum At {
+    /// It enters one: the ABI, number, arguments, instruction and stack pointer.
+    Entry { abi: u32, number: u32, arguments: [u64; 6], ip: u64, sp: u64 },
+    /// It returns from one.
+    Exit { result: i64 },
+    /// Neither: it stopped for something else.
+    Other,
+}
+
+/// The system call that a thread stopped at.
+pub(super) fn call(tid: u32) -> io::Result<At> {
+    // SAFETY: a struct of plain numbers.
+    let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
+    request(libc::PTRACE_GET_SYSCALL_INFO, tid, size_of_val(&info), (&raw mut info) as usize)?;
+    let (abi, ip, sp) = (info.arch, info.instruction_pointer, info.stack_pointer);
+    Ok(match info.op {
+        libc::PTRACE_SYSCALL_INFO_ENTRY => {
+            // SAFETY: `op` says that the kernel has filled this part; all are plain numbers.
+            let entry = unsafe { info.u.entry };
+            At::Entry { abi, number: entry.nr as u32, arguments: entry.args, ip, sp }
+        }
+        // SAFETY: likewise.
+        libc::PTRACE_SYSCALL_INFO_EXIT => At::Exit { result: unsafe { info.u.exit.sval } },
+        _ => At::Other,
+    })
+}
+
 /// The content of the event that a thread stopped for: a new thread, a former number, a wait status.
 pub(super) fn message(tid: u32) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
@@ -69,7 +102,7 @@ pub(super) fn message(tid: u32) -> io::Result<u64> {
 pub(super) enum Waited {
     /// A thread stopped or ended: its number, status and usage.
     Of(u32, i32, libc::rusage),
-    /// Nothing as yet.
+    /// Nothing as yet: a tick ([`Ticks`]), or it was not waited.
     Nothing,
     /// There is no thread left.
     NoneLeft,
@@ -91,14 +124,50 @@ fn wait_with(flags: i32) -> Waited {
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // Only this thread's own: other children of the process are none of ours.
     let flags = flags | libc::__WALL | libc::__WNOTHREAD;
-    loop {
-        // SAFETY: both out-pointers are valid.
-        match unsafe { libc::wait4(-1, &mut status, flags, &mut usage) } {
-            0 => return Waited::Nothing,
-            tid if tid > 0 => return Waited::Of(tid as u32, status, usage),
-            _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
-            _ => return Waited::NoneLeft,
+    // SAFETY: both out-pointers are valid.
+    match unsafe { libc::wait4(-1, &mut status, flags, &mut usage) } {
+        0 => Waited::Nothing,
+        tid if tid > 0 => Waited::Of(tid as u32, status, usage),
+        _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => Waited::Nothing,
+        _ => Waited::NoneLeft,
+    }
+}
+
+/// Wakes the calling thread from [`wait`] every so often, until it is dropped.
+pub(super) struct Ticks(libc::timer_t);
+
+impl Ticks {
+    /// Starts them; the error where no timer is left.
+    pub(super) fn start(each_ns: i64) -> io::Result<Ticks> {
+        let signal = signals::tick();
+        // SAFETY: structs of plain numbers, filled as timer_create(2) and timer_settime(2) ask for.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigaddset(&mut set, signal);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+            let mut event: libc::sigevent = std::mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = signal;
+            event.sigev_notify_thread_id = libc::gettid();
+            let mut timer: libc::timer_t = std::mem::zeroed();
+            if libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let ticks = Ticks(timer);
+            let each = libc::timespec { tv_sec: 0, tv_nsec: each_ns };
+            let times = libc::itimerspec { it_interval: each, it_value: each };
+            match libc::timer_settime(timer, 0, &times, std::ptr::null_mut()) {
+                0 => Ok(ticks),
+                _ => Err(io::Error::last_os_error()),
+            }
         }
+    }
+}
+
+impl Drop for Ticks {
+    fn drop(&mut self) {
+        // SAFETY: our own timer, deleted once.
+        unsafe { libc::timer_delete(self.0) };
     }
 }
 

@@ -1,44 +1,49 @@
 //! The tracer's loop: every stop of every thread of the target, what it means, and how the thread goes on. Signals, stops by
-//! the user, exits and exec happen as they would without us.
+//! the user, exits and exec happen as they would without us. Which threads stop at their calls is `windows`' business.
 
+mod cut_short;
 mod floor;
+mod stacks;
+mod windows;
 
-use super::call::{Entry, finished, finished_call, open_flags, rest_of_path, site};
+use super::budget::Budget;
+use super::call::{Entry, Inside, Place, finished, finished_call, open_flags, rest_of_path, site};
 use super::facts::{self, Devices, Ran};
-use super::filter;
 use super::reference::Reference;
-use super::sys::{self, Go};
-use super::{Floor, Shared};
+use super::sys::{self, At, Go};
+use super::wanted;
+use super::{Cost, Floor, Shared};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
 use crate::launch::Ended;
-use crate::sampler::record::Regs;
-use crate::tracer::event::{FileId, StackCopy};
-use std::collections::{HashMap, HashSet};
+use crate::tracer::event::FileId;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use windows::View;
 
-const STACK_BYTES: usize = 8192;
-/// The stack of one place is copied again every so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
-const COPY_AGAIN: u32 = 1024;
-const SLICE_NS: u64 = 10_390_000;
-const SLICE_STACKS: u32 = 40;
-/// A child's own stacks are not worth their copies until it has lived so long.
-const YOUNG_NS: u64 = 20_000_000;
 /// What the tracer's own delay can be: a shorter sleep in a call cannot be distinguished from it.
 const NO_SLEEP_NS: u64 = 50_000;
-/// What the command leaves behind is let end so long before it is ended.
-const GRACE_NS: u64 = 2_000_000_000;
+/// How often it is looked whether a window may be opened, ns.
+const TICK_NS: i64 = 10_000_000;
+/// So many stops at most are handled after the command has ended: those of processes that end with it.
+const LAST_STOPS: u32 = 10_000;
 /// Results of calls that the kernel restarts after a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK.
-const BEGUN_ANEW: [i64; 3] = [-512, -513, -514];
+const BEGUN_ANEW: [i64; 4] = [-512, -513, -514, ANEW_BY_RESTART];
+/// ERESTART_RESTARTBLOCK: by a system call of that purpose.
+const ANEW_BY_RESTART: i64 = -516;
 
 struct Tracee {
     pid: u32,
-    entry: Option<Entry>,
+    inside: Inside,
+    /// The call that it goes on with when it makes the one to go on.
+    restarts: Option<u32>,
+    /// What is left of a call that we cut short.
+    rest: Option<cut_short::Rest>,
+    view: View,
     account: Option<File>,
     /// Its exit was reported.
     exited: bool,
@@ -52,7 +57,18 @@ struct Tracee {
 impl Tracee {
     fn new(tid: u32, pid: u32, since: u64) -> Tracee {
         let account = facts::account(tid);
-        Tracee { pid, entry: None, account, exited: false, since, calls: 0, probe: None }
+        Tracee {
+            pid,
+            inside: Inside::Nothing,
+            restarts: None,
+            rest: None,
+            view: View::new(since),
+            account,
+            exited: false,
+            since,
+            calls: 0,
+            probe: None,
+        }
     }
 }
 
@@ -70,6 +86,8 @@ struct Memory {
     debt: u64,
     /// Bytes written when it last synced.
     written: u64,
+    /// Files that were seen in its windows.
+    files: HashSet<u64>,
 }
 
 pub(super) struct Watch {
@@ -78,9 +96,18 @@ pub(super) struct Watch {
     shared: Arc<Shared>,
     /// What a call takes besides its own work now.
     floor: Floor,
+    /// See [`Cost`]: before the command ran.
+    cost: Cost,
+    /// Probes of the reference, as long as they are wanted.
+    probes: Option<Vec<u64>>,
+    budget: Budget,
+    /// Threads whose calls do not stop them.
+    undisturbed: VecDeque<u32>,
     reference: Option<Reference>,
     /// What the reference reported last.
     told: Option<Floor>,
+    /// It has sent the result of a batch.
+    answered: bool,
     /// Nobody else reports mappings.
     alone: bool,
     threads: HashMap<u32, Tracee>,
@@ -90,20 +117,19 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(
-        root: u32,
-        alone: bool,
-        floor: Floor,
-        tell: Sender<Event>,
-        shared: Arc<Shared>,
-    ) -> Watch {
+    pub(super) fn new(root: u32, alone: bool, cost: Cost, tell: Sender<Event>, shared: Arc<Shared>) -> Watch {
         let mut watch = Watch {
             root,
             tell,
             shared,
-            floor,
+            floor: cost.floor,
+            cost,
+            probes: None,
+            budget: Budget::new(now_ns()),
+            undisturbed: VecDeque::new(),
             reference: None,
             told: None,
+            answered: false,
             alone,
             threads: HashMap::new(),
             processes: HashMap::new(),
@@ -114,13 +140,14 @@ impl Watch {
         watch
     }
 
-    /// Goes on until the command has ended, and what it left behind too or its time of grace is over. What lives then is
-    /// ended by the kernel when this thread ends: with the filter and no tracer it could open no file.
+    /// Goes on until the command has ended. What it leaves behind goes on untraced: the kernel lets it go when this thread ends.
     pub(super) fn run(mut self) {
-        let mut over = None;
-        loop {
-            let waited = if over.is_none() { sys::wait() } else { sys::wait_no_longer() };
-            match waited {
+        let ticks = sys::Ticks::start(TICK_NS);
+        // Without them there are no further windows, and nothing wakes us when we are to let go.
+        self.shared.ticking.store(ticks.is_ok(), Ordering::Relaxed);
+        let (mut over, mut last, mut ticked) = (false, 0, now_ns());
+        while last < LAST_STOPS {
+            match if over { sys::wait_no_longer() } else { sys::wait() } {
                 sys::Waited::Of(tid, status, usage) => {
                     if libc::WIFSTOPPED(status) {
                         self.stopped(tid, status);
@@ -128,20 +155,26 @@ impl Watch {
                         self.ended(tid, status);
                         if tid == self.root {
                             self.shared.end(Ended::new(status, &usage));
-                            over = Some(now_ns());
+                            over = true;
                         }
                     }
+                    last += u32::from(over);
                 }
-                sys::Waited::Nothing => std::thread::sleep(Duration::from_millis(2)),
+                sys::Waited::Nothing if over => break,
+                sys::Waited::Nothing => {}
                 sys::Waited::NoneLeft => break,
             }
-            let hurry = self.shared.hurry.load(Ordering::Relaxed);
-            let nobody = self.processes.is_empty();
-            if over.is_some_and(|over| hurry || nobody || now_ns() - over > GRACE_NS) {
+            if self.shared.let_go.load(Ordering::Relaxed) {
                 break;
             }
+            let now = now_ns();
+            if now.saturating_sub(ticked) >= TICK_NS as u64 / 2 {
+                ticked = now;
+                self.look();
+            }
         }
-        self.shared.left.store(self.processes.len() as u64, Ordering::Relaxed);
+        let left: Vec<u32> = self.threads.keys().copied().collect();
+        left.into_iter().for_each(|tid| self.settle(tid));
     }
 
     fn say(&self, event: Event) {
@@ -161,7 +194,6 @@ impl Watch {
         let probe = self.threads.get_mut(&tid).and_then(|thread| thread.probe.take());
         let mut pass_on = 0;
         match status >> 16 {
-            libc::PTRACE_EVENT_SECCOMP => self.entered(tid),
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => self.forked(tid),
             libc::PTRACE_EVENT_EXEC => self.executed(tid),
             libc::PTRACE_EVENT_EXIT => self.exits(tid),
@@ -172,14 +204,27 @@ impl Watch {
                 if let Some(before) = probe {
                     self.probed(tid, before);
                 }
+                self.arrived(tid);
             }
-            0 if signal == libc::SIGTRAP | 0x80 => self.returned(tid),
-            0 => pass_on = signal,
+            0 if signal == libc::SIGTRAP | 0x80 => match sys::call(tid) {
+                Ok(At::Entry { abi, number, arguments, ip, sp }) => {
+                    self.entered(tid, abi, Place { ip, sp, number }, arguments);
+                }
+                Ok(At::Exit { result }) => {
+                    self.returned_the_rest(tid, result);
+                    self.returned(tid, seen, result);
+                }
+                Ok(At::Other) | Err(_) => {}
+            },
+            0 => {
+                pass_on = signal;
+                self.ignores(tid, signal);
+            }
             _ => {}
         }
-        let within = self.threads.get(&tid).is_some_and(|thread| thread.entry.is_some());
-        self.count_stop(now_ns() - seen);
-        sys::go(tid, if within { Go::ToReturn } else { Go::On }, pass_on);
+        self.count_stop(tid, now_ns() - seen);
+        let traced = self.threads.get(&tid).is_some_and(|thread| thread.view.traced);
+        sys::go(tid, if traced { Go::ToCall } else { Go::On }, pass_on);
     }
 
     /// A new thread that stopped before its parent's fork was reported.
@@ -193,6 +238,7 @@ impl Watch {
             let mut memory = self.processes.get(&parent).cloned().unwrap_or_default();
             memory.threads.clear();
             memory.sites.clear();
+            memory.files.clear();
             (memory.born, memory.written, memory.debt) = (time, 0, 0);
             self.processes.insert(pid, memory);
         }
@@ -221,10 +267,11 @@ impl Watch {
         if !self.threads.contains_key(&new) {
             self.born(new, if thread { pid } else { new }, pid, time);
         }
-        let site = site(tid, &regs, &mut []);
-        self.copy_stack(tid, pid, &regs, site, time, true);
+        let place = Place { ip: regs.rip, sp: regs.rsp, number: regs.orig_rax as u32 };
+        let site = site(tid, &place, &mut []);
+        self.copy_stack(tid, pid, &place, site, time, true);
         let entry = Entry {
-            number: regs.orig_rax as u32,
+            number: place.number,
             arguments: [flags, 0, 0, 0, 0, 0],
             time,
             site,
@@ -238,11 +285,18 @@ impl Watch {
     /// A thread of the process has executed a program: it is the first now, and the only one.
     fn executed(&mut self, tid: u32) {
         let (former, time) = (sys::message(tid).unwrap_or(u64::from(tid)) as u32, now_ns());
+        // By its process: what was seen of the former program is reported before the new one.
+        let gone: Vec<u32> =
+            self.threads.iter().filter(|(_, one)| one.pid == tid).map(|(tid, _)| *tid).collect();
+        gone.into_iter().for_each(|thread| self.settle(thread));
         if former != tid
             && let Some(mut thread) = self.threads.remove(&former)
         {
             thread.account = facts::account(tid);
-            if let Some(entry) = &mut thread.entry {
+            // It waits for a window under its former number.
+            thread.view.queued = false;
+            thread.rest = None;
+            if let Inside::Wanted(entry) = &mut thread.inside {
                 entry.ran = None;
             }
             self.threads.insert(tid, thread);
@@ -256,6 +310,7 @@ impl Watch {
         let after = arguments.clone();
         self.say(Event::Program { pid: tid, time, program, directory, arguments });
         self.say(Event::Exec { pid: tid, time, arguments: after, truncated: false });
+        self.may_open(tid);
     }
 
     fn exits(&mut self, tid: u32) {
@@ -264,12 +319,15 @@ impl Watch {
     }
 
     fn tell_exit(&mut self, tid: u32, status: i32) {
+        if self.threads.get(&tid).is_some_and(|thread| !thread.exited) {
+            self.settle(tid);
+        }
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         if std::mem::replace(&mut thread.exited, true) {
             return;
         }
         let pid = thread.pid;
-        thread.entry = None;
+        thread.inside = Inside::Nothing;
         let account = thread.account.take();
         let last = self.processes.get_mut(&pid).is_none_or(|process| {
             process.threads.remove(&tid);
@@ -288,6 +346,7 @@ impl Watch {
             user_ticks_ns,
             sys_ticks_ns,
             peak_pages,
+            measured: last,
             status,
         });
     }
@@ -302,59 +361,80 @@ impl Watch {
         }
     }
 
-    fn entered(&mut self, tid: u32) {
-        let Ok(regs) = sys::registers(tid) else { return };
-        let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
-        let number = regs.orig_rax as u32;
-        let arguments = [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9];
+    fn entered(&mut self, tid: u32, abi: u32, mut place: Place, arguments: [u64; 6]) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let pid = thread.pid;
+        if place.number == wanted::RESTART {
+            place.number = thread.restarts.take().unwrap_or(wanted::RESTART);
+        }
+        let number = place.number;
+        if abi != wanted::AUDIT_ARCH_X86_64 || !wanted::is_wanted(number, &arguments) {
+            let ran = thread.account.as_ref().and_then(facts::ran);
+            thread.inside = Inside::Unwanted(now_ns(), ran);
+            return;
+        }
         let mut path = Vec::new();
-        let site = match filter::path_argument(number) {
+        let site = match wanted::path_argument(number) {
             Some(argument) => {
                 let address = arguments[argument];
                 path.resize(sys::to_page_end(address).min(256), 0);
-                let site = site(tid, &regs, &mut [(address, &mut path)]);
+                let site = site(tid, &place, &mut [(address, &mut path)]);
                 rest_of_path(tid, address, &mut path);
                 site
             }
-            None => site(tid, &regs, &mut []),
+            None => site(tid, &place, &mut []),
         };
         let mut file = FileId::default();
-        if filter::SYNCS.contains(&number) && number != filter::MSYNC {
-            file = self.devices.file(tid, regs.rdi).unwrap_or_default();
-        } else if number == filter::CONNECT {
-            path.resize((regs.rdx as usize).min(110), 0);
-            let read = sys::read(tid, [(regs.rsi, &mut path)]);
+        if wanted::is_on_file(number) {
+            file = self.devices.file(tid, arguments[0]).unwrap_or_default();
+        } else if number == wanted::CONNECT {
+            path.resize((arguments[2] as usize).min(110), 0);
+            let read = sys::read(tid, [(arguments[1], &mut path)]);
             path.truncate(read);
         }
-        self.copy_stack(tid, pid, &regs, site, now_ns(), number == 61 || number == 247);
+        self.copy_stack(tid, pid, &place, site, now_ns(), wanted::WAITS.contains(&number));
         if let Some(thread) = self.threads.get_mut(&tid) {
             let ran = thread.account.as_ref().and_then(facts::ran);
-            thread.entry = Some(Entry { number, arguments, time: now_ns(), site, path, ran, file });
+            let entry = Entry { number, arguments, time: now_ns(), site, path, ran, file };
+            thread.inside = Inside::Wanted(Box::new(entry));
         }
     }
 
-    fn returned(&mut self, tid: u32) {
-        let seen = now_ns();
+    fn returned(&mut self, tid: u32, seen: u64, result: i64) {
+        let floor = self.floor;
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let pid = thread.pid;
-        let (Some(mut entry), Ok(regs)) = (thread.entry.take(), sys::registers(tid)) else { return };
-        let result = regs.rax as i64;
+        let mut entry = match std::mem::replace(&mut thread.inside, Inside::Nothing) {
+            Inside::Wanted(entry) => *entry,
+            Inside::Unwanted(since, before) => {
+                let wall = seen.saturating_sub(since);
+                thread.view.called();
+                if wall >= NO_SLEEP_NS {
+                    let after = thread.account.as_ref().and_then(facts::ran);
+                    let (_, asleep) = divided(wall, before, after);
+                    thread.view.asleep += asleep.saturating_sub(floor.asleep_ns);
+                }
+                return self.after_call(tid);
+            }
+            Inside::Nothing => return,
+        };
         if BEGUN_ANEW.contains(&result) {
+            thread.restarts = Some(entry.number).filter(|_| result == ANEW_BY_RESTART);
             return;
         }
         let wall = seen.saturating_sub(entry.time);
         let after = thread.account.as_ref().and_then(facts::ran);
-        let (cpu, asleep) = match entry.ran.zip(after) {
-            Some((before, after)) => {
-                let cpu = after.cpu_ns.saturating_sub(before.cpu_ns);
-                let delay = after.delay_ns.saturating_sub(before.delay_ns);
-                (cpu, wall.saturating_sub(cpu + delay))
-            }
-            None => (wall, 0),
-        };
+        let (cpu, asleep) = divided(wall, entry.ran, after);
         if let Some(reference) = self.reference.as_mut().filter(|reference| reference.pid == pid) {
-            if let Some(floor) = reference.call(cpu, asleep) {
+            if entry.number == wanted::WRITE {
+                self.answered = true;
+            } else if entry.number == wanted::ACCESS
+                && let Some(floor) = reference.call(cpu, asleep)
+            {
                 (self.floor, self.told) = (floor, Some(floor));
+            }
+            if self.probes.is_some() {
+                self.probe(tid);
             }
             return;
         }
@@ -365,65 +445,34 @@ impl Watch {
         let cpu = cpu.saturating_sub(off);
         let asleep = asleep.saturating_sub(self.floor.asleep_ns);
         let asleep = if asleep < NO_SLEEP_NS { 0 } else { asleep };
-        if filter::OPENS.contains(&entry.number) && result >= 0 {
+        if wanted::OPENS.contains(&entry.number) && result >= 0 {
             entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
             entry.file.flags = open_flags(&entry) as u32;
             if let Some(process) = self.processes.get_mut(&pid) {
                 process.stale |= entry.path.windows(3).any(|part| part == b".so");
             }
         }
-        let synced = filter::SYNCS.contains(&entry.number);
+        let synced = wanted::SYNCS.contains(&entry.number);
         let mut event = finished_call(tid, pid, entry, cpu + asleep, asleep, result);
         if synced && let Some(process) = self.processes.get_mut(&pid) {
             let written = facts::written(pid).unwrap_or(u64::MAX);
             event.argument = written.saturating_sub(process.written);
             process.written = written;
         }
-        self.say(Event::Syscall(Box::new(event)));
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.view.called();
+            thread.view.asleep += event.blocked;
+            thread.view.see(event);
+        }
+        self.after_call(tid);
         self.probe(tid);
     }
+}
 
-    /// Sends the stack of a place that has not been reported lately, and before it what is mapped, if it is needed.
-    fn copy_stack(
-        &mut self,
-        tid: u32,
-        pid: u32,
-        regs: &libc::user_regs_struct,
-        site: u64,
-        time: u64,
-        always: bool,
-    ) {
-        let Some(process) = self.processes.get_mut(&pid) else { return };
-        if pid != self.root && time.saturating_sub(process.born) < YOUNG_NS {
-            return;
-        }
-        if !always {
-            if let Some(calls) = process.sites.get_mut(&site) {
-                *calls += 1;
-                if *calls < COPY_AGAIN {
-                    return;
-                }
-            }
-            if self.slice.0 != time / SLICE_NS {
-                self.slice = (time / SLICE_NS, 0);
-            }
-            self.slice.1 += 1;
-            if self.slice.1 > SLICE_STACKS {
-                return;
-            }
-            process.sites.insert(site, 0);
-        }
-        let known = process.code.iter().any(|range| range.contains(&regs.rip));
-        if self.alone && (process.stale || !known) {
-            let text = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-            process.code = crate::session::code_ranges(&text);
-            process.stale = false;
-            let _ = self.tell.send(Event::Maps { pid, time, text });
-        }
-        let mut bytes = vec![0; STACK_BYTES];
-        let read = sys::read(tid, [(regs.rsp, &mut bytes)]);
-        bytes.truncate(read);
-        let regs = Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: true };
-        self.say(Event::Stack(StackCopy { pid, time, site, regs, bytes }));
-    }
+/// CPU time and sleep of a call that took so long, by what the thread had run before and after it.
+fn divided(wall: u64, before: Option<Ran>, after: Option<Ran>) -> (u64, u64) {
+    let Some((before, after)) = before.zip(after) else { return (wall, 0) };
+    let cpu = after.cpu_ns.saturating_sub(before.cpu_ns);
+    let delay = after.delay_ns.saturating_sub(before.delay_ns);
+    (cpu, wall.saturating_sub(cpu + delay))
 }

@@ -1,16 +1,21 @@
 //! The same data is searched again and again: a loop that only reads and compares begins at the same place each time, finds the same there,
 //! and goes through many items until it finds one. An index, a map, or a position that is kept, would do.
 //!
+//! - `calls` — the same for functions of the program that only count or compare, whose loops may do more than look.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
+//!
+//! Where each search takes longer than those before, what is searched grows with the searches: that is `superlinear-work`, though the windows
+//! of counted calls may have missed it.
 //!
 //! It needs no growth: where a walk begins is known exactly, from probes at its entry, so growth that starts over with each document is
 //! found like a list that never changes. What begins elsewhere each time (chains of a hash table, matches of a compressor, the rest of a
 //! text), what calculates or stores, and short walks are none.
 
+mod calls;
 mod texts;
 
-use super::words::{count, two_digits};
+use super::words::{count, time, two_digits};
 use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
 use crate::Evidence;
 use crate::calls::{READS, RECEIVES};
@@ -19,6 +24,7 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, Repeats, Spent};
+use slowpath_stats::{mean, spearman};
 use std::collections::HashSet;
 
 /// See the file's head.
@@ -55,13 +61,31 @@ const LOOKING: f64 = 0.8;
 /// there are fewer, at least three of four walks go through what was read once.
 const READS_A_WALK: f64 = 0.25;
 
+/// The variant of `superlinear-work` that is found here.
+const GROWING: &str = "walks";
+/// Searches take ever longer if those of the last third of the bursts take so many times as long as those of the first: a machine that
+/// is busy at times makes less of a difference to the median of a burst.
+const LONGER: f64 = 2.0;
+/// … and if there are few of them: one slow moment of the machine makes less than that of a third that is one burst.
+const LONGER_FEW: f64 = 2.5;
+const FEW: usize = 5;
+/// … and if the bursts are in order, by rank correlation with time or since each of the second half takes longer than all of the first. Three
+/// bursts that do not grow are in order by chance once in six times, four five times in 24; the more there are the seldomer.
+const BURSTS: usize = 3;
+const IN_ORDER: f64 = 0.8;
+
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let entries = walks::all(evidence);
     let loops = entries.iter().filter(|one| one.one_loop.is_some()).filter_map(|one| in_loop(evidence, one));
-    let texts =
-        entries.iter().filter(|one| one.one_loop.is_none()).filter_map(|one| texts::judge(evidence, one));
+    let functions = || entries.iter().filter(|one| one.one_loop.is_none());
+    let texts = functions().filter_map(|one| texts::judge(evidence, one));
+    let known: Vec<Candidate> = loops.chain(texts).collect();
+    // Of a loop more is known than of the function around it.
+    let is_known = |one: &Candidate| known.iter().any(|other| other.function() == one.function());
+    let calls = functions().filter_map(|one| calls::judge(evidence, one)).filter(|one| !is_known(one));
+    let calls: Vec<Candidate> = calls.collect();
     // A loop in a loop, both searching: the one that costs more holds the other.
-    let mut found: Vec<Candidate> = loops.chain(texts).collect();
+    let mut found: Vec<Candidate> = known.into_iter().chain(calls).collect();
     found.sort_by_key(|one| std::cmp::Reverse(one.finding.cost.amount()));
     let mut known = HashSet::new();
     found.retain(|one| known.insert((one.process, one.function().0.to_owned(), one.function().1.to_owned())));
@@ -72,17 +96,20 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 /// each document starts over, says less than where the searches begin.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
+    let is_scan = |one: &Candidate| is(one, &CAUSE) || one.finding.variant == GROWING;
     let functions = |which: &dyn Fn(&Candidate) -> bool| -> HashSet<(String, String)> {
         let owned = |one: &Candidate| (one.function().0.to_owned(), one.function().1.to_owned());
         found.iter().filter(|one| which(one)).map(owned).collect()
     };
-    let scans = functions(&|one| is(one, &CAUSE));
-    let growing = functions(&|one| is(one, &SUPERLINEAR_WORK) && !superlinear_work::falls(&one.finding));
+    let scans = functions(&is_scan);
+    let growing = functions(&|one| {
+        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding)
+    });
     let among = |one: &Candidate, known: &HashSet<(String, String)>| {
         known.iter().any(|(function, module)| (function.as_str(), module.as_str()) == one.function())
     };
     found.retain(|one| match one {
-        one if is(one, &CAUSE) => !among(one, &growing),
+        one if is_scan(one) => !among(one, &growing),
         one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
     });
@@ -90,16 +117,75 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
 
 /// What was found of a walk.
 struct Scan {
-    /// Items, or bytes, that each goes through on average.
+    /// What each goes through on average, or how long it takes.
     length: f64,
-    /// What they are.
-    of: &'static str,
+    unit: Unit,
     /// The walks were longer than could be counted.
     at_least: bool,
     /// Searches that another one had made before; none where each begins a little further on than the one before.
     same: Option<Repeats>,
     /// Share of the time that is spared if each is made once, and then if an index is asked.
     spared: f64,
+    /// What a search takes at first and at the end, ns, where each takes longer than those before.
+    grows: Option<(f64, f64)>,
+}
+
+/// The unit in which the length of a search is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Items,
+    Bytes,
+    Ns,
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Unit::Items => "items",
+            Unit::Bytes => "bytes",
+            Unit::Ns => "ns",
+        }
+    }
+
+    /// What the fact is called, and its unit.
+    fn fact(self) -> String {
+        match self {
+            Unit::Items | Unit::Bytes => format!("{} a search", self.name()),
+            Unit::Ns => "time of a search".to_owned(),
+        }
+    }
+
+    fn of_fact(self) -> &'static str {
+        match self {
+            Unit::Items | Unit::Bytes => "1",
+            Unit::Ns => "ns",
+        }
+    }
+
+    /// What each search does.
+    fn sentence(self, length: f64, at_least: bool) -> String {
+        let least = if at_least { "at least " } else { "about " };
+        match self {
+            Unit::Items | Unit::Bytes => {
+                format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
+            }
+            Unit::Ns => format!("each takes {least}{}", time(length)),
+        }
+    }
+}
+
+/// What a search takes in the first and in the last third of the bursts, where it takes ever longer.
+fn growth(each: &[f64]) -> Option<(f64, f64)> {
+    let order: Vec<f64> = (0..each.len()).map(|at| at as f64).collect();
+    let third = (each.len() / 3).max(1);
+    let (first, last) =
+        (mean(&each[..third.min(each.len())])?, mean(&each[each.len().saturating_sub(third)..])?);
+    let longer = if each.len() < FEW { LONGER_FEW } else { LONGER };
+    let (early, late) = each.split_at(each.len() / 2);
+    let highest = early.iter().copied().fold(0.0, f64::max);
+    let in_order =
+        spearman(&order, each)? >= IN_ORDER || early.len() > 1 && late.iter().all(|ns| *ns > highest);
+    (each.len() >= BURSTS && in_order && last >= longer * first).then_some((first, last))
 }
 
 fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
@@ -118,7 +204,8 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     // Where it costs more than the search, nothing is gained.
     let by_index = (1.0 - INDEX_NS / (length * an_item)).max(0.0);
     let again = same.map_or_else(|| 1.0 - 1.0 / (overlap * entries.of_burst()), Repeats::share);
-    let scan = Scan { length, of: "items", at_least: entries.is_longer(), same, spared: again * by_index };
+    let (at_least, spared, grows) = (entries.is_longer(), again * by_index, growth(&entries.each_ns()));
+    let scan = Scan { length, unit: Unit::Items, at_least, same, spared, grows };
     candidate(evidence, entries, &spent, &scan)
 }
 
@@ -153,9 +240,8 @@ fn candidate(
     let (path, _) = evidence.path_to_own(spent.stack?, entries.function);
     let called = evidence.frame(entries.function);
     let frame = path.last().cloned().unwrap_or_else(|| called.clone());
-    let (noted, length) = (entries.noted() as f64, two_digits(scan.length));
-    let least = if scan.at_least { "at least " } else { "about " };
-    let through = format!("each goes through {least}{} {}", count(length), scan.of);
+    let noted = entries.noted() as f64;
+    let through = scan.unit.sentence(scan.length, scan.at_least);
     let mut explanation = vec![match scan.same {
         // The first of each burst has none before it.
         Some(Repeats { repeated, of }) => format!(
@@ -180,19 +266,33 @@ fn candidate(
             frame.module
         ));
     }
+    if let Some((first, last)) = scan.grows {
+        explanation.push(format!(
+            "a search takes {} at first and {} at the end: the data grows",
+            time(first),
+            time(last)
+        ));
+    }
+    let (cause, variant, confidence) = match scan.grows {
+        Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
+        // Where it begins is known, but not how far it goes.
+        None if scan.unit == Unit::Ns => (&CAUSE, "", Confidence::Likely),
+        None => (&CAUSE, "", Confidence::Certain),
+    };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
+        variant,
         explanation,
         related: vec![called],
         facts: vec![
             Fact::new("searches looked at", noted, "calls", "probe", Sure::Exact),
             Fact::new("share of the time that is spared", scan.spared, "ratio", "probe", Sure::Fitted),
-            Fact::new(&format!("{} a search", scan.of), scan.length, "1", "probe", Sure::Sampled),
+            Fact::new(&scan.unit.fact(), scan.length, scan.unit.of_fact(), "probe", Sure::Sampled),
         ],
         advice: "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the \
                  last search"
             .to_owned(),
-        ..Draft::new(&CAUSE, CAUSE.title, Confidence::Certain, cost, Place { frame, path })
+        ..Draft::new(cause, cause.title, confidence, cost, Place { frame, path })
     };
     Some(draft.candidate(evidence, GATE, entries.walk.process))
 }

@@ -1,7 +1,7 @@
 //! A function of the C library that goes through a text, such as `strlen` in the condition of a loop: it is called with the same text, and
 //! whatever else it is given, again and again.
 
-use super::{AGAIN, NOTED, Scan, candidate};
+use super::{AGAIN, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
@@ -57,6 +57,11 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     let average = rows().map(|row| length(row) as f64).sum::<f64>() / entries.noted() as f64;
     let spent = entries.spent(evidence);
     // What is found once can be kept.
-    let (of, at_least, spared) = ("bytes", length_at.is_none(), same.share());
-    candidate(evidence, entries, &spent, &Scan { length: average, of, at_least, same: Some(same), spared })
+    let (unit, at_least, spared) = (Unit::Bytes, length_at.is_none(), same.share());
+    candidate(
+        evidence,
+        entries,
+        &spent,
+        &Scan { length: average, unit, at_least, same: Some(same), spared, grows: None },
+    )
 }

@@ -1,41 +1,41 @@
-//! The cost of each call against its number, for every function that was counted: calls in buckets of equal number, the
-//! CPU time of a bucket from the samples under the function while its calls ran.
+//! Every function whose calls were counted, and what they cost. Fitting a curve is left to `fit`, growth that starts over to `restarts`.
 
 use super::clock::Clock;
+use super::fit::{Counted, Span, Stretch, Together, Work, fit};
+use super::restarts::{self, Restarts};
 use super::timeline::{Timeline, Trend};
 use crate::Evidence;
-use slowpath_stats::{Growth, Point, Shape, growth};
-use std::collections::{HashMap, HashSet};
+use slowpath_stats::{Growth, Point, Shape};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Fewer calls than this show no growth.
 pub(super) const CALLS: f64 = 50.0;
-/// Fewer samples under a function than this show none either.
-const SAMPLES: f64 = 40.0;
 /// The last quarter of the calls costs more than so many times the first.
 const RATIO: f64 = 1.8;
 /// Share of the buckets that must have been counted: a rate that was seen once or twice says nothing of the rest of a run.
-const SUPPORT: f64 = 0.6;
-/// Samples that a bucket should have on average, and bounds of the number of buckets.
-const BUCKET_SAMPLES: f64 = 12.0;
-const BUCKETS: (usize, usize) = (8, 24);
+pub(super) const SUPPORT: f64 = 0.6;
+/// Half of the changes in a noisy cost must lie on the curve, because the gain is computed from it. On a shared machine a program that otherwise
+/// has 0.95 had 0.84. The order must be as strict as for growth that only time shows.
+const NOISY_R2: f64 = 0.5;
+const NOISY_RANK: f64 = 0.8;
 
-/// Growth out of a cache: how strictly all points rise, and of the part that lies on a power how large it is, how well it fits, which
-/// powers, and how far it rises. Caches alone make no straight rise to five times the cost.
-const CACHE_RANK: f64 = 0.95;
-const CACHE_PART: f64 = 0.6;
-const CACHE_R2: f64 = 0.97;
-const CACHE_EXPONENTS: std::ops::RangeInclusive<f64> = 0.8..=1.4;
-const CACHE_RATIO: f64 = 5.0;
+/// What a call adds to the cost of all later ones, ns, at least: going through an item takes 0.02 ns (4 of 64 bytes that are read in a cycle), and
+/// one call in twenty adds one. What takes 230 ns at first and 8 at the end, in 5,500,000 calls, was counted wrongly: hits take longer.
+const LEAST_NS: f64 = 0.001;
+/// One thread at a time takes no more CPU time than passes, but for a few samples that a virtual machine gives too late.
+const SIDE_BY_SIDE: f64 = 1.05;
 
 /// A function that was counted in one process (or in the same process of every run), and the cost of its calls.
 pub(super) struct Candidate {
     pub function: u32,
     /// For work inside a function that is entered only once or so: the rounds of its loop are counted instead of its calls.
     pub round: Option<Round>,
+    /// The function with whose calls the growth starts over, if it does: then calls are counted from there.
+    pub restarts: Option<Restarts>,
     /// The process; of several runs, that of the first.
     pub process: u32,
-    /// The probes that counted it, with the bounds of their buckets, ns.
-    pub probes: Vec<(u32, Vec<f64>)>,
+    /// What was counted, in buckets: of each process, or from each restart to the next; in order of process and time.
+    pub spans: Vec<Span>,
     /// For each stack whether the function is on it.
     pub on: Vec<bool>,
     /// A stack with the function on it.
@@ -50,6 +50,8 @@ pub(super) struct Candidate {
     pub support: f64,
     /// CPU time under the function, ns, all runs.
     pub cost_ns: f64,
+    /// The part of it of which the growth was seen: where it starts over, that of the documents that were compared.
+    pub seen_ns: f64,
     pub points: Vec<Point>,
     pub growth: Growth,
     pub exponent: f64,
@@ -86,6 +88,30 @@ impl Candidate {
         many && self.like_a_power(0.9, 0.85)
     }
 
+    /// Whether it grows in order, though its times lie on no curve, as on a machine whose speed changes: to be believed only where exact
+    /// counts show the same, since they do not depend on the speed. They show the exponent as well.
+    pub(super) fn grows_with_noise(&self) -> bool {
+        let Some(ramp) = &self.growth.ramp else { return false };
+        let rank = if ramp.falling { -self.growth.spearman } else { self.growth.spearman };
+        self.support >= SUPPORT && rank > NOISY_RANK && self.ratio > RATIO && ramp.r2 >= NOISY_R2
+    }
+
+    /// The probes that counted it.
+    pub(super) fn probes(&self) -> BTreeSet<u32> {
+        self.spans.iter().map(|span| span.probe).collect()
+    }
+
+    /// The span of a moment, ns, and the bucket in it.
+    pub(super) fn bucket_at(&self, process: u32, time: f64) -> Option<(&Span, usize)> {
+        let begun = |span: &Span| (span.process, span.bounds[0]) <= (process, time);
+        let span = self.spans.get(self.spans.partition_point(begun).checked_sub(1)?)?;
+        if span.process != process || span.bounds.last().is_none_or(|end| *end < time) {
+            return None;
+        }
+        let bucket = span.bounds[1..].partition_point(|bound| *bound <= time);
+        Some((span, bucket.min(self.points.len().checked_sub(1)?)))
+    }
+
     fn like_a_power(&self, least_rank: f64, least_r2: f64) -> bool {
         if self.support < SUPPORT {
             return false;
@@ -93,10 +119,14 @@ impl Candidate {
         let Some(ramp) = &self.growth.ramp else { return false };
         let (rank, exponents) =
             if ramp.falling { (-self.growth.spearman, 0.7..=2.6) } else { (self.growth.spearman, 0.6..=2.6) };
-        rank > least_rank && self.ratio > RATIO && ramp.r2 >= least_r2 && exponents.contains(&ramp.exponent)
+        rises_enough(&self.points)
+            && rank > least_rank
+            && self.ratio > RATIO
+            && ramp.r2 >= least_r2
+            && exponents.contains(&ramp.exponent)
     }
 
-    fn with_ratio(mut self) -> Candidate {
+    pub(super) fn with_ratio(mut self) -> Candidate {
         let n = self.points.len();
         let quarter = (n / 4).max(1);
         let mean =
@@ -114,7 +144,7 @@ impl Candidate {
         let cheapest = (ramp.base + ramp.scale).min(end.map_or(f64::MAX, |point| point.cost));
         let average =
             self.points.iter().map(|point| point.cost).sum::<f64>() / self.points.len().max(1) as f64;
-        if average <= 0.0 { 0.0 } else { self.cost_ns * (1.0 - cheapest / average).max(0.0) }
+        if average <= 0.0 { 0.0 } else { self.seen_ns * (1.0 - cheapest / average).max(0.0) }
     }
 }
 
@@ -165,7 +195,7 @@ pub(super) fn costed(
             *example.entry(stack).or_default() += weight;
         }
     }
-    let timelines = |trend: Trend| -> Vec<(u32, u32, Timeline)> {
+    let timelines = |trend: Trend| -> Vec<Counted> {
         let of = |(probe, number): (&u32, &u32)| {
             let process = &tables.processes[*number as usize];
             // Its first call is not before its first sample, but for a sample's length, nor its last one behind the last.
@@ -175,67 +205,61 @@ pub(super) fn costed(
             let start = process.start_ns.max(first as u64);
             let end = process.end_ns.unwrap_or(run_end).min(last);
             let clock = clock(evidence, *number, &threads);
-            Some((*probe, *number, Timeline::of(evidence.recording, *probe, (start, end), clock, trend)?))
+            let timeline = Timeline::of(evidence.recording, *probe, (start, end), clock, trend)?;
+            Some(Counted { probe: *probe, process: *number, timeline })
         };
         probes.iter().zip(&processes).filter_map(of).collect()
     };
+    let work = Work { function, on: &on, under: &under };
+    let fit_to = |timelines: &[Counted]| {
+        let stretches: Vec<Stretch<'_>> = timelines.iter().map(Stretch::whole).collect();
+        fit(&work, &stretches, Together::Runs)
+    };
+    let example = largest(&example);
     let first = timelines(Trend::Unknown);
-    let fitted = fit(function, &on, &under, &first)?;
-    // Where it falls, the calls behind the last that were counted are ever cheaper.
-    if fitted.growth.ramp.as_ref().is_some_and(|ramp| ramp.falling && ramp.r2 >= 0.8) {
-        let again = fit(function, &on, &under, &timelines(Trend::Falls)).unwrap_or(fitted);
-        return Some(Candidate { example: largest(&example), ..again });
+    let fitted = Candidate { example, ..fit_to(&first)? };
+    let ramp = fitted.growth.ramp.as_ref().filter(|ramp| ramp.r2 >= 0.8);
+    let (again, timelines) = match ramp {
+        // Where it falls, the calls behind the last that were counted are ever cheaper.
+        Some(ramp) if ramp.falling => {
+            let falling = timelines(Trend::Falls);
+            (fit_to(&falling), falling)
+        }
+        // Where the cost rises, the calls before counting began were cheaper, and so more, than the first that were counted.
+        Some(ramp) => {
+            let cheapest = fitted.points[0].cost.max(1e-9);
+            let power = ramp.exponent.min(2.0) * (1.0 - ramp.base / cheapest).clamp(0.0, 1.0).max(0.5);
+            let risen = |(first, counted): (&Counted, Counted)| {
+                let before = counted.timeline.before.max(first.timeline.before * (1.0 + power));
+                Counted { timeline: counted.timeline.with_before(before, power.max(1.0)), ..counted }
+            };
+            let rising: Vec<Counted> = first.iter().zip(timelines(Trend::Rises)).map(risen).collect();
+            (fit_to(&rising), rising)
+        }
+        None => (None, first),
+    };
+    let found = again.map_or(fitted, |again| Candidate { example, ..again });
+    if found.grows() || found.grows_in_jumps() || is_done_side_by_side(&under) {
+        return Some(found);
     }
-    // Where the cost rises, the calls before counting began were cheaper, and so more, than the first that were counted.
-    let rising = fitted.growth.ramp.as_ref().filter(|ramp| !ramp.falling && ramp.r2 >= 0.8);
-    let Some(ramp) = rising else { return Some(Candidate { example: largest(&example), ..fitted }) };
-    let cheapest = fitted.points[0].cost.max(1e-9);
-    let power = ramp.exponent.min(2.0) * (1.0 - ramp.base / cheapest).clamp(0.0, 1.0).max(0.5);
-    let timelines: Vec<_> = first
-        .iter()
-        .zip(timelines(Trend::Rises))
-        .map(|((_, _, first), (probe, process, timeline))| {
-            let before = timeline.before.max(first.before * (1.0 + power));
-            (probe, process, timeline.with_before(before, power.max(1.0)))
-        })
-        .collect();
-    let again = fit(function, &on, &under, &timelines).unwrap_or(fitted);
-    Some(Candidate { example: largest(&example), ..again })
+    let folded = restarts::fold(evidence, &work, &found, &timelines);
+    Some(folded.map_or(found, |folded| Candidate { example, ..folded }))
 }
 
-/// The shape of all points; where no power explains them, that of a power on the cheaper part of them while the dearer ones stay
-/// above it: what grows out of a cache costs more a step from there on, and grows still.
-fn shape(points: &[Point]) -> Growth {
-    let whole = growth(points);
-    if matches!(whole.shape, Shape::Power { .. }) || whole.spearman.abs() < CACHE_RANK {
-        return whole;
+/// Whether the cost changes by so much that calls can go through what earlier ones left.
+fn rises_enough(points: &[Point]) -> bool {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return false };
+    (last.cost - first.cost).abs() >= LEAST_NS * (last.k - first.k)
+}
+
+/// Whether several threads do it at the same time: then nobody knows of which of them a moment is.
+fn is_done_side_by_side(under: &[(u32, f64, f64)]) -> bool {
+    let mut of: HashMap<u32, (f64, f64, f64)> = HashMap::new();
+    for (process, time, weight) in under {
+        let (first, last, sum) = of.entry(*process).or_insert((time - weight, *time, 0.0));
+        (*first, *last, *sum) = (first.min(time - weight), last.max(*time), *sum + weight);
     }
-    let falling = whole.spearman < 0.0;
-    let n = points.len();
-    for cut in 1..=(n as f64 * (1.0 - CACHE_PART)) as usize {
-        let (part, beyond) =
-            if falling { (&points[cut..], &points[..cut]) } else { (&points[..n - cut], &points[n - cut..]) };
-        let mut of_part = growth(part);
-        let Some(ramp) = of_part.ramp.as_mut().filter(|ramp| ramp.falling == falling) else { continue };
-        let dearest = ramp.fitted.iter().copied().fold(0.0, f64::max);
-        let a_power = matches!(of_part.shape, Shape::Power { .. })
-            && ramp.r2 >= CACHE_R2
-            && CACHE_EXPONENTS.contains(&ramp.exponent)
-            && of_part.last_to_first >= CACHE_RATIO
-            && beyond.iter().all(|point| point.cost >= dearest);
-        if a_power {
-            // Points stand in the middle of their buckets: the last call is half a bucket behind the last of them.
-            let last_call = points[n - 1].k + (points[n - 1].k - points[n - 2].k) / 2.0;
-            let says = |k: f64| {
-                let x = if falling { last_call + 1.0 - k } else { k };
-                ramp.base + ramp.scale * x.max(0.0).powf(ramp.exponent)
-            };
-            let fitted: Vec<f64> = points.iter().map(|point| says(point.k)).collect();
-            ramp.fitted.clone_from(&fitted);
-            return Growth { spearman: whole.spearman, fitted, ..of_part };
-        }
-    }
-    whole
+    of.values().any(|(first, last, sum)| *sum > SIDE_BY_SIDE * (last - first))
 }
 
 /// The CPU time of those of the threads that are of a process.
@@ -252,96 +276,18 @@ fn largest(weights: &HashMap<u32, f64>) -> Option<u32> {
     weights.iter().max_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0))).map(|(stack, _)| *stack)
 }
 
-/// The cost of each call, of all timelines together, in as many buckets as samples allow, but no more than were counted in:
-/// windows that stood seldom in a short run say as much in fewer.
-fn fit(
-    function: u32,
-    on: &[bool],
-    under: &[(u32, f64, f64)],
-    timelines: &[(u32, u32, Timeline)],
-) -> Option<Candidate> {
-    let calls = timelines.iter().map(|(_, _, timeline)| timeline.total()).fold(0.0, f64::max);
-    if calls < CALLS || (under.len() as f64) < SAMPLES {
-        return None;
-    }
-    let most = ((under.len() as f64 / BUCKET_SAMPLES) as usize)
-        .clamp(BUCKETS.0, BUCKETS.1)
-        .min((calls / 3.0) as usize);
-    let supported = |buckets: &usize| {
-        let of_timeline = |timeline: &Timeline| timeline.support(&bounds(timeline, *buckets)) >= SUPPORT;
-        timelines.iter().all(|(_, _, timeline)| timeline.total() < CALLS || of_timeline(timeline))
-    };
-    let fewest = BUCKETS.0.min(most);
-    let buckets = (fewest..=most).rev().find(supported).unwrap_or(most);
-    in_buckets(function, on, under, timelines, calls, buckets)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The moments that part a timeline into buckets of as many calls each.
-fn bounds(timeline: &Timeline, buckets: usize) -> Vec<f64> {
-    let total = timeline.total();
-    (0..=buckets).map(|bucket| timeline.time_of(total * bucket as f64 / buckets as f64)).collect()
-}
-
-/// The cost of each call, of all timelines together. `under` are process, time and weight of the samples.
-fn in_buckets(
-    function: u32,
-    on: &[bool],
-    under: &[(u32, f64, f64)],
-    timelines: &[(u32, u32, Timeline)],
-    calls: f64,
-    buckets: usize,
-) -> Option<Candidate> {
-    let (_, process, first) = timelines.first()?;
-    let process = *process;
-    let mut cost = vec![0.0; buckets];
-    let mut squares = vec![0.0; buckets];
-    let mut number = vec![0.0; buckets];
-    let mut bounds_of = Vec::new();
-    let mut support: f64 = 1.0;
-    for (probe, process, timeline) in timelines {
-        let total = timeline.total();
-        if total < CALLS {
-            continue;
-        }
-        let bounds = bounds(timeline, buckets);
-        support = support.min(timeline.support(&bounds));
-        number.iter_mut().for_each(|calls| *calls += total / buckets as f64);
-        for (_, time, weight) in under.iter().filter(|(of, ..)| of == process) {
-            let bucket = bounds[1..].partition_point(|bound| bound <= time).min(buckets - 1);
-            if *time >= bounds[0] {
-                cost[bucket] += weight;
-                squares[bucket] += weight * weight;
-            }
-        }
-        bounds_of.push((*probe, bounds));
+    #[test]
+    fn no_item_is_gone_through_in_next_to_no_time() {
+        let points = |calls: f64, first: f64, last: f64| -> Vec<Point> {
+            [(0.0, first), (calls, last)].map(|(k, cost)| Point { k, cost, variance: 0.0 }).to_vec()
+        };
+        assert!(!rises_enough(&points(5.5e6, 230.0, 8.0)));
+        assert!(!rises_enough(&points(1e5, 100.0, 199.0)));
+        assert!(rises_enough(&points(1e5, 100.0, 201.0)));
+        assert!(rises_enough(&points(3e4, 60e3, 100.0)));
     }
-    let points: Vec<Point> = (0..buckets)
-        .map(|bucket| Point {
-            k: calls * (bucket as f64 + 0.5) / buckets as f64 + 0.5,
-            cost: cost[bucket] / number[bucket].max(1e-9),
-            variance: squares[bucket] / (number[bucket] * number[bucket]).max(1e-9),
-        })
-        .collect();
-    let growth = shape(&points);
-    let (exponent, falling) = growth.ramp.as_ref().map_or((0.0, false), |ramp| (ramp.exponent, ramp.falling));
-    let found = Candidate {
-        function,
-        round: None,
-        process,
-        probes: bounds_of,
-        on: on.to_vec(),
-        example: None,
-        calls,
-        counted: first.counted,
-        before: first.before,
-        exact_share: first.exact_share,
-        support,
-        cost_ns: under.iter().map(|(_, _, weight)| weight).sum(),
-        points,
-        growth,
-        exponent,
-        falling,
-        ratio: 0.0,
-    };
-    Some(found.with_ratio())
 }

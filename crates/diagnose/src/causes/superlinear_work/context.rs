@@ -3,6 +3,7 @@
 
 use super::candidate::Candidate;
 use crate::Evidence;
+use slowpath_recording::tables::Probe;
 use slowpath_stats::{CountFit, count_fit, median, rate_ratio_interval, spearman};
 use std::collections::HashMap;
 
@@ -55,16 +56,7 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         let halves = halves(evidence, grower, &round.rest, &grower.on);
         return compared(grower, grower.function, halves).unwrap_or(Rest::Unknown);
     }
-    let Some(example) = grower.example else { return Rest::Unknown };
-    let mut callers: Vec<u32> = Vec::new();
-    let mut seen = false;
-    for location in evidence.locations(example) {
-        let Some(function) = evidence.function_at(location) else { continue };
-        if seen && function != grower.function && !callers.contains(&function) {
-            callers.push(function);
-        }
-        seen |= function == grower.function;
-    }
+    let callers = callers(evidence, grower);
     for caller in &callers {
         let Some(lead) = lead(evidence, grower, *caller) else { continue };
         let (ratio, rank) =
@@ -89,6 +81,30 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
         }
     }
     Rest::Unknown
+}
+
+/// The functions that call it in its example, from the inside out.
+pub(super) fn callers(evidence: &Evidence<'_>, grower: &Candidate) -> Vec<u32> {
+    let mut callers: Vec<u32> = Vec::new();
+    let mut seen = false;
+    for location in grower.example.into_iter().flat_map(|example| evidence.locations(example)) {
+        let Some(function) = evidence.function_at(location) else { continue };
+        if seen && function != grower.function && !callers.contains(&function) {
+            callers.push(function);
+        }
+        seen |= function == grower.function;
+    }
+    callers
+}
+
+/// The probe that counts the calls of a function in a process.
+pub(super) fn probe_of<'a>(evidence: &Evidence<'a>, function: u32, process: u32) -> Option<&'a Probe> {
+    let mut probes = evidence.recording.tables.probes.iter();
+    probes.find(|probe| {
+        probe.process == process
+            && probe.kind == "function"
+            && evidence.function_at(probe.location) == Some(function)
+    })
 }
 
 /// What samples of the first and second half of the calls say of the rest; none if they say nothing.
@@ -127,33 +143,36 @@ struct Lead {
 
 /// The time from each entry of the caller to the grower's entry in it, where both are known: second half over first, by
 /// medians, which a few preemptions do not move.
+///
+/// None where the growth starts over: what is done once for each document would be taken for what is done for each call.
 fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead> {
+    if grower.restarts.is_some() {
+        return None;
+    }
     let tables = &evidence.recording.tables;
     let mut leads: Vec<f64> = Vec::new();
-    for (probe, _) in &grower.probes {
-        let process = tables.probes[*probe as usize].process;
-        let of_caller = tables.probes.iter().find(|other| {
-            other.process == process
-                && other.kind == "function"
-                && evidence.function_at(other.location) == Some(caller)
-        })?;
+    // The caller's own hit is in it; where BPF counts that is little.
+    let hit_ns = evidence.recording.about.hit_ns.unwrap_or(0) as f64;
+    for probe in grower.probes() {
+        let process = tables.probes[probe as usize].process;
+        let of_caller = probe_of(evidence, caller, process)?;
         // Of each thread the entry of the caller that was not yet followed by one of the grower.
         let mut open: HashMap<u32, u64> = HashMap::new();
         for call in tables.calls.iter().filter(|call| call.under.is_none()) {
             let Some(thread) = call.thread else { continue };
             if call.probe == of_caller.probe {
                 open.insert(thread, call.time_ns);
-            } else if call.probe == *probe
+            } else if call.probe == probe
                 && let Some(entered) = open.remove(&thread)
             {
-                leads.push((call.time_ns - entered) as f64);
+                leads.push(((call.time_ns - entered) as f64 - hit_ns).max(0.0));
             }
         }
     }
     let half = leads.len() / 2;
     let (median_ns, first, second) = (median(&leads)?, median(&leads[..half])?, median(&leads[half..])?);
     // The entry probes themselves take about a µs: a lead of a few says nothing.
-    if leads.len() < LEAD_PAIRS || median_ns < LEAD_NS {
+    if leads.len() < LEAD_PAIRS || median_ns < LEAD_NS.max(hit_ns) {
         return None;
     }
     let number: Vec<f64> = (0..leads.len()).map(|at| at as f64).collect();
@@ -172,17 +191,6 @@ fn growth_of_halves(grower: &Candidate) -> f64 {
 /// Samples on stacks `with` but not `without`, in the first and the second half of the grower's calls.
 fn halves(evidence: &Evidence<'_>, grower: &Candidate, with: &[bool], without: &[bool]) -> (f64, f64) {
     let tables = &evidence.recording.tables;
-    let bounds: HashMap<u32, (f64, f64, f64)> = grower
-        .probes
-        .iter()
-        .map(|(probe, bounds)| {
-            let middle = bounds.len() / 2;
-            // With an odd number of buckets the one in the middle belongs to neither half.
-            let spare = (bounds.len() - 1) % 2;
-            let process = tables.probes[*probe as usize].process;
-            (process, (bounds[0], bounds[middle - spare], bounds[bounds.len() - 1]))
-        })
-        .collect();
     // Interrupts and the traps of our own probes come with time, not with the program's work.
     let apart = evidence.stacks_with(|function| {
         let name = evidence.name(function);
@@ -194,13 +202,13 @@ fn halves(evidence: &Evidence<'_>, grower: &Candidate, with: &[bool], without: &
         if !with[stack] || without[stack] || apart[stack] {
             continue;
         }
-        let Some((start, middle, end)) = bounds.get(&evidence.process_of(sample)) else { continue };
-        let time = sample.time_ns as f64;
-        if (*start..*middle).contains(&time) {
-            halves.0 += 1.0;
-        } else if (*middle..=*end).contains(&time) {
-            halves.1 += 1.0;
-        }
+        let Some((_, bucket)) = grower.bucket_at(evidence.process_of(sample), sample.time_ns as f64) else {
+            continue;
+        };
+        // With an odd number of buckets the one in the middle belongs to neither half.
+        let half = grower.points.len() / 2;
+        halves.0 += f64::from(bucket < half);
+        halves.1 += f64::from(bucket >= grower.points.len() - half);
     }
     halves
 }
@@ -247,22 +255,36 @@ type Counts = Vec<(u64, u64)>;
 pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Callee> {
     let tables = &evidence.recording.tables;
     let mut best: Option<Callee> = None;
-    for (probe, _) in &grower.probes {
+    // Counts begin anew with each window of a probe: their numbers since a restart are known within one.
+    let windows = |probe: u32| tables.windows.iter().filter(|window| window.probe == probe).count();
+    let probes = grower.probes().into_iter();
+    for probe in probes.filter(|probe| grower.restarts.is_none() || windows(*probe) == 1) {
         // The grower's own count at each of its entries, by moment.
         let numbers: HashMap<(u64, Option<u32>), u64> = tables
             .calls
             .iter()
-            .filter(|call| call.probe == *probe && call.under.is_none() && call.thread.is_some())
+            .filter(|call| call.probe == probe && call.under.is_none() && call.thread.is_some())
             .map(|call| ((call.time_ns, call.thread), call.count))
             .collect();
         let mut series: HashMap<(u32, Option<u32>), Counts> = HashMap::new();
-        for call in tables.calls.iter().filter(|call| call.under == Some(*probe)) {
+        for call in tables.calls.iter().filter(|call| call.under == Some(probe)) {
             series.entry((call.probe, call.thread)).or_default().push((call.time_ns, call.count));
         }
         for ((callee, thread), counts) in series {
             let number = |time| numbers.get(&(time, thread)).copied();
-            let (k, calls) = whole_calls(evidence, (*probe, callee), &counts, number);
-            let k: Vec<f64> = k.into_iter().map(|k| grower.before + k as f64).collect();
+            let process = tables.probes[probe as usize].process;
+            // Where the growth starts over, their number since then.
+            let number_of = |time: u64, count: u64| match grower.restarts {
+                None => Some(grower.before + count as f64),
+                Some(_) => grower
+                    .bucket_at(process, time as f64)
+                    .map(|(span, _)| grower.before + count as f64 - span.first)
+                    .filter(|number| *number >= 0.0),
+            };
+            let whole = whole_calls(evidence, (probe, callee), &counts, number);
+            let numbered =
+                whole.into_iter().filter_map(|(time, k, calls)| Some((number_of(time, k)?, calls)));
+            let (k, calls): (Vec<f64>, Vec<f64>) = numbered.unzip();
             let Some(function) = evidence.function_at(tables.probes[callee as usize].location) else {
                 continue;
             };
@@ -276,27 +298,26 @@ pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Call
     best
 }
 
-/// The calls of the first probe during which both stood: their number, and how often the second was hit in each.
+/// The calls of the first probe during which both stood: when each began, its number, and how often the second was hit in it.
 fn whole_calls(
     evidence: &Evidence<'_>,
     probes: (u32, u32),
     counts: &Counts,
     number: impl Fn(u64) -> Option<u64>,
-) -> (Vec<u64>, Vec<f64>) {
+) -> Vec<(u64, u64, f64)> {
     let windows = &evidence.recording.tables.windows;
     let stood = |probe: u32, from: u64, to: u64| {
         windows.iter().any(|window| window.probe == probe && window.start_ns <= from && to <= window.end_ns)
     };
-    let (mut k, mut calls) = (Vec::new(), Vec::new());
+    let mut whole = Vec::new();
     for pair in counts.windows(2) {
         let ((t0, n0), (t1, n1)) = (pair[0], pair[1]);
         let (Some(from), Some(to)) = (number(t0), number(t1)) else { continue };
         if to == from + 1 && n1 >= n0 && stood(probes.0, t0, t1) && stood(probes.1, t0, t1) {
-            k.push(from);
-            calls.push((n1 - n0) as f64);
+            whole.push((t0, from, (n1 - n0) as f64));
         }
     }
-    (k, calls)
+    whole
 }
 
 /// Whether a callee's calls rise (or fall) with the number of the call.

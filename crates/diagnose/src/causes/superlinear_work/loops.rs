@@ -8,8 +8,9 @@
 use super::candidate::{self, CALLS, Candidate, Round, costed};
 use crate::Evidence;
 use crate::causes::{allocators, runtime};
+use crate::walks;
 use slowpath_recording::tables::Loop;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What is done on the stacks of some samples, as shares of their time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -38,24 +39,26 @@ enum Work {
 }
 
 /// The loops of one function.
-struct Loops<'a> {
+pub(super) struct Loops<'a> {
     function: u32,
     /// The function's first address.
     start: u64,
     loops: Vec<&'a Loop>,
+    /// Functions that only read, such as those that compare two items.
+    reading: HashSet<u32>,
 }
 
 impl<'a> Loops<'a> {
-    fn of(evidence: &Evidence<'a>, function: u32) -> Loops<'a> {
+    pub(super) fn of(evidence: &Evidence<'a>, function: u32) -> Loops<'a> {
         let tables = &evidence.recording.tables;
         let loops: Vec<&Loop> =
             tables.loops.iter().filter(|one| evidence.function_at(one.location) == Some(function)).collect();
         let start = loops.first().map_or(0, |one| tables.locations[one.location as usize].address);
-        Loops { function, start, loops }
+        Loops { function, start, loops, reading: walks::readers(evidence) }
     }
 
     /// The innermost loop at an offset, and those around it, outward.
-    fn around(&self, offset: u64) -> impl Iterator<Item = &'a Loop> + '_ {
+    pub(super) fn around(&self, offset: u64) -> impl Iterator<Item = &'a Loop> + '_ {
         let holds =
             move |one: &Loop| one.ranges.chunks_exact(2).any(|range| (range[0]..range[1]).contains(&offset));
         // Inner loops stand behind those around them.
@@ -63,7 +66,7 @@ impl<'a> Loops<'a> {
     }
 
     /// For each stack the offset of its innermost frame in the function; none if it has none.
-    fn offsets(&self, evidence: &Evidence<'_>) -> Vec<Option<u64>> {
+    pub(super) fn offsets(&self, evidence: &Evidence<'_>) -> Vec<Option<u64>> {
         let tables = &evidence.recording.tables;
         let mut offsets: Vec<Option<u64>> = Vec::with_capacity(tables.stacks.len());
         for stack in &tables.stacks {
@@ -93,6 +96,17 @@ impl<'a> Loops<'a> {
             let asked =
                 within.is_none() || called.all(|function| runtime::is_name(&evidence.frame(function)));
             let frame = evidence.frame(leaf);
+            let looks = |function: u32| {
+                let frame = evidence.frame(function);
+                self.reading.contains(&function)
+                    || runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame)
+            };
+            // Each item is passed to functions that only look at it.
+            let below = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+            if within.is_none() && below.take_while(|function| *function != self.function).all(looks) {
+                let walks = self.around(offset).next().is_some_and(|one| one.work == "walks");
+                return if walks || runtime::handles_bytes(&frame) { Work::Walks } else { Work::Other };
+            }
             // Where the program counts or sums up what is compared, comparing is no way to a place.
             let inner = self.around(offset).next().filter(|one| within != Some(one.loop_number));
             let sums = within.is_some() && inner.is_some_and(|one| one.work == "calculates");

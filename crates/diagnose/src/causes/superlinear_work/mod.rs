@@ -3,9 +3,12 @@
 //!
 //! - `clock` — the CPU time of the threads that make the calls.
 //! - `timeline` — when each call happened.
-//! - `candidate` — the cost of each call against its number, for every function that was counted.
+//! - `candidate` — every function that was counted.
+//! - `fit` — the cost of each call against its number.
+//! - `restarts` — growth that starts over with each call of an outer function.
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
+//! - `rounds` — does a call go through more, or does each step take longer?
 //! - `shifts` — arrays whose items are moved by one, again and again.
 //! - `slices` — the same from a run under callgrind, where all calls and their instructions were counted.
 //! - `told` — the finding's texts.
@@ -18,7 +21,10 @@
 mod candidate;
 mod clock;
 mod context;
+mod fit;
 mod loops;
+mod restarts;
+mod rounds;
 mod shifts;
 mod slices;
 mod timeline;
@@ -32,6 +38,7 @@ use crate::gate::{Gate, Whole};
 use candidate::Candidate;
 use context::{Callee, Rest};
 use loops::Shares;
+use slowpath_recording::about::Counter;
 use std::collections::HashSet;
 
 /// See the file's head.
@@ -84,8 +91,8 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     let counted = candidate::counted(evidence);
     let rounds = loops::rounds(evidence);
-    let mut growers: Vec<Candidate> =
-        counted.into_iter().chain(rounds).filter(|one| one.grows() || one.grows_in_jumps()).collect();
+    let is_grower = |one: &Candidate| one.grows() || one.grows_in_jumps() || is_counted_growth(evidence, one);
+    let mut growers: Vec<Candidate> = counted.into_iter().chain(rounds).filter(is_grower).collect();
     growers.retain(|grower| GATE.passes(evidence, grower.gain_ns()));
     let guilty: Vec<&Candidate> = growers
         .iter()
@@ -114,6 +121,23 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     found
 }
 
+/// Whether a function that it calls, and that does most of its work, is called more often each time: that is counted exactly, however fast
+/// the machine was at the time.
+fn is_counted_growth(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
+    let is_most = |callee: Callee| {
+        let under = evidence.stacks_with(|function| function == callee.function);
+        cost_where(evidence, |stack| grower.on[stack] && under[stack]) >= INNER_SHARE * grower.cost_ns
+    };
+    let worth = grower.grows_with_noise() && GATE.passes(evidence, grower.gain_ns());
+    worth && context::callee(evidence, grower).is_some_and(is_most)
+}
+
+/// CPU time on some of the stacks, ns.
+fn cost_where(evidence: &Evidence<'_>, on: impl Fn(usize) -> bool) -> f64 {
+    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+    samples.filter(|(sample, _)| sample.stack.is_some_and(|s| on(s as usize))).map(|(_, weight)| weight).sum()
+}
+
 /// Whether it is `inner` that makes the calls of `outer` grow.
 fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
     // A runtime's function does what it is asked to; whoever asks is guilty.
@@ -125,13 +149,7 @@ fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> 
     if inner.function == outer.function || inner.process != outer.process {
         return false;
     }
-    let samples = &evidence.recording.tables.samples;
-    let both: f64 = samples
-        .iter()
-        .zip(&evidence.weights)
-        .filter(|(sample, _)| sample.stack.is_some_and(|s| inner.on[s as usize] && outer.on[s as usize]))
-        .map(|(_, weight)| weight)
-        .sum();
+    let both = cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
     // Each is on the stack of the other's samples only if one calls the other: the caller is the one that is also seen
     // without it, or that stands further out.
     both >= INNER_SHARE * outer.cost_ns && context::is_caller(evidence, outer.function, inner.function)
@@ -141,6 +159,10 @@ fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> 
 /// callee show the growth.
 fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Option<Confidence> {
     let r2 = grower.growth.ramp.as_ref().map_or(0.0, |ramp| ramp.r2);
+    // Over again with each document: numbers, matrices and prompts that get longer take more by their nature.
+    if grower.restarts.is_some() && !counted && shares.calculates + shares.moves >= 0.5 {
+        return None;
+    }
     // Rates from short windows scatter, and a cache that overflows grows too, if not on a curve.
     let exact = grower.exact_share > EXACT;
     if counted || flat && (exact || r2 >= WINDOWS_R2 && grower.ratio >= WINDOWS_RATIO) {
@@ -177,6 +199,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
         return None; // what the caller does besides grows as well: so does the input
     }
     let callee = context::callee(evidence, grower);
+    if callee.is_none() && rounds::are_the_same(evidence, grower) {
+        return None; // as many steps as before, each of them dearer: a cache, or the machine
+    }
     let flat = matches!(rest, Rest::Flat { .. } | Rest::FlatLead { .. });
     let exact = grower.exact_share > EXACT;
     let shares = loops::shares(evidence, grower);
@@ -189,6 +214,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
         (true, ..) => Confidence::Likely,
         (false, ..) => strength,
     };
+    // Four breakpoints at a time show parts of the run, and each hit of them takes longer than many calls.
+    let estimated = evidence.recording.about.counter == Some(Counter::Breakpoints);
+    let confidence = if estimated { confidence.min(Confidence::Likely) } else { confidence };
     Some(told::candidate(evidence, grower, &Verdict { rest, callee, flat, confidence }))
 }
 

@@ -25,8 +25,11 @@ const NEXT: usize = 4;
 const HELD_UP: f64 = 1.2;
 /// The very last call costs this share of one in the last window at least: there is more to a call than what falls.
 const LAST: f64 = 0.05;
-/// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it.
+/// Time of the target that one hit takes, ns, for the correction of short windows; as the collector reckons it where BPF counts.
 const HIT_NS: f64 = 700.0;
+/// Of a window that was counted by breakpoints so much is the program's at least: what is left of a shorter one is what a hit happened
+/// to take.
+const OWN_SHARE: f64 = 0.25;
 /// No hit takes less, ns.
 const LEAST_HIT_NS: f64 = 100.0;
 
@@ -82,6 +85,11 @@ impl Timeline {
         windows.retain(|window| {
             window.end_ns.saturating_sub(window.start_ns) as f64 >= window.hits as f64 * LEAST_HIT_NS
         });
+        let hit_ns = recording.about.hit_ns.map(|ns| ns as f64);
+        if let Some(hit_ns) = hit_ns {
+            windows.retain(|window| shows_more_than_hits(window, hit_ns));
+        }
+        let hit_ns = hit_ns.unwrap_or(HIT_NS);
         let counted: u64 = windows.iter().map(|window| window.hits).sum();
         if counted == 0 {
             return None;
@@ -93,7 +101,8 @@ impl Timeline {
             .filter(|call| call.probe == probe && call.under.is_none())
             .map(|call| (call.time_ns, call.count))
             .collect();
-        let mut pieces: Vec<Piece> = windows.iter().map(|window| Piece::of(window, &marks, &clock)).collect();
+        let mut pieces: Vec<Piece> =
+            windows.iter().map(|window| Piece::of(window, &marks, &clock, hit_ns)).collect();
         without_outliers(&mut pieces);
         let windows = windows.iter().map(|window| (window.start_ns as f64, window.end_ns as f64)).collect();
         let (start, end) = (clock.cpu(start as f64), clock.cpu(end as f64));
@@ -176,6 +185,20 @@ impl Timeline {
         self.calls.last().copied().unwrap_or(0.0)
     }
 
+    /// How many calls had begun at a moment, ns.
+    pub(crate) fn number_at(&self, time: f64) -> f64 {
+        let cpu = self.clock.cpu(time);
+        let at = self.times.partition_point(|other| *other < cpu);
+        match (at.checked_sub(1), self.calls.get(at)) {
+            (None, _) => 0.0,
+            (Some(_), None) => self.total(),
+            (Some(before), Some(next)) => {
+                let part = (cpu - self.times[before]) / (self.times[at] - self.times[before]);
+                self.calls[before] + (next - self.calls[before]) * part
+            }
+        }
+    }
+
     /// When call number `call` began, ns.
     pub(crate) fn time_of(&self, call: f64) -> f64 {
         let at = self.calls.partition_point(|calls| *calls < call).min(self.calls.len() - 1);
@@ -186,6 +209,12 @@ impl Timeline {
         let cpu = if n1 <= n0 { t1 } else { t0 + (t1 - t0) * ((call - n0) / (n1 - n0)).clamp(0.0, 1.0) };
         self.clock.time(cpu)
     }
+}
+
+/// Whether a window was not mostly what its own hits took.
+fn shows_more_than_hits(window: &Window, hit_ns: f64) -> bool {
+    let length = window.end_ns.saturating_sub(window.start_ns);
+    length >= LONG_NS || length as f64 * (1.0 - OWN_SHARE) >= window.hits as f64 * hit_ns
 }
 
 /// A short window in which the program was held up, or ran ahead, shows a rate far from that of both its neighbours: it
@@ -284,7 +313,8 @@ struct Piece {
 }
 
 impl Piece {
-    fn of(window: &Window, marks: &[(u64, u64)], clock: &Clock) -> Piece {
+    /// `hit_ns`: what a hit takes.
+    fn of(window: &Window, marks: &[(u64, u64)], clock: &Clock, hit_ns: f64) -> Piece {
         let length = window.end_ns.saturating_sub(window.start_ns).max(1);
         let (open, end) = (clock.cpu(window.start_ns as f64), clock.cpu(window.end_ns as f64));
         let from = marks.partition_point(|(time, _)| *time < window.start_ns);
@@ -300,7 +330,7 @@ impl Piece {
             LONG_NS.. => (end - open).max(1.0),
             short => short as f64 * clock.running(window.start_ns as f64),
         };
-        let free = (length - window.hits as f64 * HIT_NS).max(length * 0.2);
+        let free = (length - window.hits as f64 * hit_ns).max(length * 0.2);
         let rate = window.hits as f64 / free;
         Piece {
             open,
@@ -382,6 +412,18 @@ mod tests {
         assert!(fallen_after(&windows, 210e6).is_some_and(|cost| (cost / least - 1.0).abs() < 0.01));
         assert_eq!(fallen_after(&pieces(&linear(&[100e6, 120e6, 140e6])), 190e6), None);
         assert_eq!(fallen_after(&pieces(&falls(&[100e6, 120e6])), 190e6), None);
+    }
+
+    #[test]
+    fn what_hits_take_is_subtracted_and_a_window_of_little_else_shows_nothing() {
+        let window = |hits, ns| Window { probe: 0, start_ns: 0, end_ns: ns, hits, reason: "planned".into() };
+        let calls =
+            |window: Window, hit_ns| Piece::of(&window, &[], &Clock::default(), hit_ns).rate_open.recip();
+        assert!((calls(window(100, 1_000_000), 7_000.0) - 3_000.0).abs() < 1.0);
+        assert!((calls(window(100, 1_000_000), HIT_NS) - 9_300.0).abs() < 1.0);
+        assert!(shows_more_than_hits(&window(100, 1_000_000), 7_000.0));
+        assert!(!shows_more_than_hits(&window(100, 1_000_000), 8_000.0));
+        assert!(shows_more_than_hits(&window(10_000, LONG_NS), 8_000.0), "a long one has a clock of its own");
     }
 
     #[test]

@@ -5,12 +5,13 @@ use super::super::words::{count, rounded, time, two_digits};
 use super::Verdict;
 use super::candidate::Candidate;
 use super::context::{Callee, Rest};
+use super::restarts::Restarts;
 use super::{CAUSE, GATE};
 use crate::Evidence;
 use crate::candidate::Candidate as Found;
 use crate::draft::Draft;
 use crate::findings::{Basis, Calls, Confidence, Cost, Fact, Frame, Place, Series, Sure};
-use slowpath_stats::median;
+use slowpath_stats::{Point, median};
 
 /// The variant of steps that take less than the one before.
 pub(super) const FALLING: &str = "falling";
@@ -65,9 +66,12 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
     let growth = &grower.growth;
     let (r2, fitted) = growth.ramp.as_ref().map_or((0.0, Vec::new()), |ramp| (ramp.r2, ramp.fitted.clone()));
     let (cost, gain) = (grower.cost_ns, grower.gain_ns());
-    let first = grower.points.first().map_or(0.0, |point| point.cost);
-    let last = grower.points.last().map_or(0.0, |point| point.cost);
-    let squared = callee.is_some() && *flat;
+    // Where calls were too short for a sample, none was seen.
+    let seen = |point: &&Point| point.cost > 0.0;
+    let first = grower.points.iter().find(seen).map_or(0.0, |point| point.cost);
+    let last = grower.points.iter().rfind(seen).map_or(0.0, |point| point.cost);
+    // Where it starts over with each document, this is true of one document, not of all.
+    let squared = callee.is_some() && *flat && grower.restarts.is_none();
 
     let calls = grower.calls.round();
     let mut explanation = Vec::new();
@@ -118,6 +122,12 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
             time(last)
         )
     });
+    if let Some(Restarts { outer, times }) = grower.restarts {
+        explanation.push(format!(
+            "it starts over with each call of {}; {times} of them were compared",
+            short(evidence.name(outer))
+        ));
+    }
     let (change, changing) = if grower.falling { ("shrink", "shrinking") } else { ("grow", "growing") };
     match rest {
         Rest::Flat { caller, ratio, .. } => explanation.push(format!(
@@ -216,6 +226,10 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
     let number = match grower.round {
         Some(_) => format!("iteration number in {}", evidence.name(grower.function)),
         None => format!("call number of {}", asked.as_ref().unwrap_or(&frame.function)),
+    };
+    let number = match grower.restarts {
+        Some(Restarts { outer, .. }) => format!("{number}, from each call of {}", evidence.name(outer)),
+        None => number,
     };
     let mut series = vec![Series {
         name: format!("cost of {a_step}"),

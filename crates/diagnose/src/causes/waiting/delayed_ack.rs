@@ -4,7 +4,7 @@
 
 use super::super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, POLLS, READS, RECEIVES, SENDS, Sum, WRITES, fact, from, place};
+use crate::calls::{CallSite, Calls, POLLS, Sum, fact, from, is_receive, is_send, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -18,6 +18,8 @@ const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
 /// Such waits from one place before they count, and their share of all waits after two small messages.
 const WAITED: u64 = 5;
 const MOST: f64 = 0.5;
+/// See [`crate::findings::Finding::variant`].
+pub(in crate::causes) const VARIANT: &str = "delayed-ack";
 const GATE: Gate = Gate::TENTH_OF_WALL;
 
 /// Waits after two small messages in a row: those that were delayed, and how many there were.
@@ -39,8 +41,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
     for (row, process) in calls.all() {
         let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
-        let sends = SENDS.contains(&row.number) || WRITES.contains(&row.number);
-        let receives = RECEIVES.contains(&row.number) || READS.contains(&row.number);
+        let sends = is_send(row);
+        let receives = is_receive(row);
         let written = threads.entry(row.thread).or_default();
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
@@ -74,7 +76,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
     }
     let stack = delayed.stack();
     let draft = Draft {
-        variant: "delayed-ack",
+        variant: VARIANT,
         explanation: vec![
             format!(
                 "{} times{}, the program wrote two or more small messages to a socket and then waited {} for the \

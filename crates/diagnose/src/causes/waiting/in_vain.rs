@@ -2,7 +2,7 @@
 
 use super::super::words::{time, times};
 use crate::Evidence;
-use crate::calls::{CONNECT, CallSite, Calls, POLLS, READS, RECEIVES, SENDS, Sum, fact, from, place, some};
+use crate::calls::{CONNECT, CallSite, Calls, POLLS, SENDS, Sum, fact, from, is_receive, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -34,7 +34,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let asked = asked.entry(row.thread).or_default();
         let file = calls.file(row);
         let socket = file.is_some_and(|file| file.kind == "socket");
-        let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
+        let reads = is_receive(row);
         let long = row.count == 1 && row.blocked_ns >= IN_VAIN_NS;
         let mut address = None;
         if row.number == CONNECT {

@@ -1,15 +1,18 @@
 //! The program waits instead of working, and need not.
 //!
-//! - `sleeping` — it polls in a sleep loop where it could wait for the event.
+//! - `sleeping` — it polls in a sleep loop where it could wait for the event; `children` — where it sleeps and looks through these.
 //! - `in_vain` — it waits for an answer that does not come.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
 //!
 //! A sleep without a question is no sign, for it may be meant; nor is a wait that ends as soon as there is something,
 //! however long it takes: whoever is waited for has its own reasons.
 
+mod children;
 mod delayed_ack;
 mod in_vain;
 mod sleeping;
+
+pub(super) use delayed_ack::VARIANT as DELAYED_ACK;
 
 use super::{Find, Needs, Spec};
 use crate::Evidence;

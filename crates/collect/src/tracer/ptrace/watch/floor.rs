@@ -29,31 +29,51 @@ impl Watch {
             match sys::wait() {
                 sys::Waited::Of(tid, status, _) if tid == pid && !libc::WIFSTOPPED(status) => break,
                 sys::Waited::Of(tid, ..) if tid == pid => sys::go(tid, Go::On, 0),
-                sys::Waited::Of(..) => {} // it is ended with this thread
-                sys::Waited::Nothing | sys::Waited::NoneLeft => break,
+                sys::Waited::Of(..) => {} // there is no other
+                sys::Waited::Nothing => {}
+                sys::Waited::NoneLeft => break,
             }
         }
     }
 
     /// Has the reference make its calls and handles nothing else; the floor, and elapsed and CPU time of all of them.
     pub(in crate::tracer::ptrace) fn batch(&mut self) -> Option<(Floor, [u64; 2])> {
-        self.told = None;
+        (self.told, self.answered) = (None, false);
         self.reference.as_mut()?.begin().ok()?;
-        while self.told.is_none() {
+        while self.told.is_none() || !self.answered {
             match sys::wait() {
                 sys::Waited::Of(tid, status, _) if libc::WIFSTOPPED(status) => self.stopped(tid, status),
-                _ => return None,
+                sys::Waited::Nothing => {}
+                sys::Waited::Of(..) | sys::Waited::NoneLeft => return None,
             }
         }
         let took = self.reference.as_mut()?.took().ok()?;
         Some((self.told?, took))
     }
 
+    /// CPU time of stops of the reference that do nothing, ns.
+    pub(in crate::tracer::ptrace) fn probes(&mut self) -> Option<Vec<u64>> {
+        self.probes = Some(Vec::new());
+        self.batch()?;
+        self.probes.take()
+    }
+
     /// Adds up what stops take: being handled, and going on and stopping again.
-    pub(super) fn count_stop(&self, handled_ns: u64) {
+    pub(super) fn count_stop(&mut self, tid: u32, handled_ns: u64) {
         let Floor { cpu_ns, asleep_ns } = self.floor;
+        let took = handled_ns + cpu_ns + asleep_ns;
+        // Between two calls as well as within one, in the proportion that the reference showed.
+        let of_reference = self.cost.floor.cpu_ns;
+        let cpu_ns = match of_reference {
+            0 => cpu_ns,
+            _ => (cpu_ns as f64 * self.cost.cpu_ns as f64 / of_reference as f64) as u64,
+        };
+        self.budget.add(took);
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.view.took(took, cpu_ns);
+        }
         self.shared.stops.fetch_add(1, Ordering::Relaxed);
-        self.shared.wall_ns.fetch_add(handled_ns + cpu_ns + asleep_ns, Ordering::Relaxed);
+        self.shared.wall_ns.fetch_add(took, Ordering::Relaxed);
         self.shared.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
     }
 
@@ -62,7 +82,8 @@ impl Watch {
     pub(super) fn probe(&mut self, tid: u32) {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         thread.calls += 1;
-        if (thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
+        if thread.view.traced
+            && (thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
             && let Some(ran) = thread.account.as_ref().and_then(facts::ran)
             && sys::interrupt(tid).is_ok()
         {
@@ -80,6 +101,10 @@ impl Watch {
         let Some(after) = account.and_then(facts::ran) else { return };
         let cpu = after.cpu_ns.saturating_sub(before.1.cpu_ns);
         let asleep = wall.saturating_sub(cpu + after.delay_ns.saturating_sub(before.1.delay_ns));
+        if let Some(probes) = &mut self.probes {
+            return probes.push(cpu);
+        }
+        let cpu = cpu + self.cost.beside_ns;
         let faded = |old: u64, new: u64| (old * (FADE - 1) + new) / FADE;
         self.floor =
             Floor { cpu_ns: faded(self.floor.cpu_ns, cpu), asleep_ns: faded(self.floor.asleep_ns, asleep) };

@@ -1,0 +1,7 @@
+// How the pages are fetched. The two versions of the case differ in this only.
+#pragma once
+#include "pages.h"
+
+// Fetches PAGES pages of the server at a port of the loopback.
+enum { PAGES = 300 };
+void fetch_all(int port, struct pages *pages);

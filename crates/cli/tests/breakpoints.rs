@@ -1,0 +1,110 @@
+//! What an ordinary user, who may sample own programs but not use BPF, finds in small programs: calls are counted by hardware
+//! breakpoints.
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
+#![allow(clippy::print_stderr)] // what was missed is said
+
+mod support;
+
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use support::{SLOWPATH, is_root, one_at_a_time, program, said, scaled};
+
+/// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
+const ATTEMPTS: u32 = 4;
+
+/// slowpath as an ordinary user: as nobody if we are root.
+fn as_user() -> Command {
+    if !is_root() {
+        return Command::new(SLOWPATH);
+    }
+    let mut run = Command::new("setpriv");
+    run.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(SLOWPATH);
+    // What cargo sets there makes every program look for its libraries in vain.
+    run.env_remove("LD_LIBRARY_PATH");
+    run
+}
+
+/// Whether an ordinary user may use breakpoints here, and not BPF. Says SKIPPED where not.
+fn may_break(test: &str) -> bool {
+    let output = as_user().arg("doctor").stdin(Stdio::null()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let has = |name: &str| told.lines().any(|line| line.starts_with(&format!("  yes  {name}")));
+    let may = has("hardware breakpoints") && !has("BPF");
+    if !may {
+        eprintln!("SKIPPED {test}: needs hardware breakpoints for an ordinary user: {told}");
+    }
+    may
+}
+
+/// The report on a program of tests/programs; its time is `exponent` in its scale.
+fn report(dir: &Path, name: &str, scale: f64, exponent: f64) -> Value {
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
+    // The folder that it was built in may not be open to others.
+    let copy = dir.join(name);
+    std::fs::copy(program(name), &copy).unwrap();
+    let file = dir.join("findings.json");
+    let mut run = as_user();
+    run.args(["record", "--json", "--output"]).arg(&file).arg("--dir").arg(dir.join("recordings"));
+    run.arg("--").arg(&copy).arg(scaled(scale, exponent));
+    let output = run.stdin(Stdio::null()).output().unwrap();
+    let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn finds(name: &str, guilty: &str) {
+    let _one = one_at_a_time();
+    if !may_break(name) {
+        return;
+    }
+    let mut findings = Vec::new();
+    for attempt in 1..=ATTEMPTS {
+        let dir = tempfile::tempdir().unwrap();
+        let report = report(dir.path(), name, 1.3, 2.0);
+        let degraded = report["recording"]["degraded"].as_array().unwrap();
+        let counted = degraded
+            .iter()
+            .any(|said| said.as_str().unwrap().contains("counted with four hardware breakpoints"));
+        assert!(counted, "{degraded:#?}");
+        findings = report["findings"].as_array().unwrap().clone();
+        if !findings.is_empty() {
+            break;
+        }
+        eprintln!("MISSED {name} in attempt {attempt}");
+    }
+    assert_eq!(findings.len(), 1, "{name}: {findings:#?}");
+    assert_eq!(findings[0]["cause"], "superlinear-work");
+    assert_ne!(findings[0]["confidence"], "certain", "{findings:#?}");
+    assert!(findings[0]["function"].as_str().unwrap().contains(guilty), "{findings:#?}");
+}
+
+fn silent(name: &str) {
+    let _one = one_at_a_time();
+    if !may_break(name) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let report = report(dir.path(), name, 1.0, 1.0);
+    assert!(report["findings"].as_array().unwrap().is_empty(), "{name}: {report:#}");
+}
+
+macro_rules! tests {
+    ($($test:ident: $check:ident($($argument:expr),*);)*) => { $(#[test] fn $test() { $check($($argument),*); })* };
+}
+
+tests! {
+    a_rising_cost_is_found_without_bpf: finds("rising", "name_list_insert");
+    a_falling_cost_is_found_without_bpf: finds("falling", "queue_take");
+    growth_in_a_forked_child_is_found_without_bpf: finds("in_child", "name_list_insert");
+    growth_in_one_of_several_threads_is_found_without_bpf: finds("in_thread", "name_list_insert");
+    growth_that_was_inlined_into_main_is_found_without_bpf: finds("inlined", "is_known");
+
+    a_doubling_hash_table_is_clean_without_bpf: silent("hash_doubling");
+    a_matrix_product_is_clean_without_bpf: silent("matmul");
+    compressing_is_clean_without_bpf: silent("compress");
+    a_pool_of_threads_is_clean_without_bpf: silent("threads_pool");
+    items_of_random_size_are_clean_without_bpf: silent("random_sizes");
+    a_tree_that_outgrows_the_caches_is_clean_without_bpf: silent("cache_growth");
+}

@@ -1,0 +1,180 @@
+//! What counts the hits of probes: BPF programs on uprobes, or, where BPF may not be used, hardware breakpoints.
+
+use super::breakpoint::{self, AT_ONCE, Breakpoints};
+use super::place::{self, Placement};
+use super::uprobe::Uprobe;
+use super::{BURST_HITS, Candidate, HOT_PER_S, RECORD_PER_S, TRIAL_HITS, WINDOW_HITS, WINDOW_HITS_ALONE};
+use crate::bpf::event::Event;
+use crate::bpf::{ProbeTables, Slot};
+use std::io;
+use std::sync::atomic::Ordering;
+
+/// Where hits are counted.
+pub(crate) enum Hits {
+    Uprobes(ProbeTables),
+    Breakpoints(Breakpoints),
+}
+
+/// What was counted of a slot since its probe was opened. Times are ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub count: u64,
+    /// When it reached its limit, if it did.
+    pub stopped_ns: Option<u64>,
+    /// When it was hit first, 0 if not yet.
+    pub first_ns: u64,
+    /// When it was hit last, where that is known.
+    pub last_ns: Option<u64>,
+    /// For how long the thread did not run between its first hit and that at the limit, or the last that is known; 0 if they were of two
+    /// threads.
+    pub delay_ns: u64,
+}
+
+/// How often probes may be hit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// CPU time of the target that one hit takes, ns.
+    pub hit_ns: u64,
+    /// Probes of one process that stand at a time, where that is limited.
+    pub at_once: Option<usize>,
+    /// See the constants of the same names.
+    pub hot_per_s: f64,
+    pub record_per_s: f64,
+    pub trial_hits: u64,
+    pub burst_hits: u64,
+    pub window_hits: u64,
+    pub window_hits_alone: u64,
+}
+
+/// A breakpoint's hit takes some µs: fewer of them do.
+const BREAKPOINT_TRIAL_HITS: u64 = 50;
+const BREAKPOINT_WINDOW_HITS: u64 = 1_000;
+const BREAKPOINT_WINDOW_HITS_ALONE: u64 = 60;
+
+/// What one probe leaves with its owner while it stands.
+pub(super) struct Handle(Option<Uprobe>);
+
+impl Hits {
+    pub(super) fn limits(&self) -> Limits {
+        let uprobes = Limits {
+            hit_ns: place::HIT_COST_NS,
+            at_once: None,
+            hot_per_s: HOT_PER_S,
+            record_per_s: RECORD_PER_S,
+            trial_hits: TRIAL_HITS,
+            burst_hits: BURST_HITS,
+            window_hits: WINDOW_HITS,
+            window_hits_alone: WINDOW_HITS_ALONE,
+        };
+        match self {
+            Hits::Uprobes(_) => uprobes,
+            Hits::Breakpoints(breakpoints) => {
+                // As much of the time as hits of uprobes at their limits.
+                let fewer = place::HIT_COST_NS as f64 / breakpoints.hit_ns.max(place::HIT_COST_NS) as f64;
+                Limits {
+                    hit_ns: breakpoints.hit_ns,
+                    at_once: Some(AT_ONCE),
+                    hot_per_s: HOT_PER_S * fewer,
+                    record_per_s: RECORD_PER_S.min(HOT_PER_S * fewer),
+                    trial_hits: BREAKPOINT_TRIAL_HITS,
+                    window_hits: BREAKPOINT_WINDOW_HITS,
+                    window_hits_alone: BREAKPOINT_WINDOW_HITS_ALONE,
+                    ..uprobes
+                }
+            }
+        }
+    }
+
+    /// The tables of BPF programs, which can do more than count.
+    pub(super) fn tables(&self) -> Option<&ProbeTables> {
+        match self {
+            Hits::Uprobes(tables) => Some(tables),
+            Hits::Breakpoints(_) => None,
+        }
+    }
+
+    /// Where entries of a function are counted.
+    pub(super) fn placement(&self, candidate: &Candidate) -> Option<Placement> {
+        let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
+        match self {
+            Hits::Uprobes(_) => place::entry(code, candidate.start, candidate.image.go),
+            Hits::Breakpoints(_) => place::first(code, candidate.start, candidate.image.go),
+        }
+    }
+
+    /// Puts a probe at `offset` of the candidate's function; nothing is counted of it yet.
+    pub(super) fn open(&mut self, slot: usize, row: Slot, of: &Candidate, offset: u64) -> io::Result<Handle> {
+        match self {
+            Hits::Uprobes(tables) => {
+                let base = of.image.offset_of_svma(of.start);
+                let base = base.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
+                let total = tables.totals.get(slot);
+                total.count.store(0, Ordering::Relaxed);
+                total.stopped_ns.store(0, Ordering::Relaxed);
+                total.first_ns.store(0, Ordering::Relaxed);
+                tables.set(slot, row).map_err(io::Error::other)?;
+                let cookie = u64::from(row.generation) << 16 | slot as u64;
+                Ok(Handle(Some(Uprobe::open(tables, of.pid, &of.file, base + offset, cookie)?)))
+            }
+            Hits::Breakpoints(breakpoints) => breakpoints
+                .open(slot, row, of, offset)
+                .map(|()| Handle(None))
+                .map_err(|error| match error.raw_os_error() {
+                    Some(libc::ENOENT | libc::ESRCH) | None => error,
+                    _ => io::Error::other(breakpoint::obstacle(&error)),
+                }),
+        }
+    }
+
+    /// Changes what a standing probe does.
+    pub(super) fn set(&mut self, slot: usize, row: Slot) {
+        match self {
+            // A slot that keeps its former content counts what it counted before.
+            Hits::Uprobes(tables) => drop(tables.set(slot, row)),
+            Hits::Breakpoints(breakpoints) => breakpoints.set(slot, row),
+        }
+    }
+
+    pub(super) fn seen(&self, slot: usize) -> Seen {
+        match self {
+            Hits::Uprobes(tables) => {
+                let total = tables.totals.get(slot);
+                let stopped = total.stopped_ns.load(Ordering::Relaxed);
+                Seen {
+                    count: total.count.load(Ordering::Relaxed),
+                    stopped_ns: Some(stopped).filter(|at| *at > 0),
+                    first_ns: total.first_ns.load(Ordering::Relaxed),
+                    last_ns: None,
+                    delay_ns: total.delay_ns.load(Ordering::Relaxed),
+                }
+            }
+            Hits::Breakpoints(breakpoints) => breakpoints.seen(slot),
+        }
+    }
+
+    /// Takes a probe out. What was counted can still be read.
+    pub(super) fn close(&mut self, slot: usize, handle: Handle) {
+        match self {
+            // Closing takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
+            // must not keep the other probes from being looked at in time.
+            // Where no thread can be made it must all the same: the closure goes, and the probe with it.
+            Hits::Uprobes(_) => drop(std::thread::Builder::new().spawn(move || drop(handle.0))),
+            Hits::Breakpoints(breakpoints) => breakpoints.close(slot),
+        }
+    }
+
+    /// Takes in what was hit. Returns entries that reach the session in no other way.
+    pub(super) fn drain(&mut self) -> Vec<Event> {
+        match self {
+            Hits::Uprobes(_) => Vec::new(),
+            Hits::Breakpoints(breakpoints) => breakpoints.drain(),
+        }
+    }
+
+    /// A process has ended.
+    pub(super) fn gone(&mut self, pid: u32) {
+        if let Hits::Breakpoints(breakpoints) = self {
+            breakpoints.gone(pid);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How much tracing may take of a run: little of its elapsed time, once a short program would have ended.
+
+/// What it may take however short the run is, ns: so a short program is traced as a whole.
+const ALLOWANCE_NS: u64 = 30_000_000;
+/// One in so many ns of the elapsed time after that: 4 %, for the last window may take a little more than was left.
+const ONE_IN: u64 = 25;
+/// Calls that a window has at least: fewer say too little of what they stand for.
+pub(super) const CALLS: u64 = 64;
+/// A new process is traced for so many calls before it is let run: its beginning is of no use in part.
+pub(super) const FIRST_CALLS: u64 = 200;
+
+/// See the file's head. All times are ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Budget {
+    began: u64,
+    /// What tracing took so far, estimated, and the stops that took it.
+    pub taken: u64,
+    pub stops: u64,
+}
+
+impl Budget {
+    pub(super) fn new(began: u64) -> Budget {
+        Budget { began, taken: 0, stops: 0 }
+    }
+
+    /// A stop was handled.
+    pub(super) fn add(&mut self, took: u64) {
+        self.taken += took;
+        self.stops += 1;
+    }
+
+    fn allowed(&self, now: u64) -> u64 {
+        ALLOWANCE_NS + now.saturating_sub(self.began) / ONE_IN
+    }
+
+    /// Tracing has taken more than it may.
+    pub(super) fn is_over(&self, now: u64) -> bool {
+        self.taken > self.allowed(now)
+    }
+
+    /// For how many more windows there is room.
+    pub(super) fn windows(&self, now: u64) -> u64 {
+        let each = self.taken / self.stops.max(1);
+        self.allowed(now).saturating_sub(self.taken) / (2 * CALLS * each).max(1)
+    }
+
+    /// Whether a thread whose stops took so much of so long takes so little that it may be traced all the time, beside others
+    /// that take more: half of an equal part.
+    pub(super) fn is_frugal(took: u64, elapsed: u64, threads: usize) -> bool {
+        took.saturating_mul(2 * ONE_IN * threads.max(1) as u64) <= elapsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_short_run_may_be_traced_whole_and_a_long_one_for_a_small_part() {
+        let mut budget = Budget::new(0);
+        (0..2_000).for_each(|_| budget.add(15_000)); // 30 ms
+        assert!(!budget.is_over(MS));
+        (0..10).for_each(|_| budget.add(15_000));
+        assert!(budget.is_over(MS) && !budget.is_over(10 * MS));
+        // A loop of calls as fast as it can be is never over for long, and takes 4 %.
+        let mut now = 0;
+        while now < 100_000 * MS {
+            now += 10 * MS;
+            for _ in 0..budget.windows(now) * 2 * CALLS {
+                budget.add(15_000);
+                now += 15_000;
+            }
+        }
+        let share = budget.taken as f64 / now as f64;
+        assert!((0.035..0.045).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn who_seldom_calls_is_traced_all_the_time() {
+        assert!(Budget::is_frugal(0, 0, 1));
+        assert!(Budget::is_frugal(MS, 60 * MS, 1) && !Budget::is_frugal(MS, 40 * MS, 1));
+        assert!(!Budget::is_frugal(MS, 60 * MS, 4));
+    }
+}

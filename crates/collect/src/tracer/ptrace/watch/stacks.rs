@@ -1,0 +1,63 @@
+//! Stacks of the places that calls are made from, copied as the BPF program copies them.
+
+use super::Watch;
+use crate::bpf::event::Event;
+use crate::sampler::record::Regs;
+use crate::tracer::event::StackCopy;
+use crate::tracer::ptrace::call::Place;
+use crate::tracer::ptrace::sys;
+
+const STACK_BYTES: usize = 8192;
+/// The stack of one place is copied again every so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
+const COPY_AGAIN: u32 = 1024;
+const SLICE_NS: u64 = 10_390_000;
+const SLICE_STACKS: u32 = 40;
+/// A child's own stacks are not worth their copies until it has lived so long.
+const YOUNG_NS: u64 = 20_000_000;
+
+impl Watch {
+    /// Sends the stack of a place that has not been reported lately, and before it what is mapped, if it is needed.
+    pub(super) fn copy_stack(
+        &mut self,
+        tid: u32,
+        pid: u32,
+        place: &Place,
+        site: u64,
+        time: u64,
+        always: bool,
+    ) {
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        if pid != self.root && time.saturating_sub(process.born) < YOUNG_NS {
+            return;
+        }
+        if !always {
+            if let Some(calls) = process.sites.get_mut(&site) {
+                *calls += 1;
+                if *calls < COPY_AGAIN {
+                    return;
+                }
+            }
+            if self.slice.0 != time / SLICE_NS {
+                self.slice = (time / SLICE_NS, 0);
+            }
+            self.slice.1 += 1;
+            if self.slice.1 > SLICE_STACKS {
+                return;
+            }
+            process.sites.insert(site, 0);
+        }
+        let known = process.code.iter().any(|range| range.contains(&place.ip));
+        if self.alone && (process.stale || !known) {
+            let text = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+            process.code = crate::session::code_ranges(&text);
+            process.stale = false;
+            let _ = self.tell.send(Event::Maps { pid, time, text });
+        }
+        let Ok(regs) = sys::registers(tid) else { return };
+        let mut bytes = vec![0; STACK_BYTES];
+        let read = sys::read(tid, [(regs.rsp, &mut bytes)]);
+        bytes.truncate(read);
+        let regs = Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: true };
+        self.say(Event::Stack(StackCopy { pid, time, site, regs, bytes }));
+    }
+}

@@ -1,0 +1,294 @@
+//! When a thread's calls are traced and when it runs undisturbed: the budget, the beginning and end of each window, and how a
+//! thread that runs is stopped for the next one.
+//!
+//! A thread is stopped only where that makes no difference to it: while it runs, or in a call that goes on afterwards. What the stop does to
+//! other calls, which it may be in or enter meanwhile, is `cut_short`'s business.
+
+use super::Watch;
+use crate::bpf::event::Event;
+use crate::clock::now_ns;
+use crate::tracer::event::Finished;
+use crate::tracer::ptrace::budget::{self, Budget};
+use crate::tracer::ptrace::facts::{self, Ran};
+use crate::tracer::ptrace::sys;
+use crate::tracer::ptrace::window::{self, LEAST, Own, Window};
+use std::sync::atomic::Ordering;
+
+/// Threads that are looked at in a tick.
+const LOOKS: usize = 64;
+/// CPU time from which on clock ticks say how much of it was in the kernel, ns.
+const ENOUGH_TICKS_NS: u64 = 50_000_000;
+
+/// What is known of a thread in its present window, or since the last one.
+#[derive(Default)]
+pub(super) struct View {
+    /// Its calls stop it.
+    pub traced: bool,
+    /// It was not seen to stop as yet.
+    pub fresh: bool,
+    /// It is to stop for a window.
+    pub asked: bool,
+    /// It waits among those to be looked at.
+    pub queued: bool,
+    since: u64,
+    ran: Option<Ran>,
+    /// What stopping it took since then: elapsed, and its own CPU time, ns.
+    took: u64,
+    took_cpu: u64,
+    /// How often it stopped, as far as that has not been reported.
+    stops: u64,
+    pub asleep: u64,
+    pub calls: u64,
+    seen: Vec<Finished>,
+    gap: Own,
+    gap_sys: u64,
+    /// User and kernel time when the gap began, as clock ticks saw it, ns.
+    ticks: (u64, u64),
+    /// The window before, as long as it may have to stand for what follows it.
+    held: Option<Window>,
+    /// Since its calls stop it: when that was, what it took, and how many calls there were and must be.
+    opened: u64,
+    opened_took: u64,
+    opened_calls: u64,
+    least: u64,
+}
+
+impl View {
+    pub(super) fn new(now: u64) -> View {
+        View { fresh: true, since: now, ran: Some(Ran::default()), ..View::default() }
+    }
+
+    /// A stop took so much.
+    pub(super) fn took(&mut self, wall: u64, cpu: u64) {
+        self.took += wall;
+        self.took_cpu += cpu;
+        self.opened_took += wall;
+        self.stops += 1;
+    }
+
+    pub(super) fn called(&mut self) {
+        self.calls += 1;
+        self.opened_calls += 1;
+    }
+
+    pub(super) fn see(&mut self, call: Finished) {
+        self.seen.push(call);
+    }
+
+    /// What the thread did itself since `since`.
+    fn own(&self, now: u64, ran: Option<Ran>) -> Own {
+        let wall = now.saturating_sub(self.since).saturating_sub(self.took);
+        match self.ran.zip(ran) {
+            Some((before, after)) => {
+                let cpu = after.cpu_ns.saturating_sub(before.cpu_ns).saturating_sub(self.took_cpu);
+                let delay = after.delay_ns.saturating_sub(before.delay_ns);
+                Own { cpu_ns: cpu, asleep_ns: wall.saturating_sub(cpu + delay) }
+            }
+            // It is gone.
+            None if self.ran.is_some() => Own::default(),
+            None => Own { cpu_ns: wall.saturating_sub(self.asleep), asleep_ns: 0 },
+        }
+    }
+
+    /// Starts a window or a gap.
+    fn begin(&mut self, now: u64, ran: Option<Ran>) {
+        (self.since, self.ran) = (now, ran);
+        (self.took, self.took_cpu, self.asleep, self.calls) = (0, 0, 0, 0);
+    }
+
+    /// How much of a gap was in the kernel at most, when clock ticks are now so many: a few ticks say nothing.
+    fn sys(&self, gap: Own, ticks: (u64, u64)) -> u64 {
+        let (user, sys) = (ticks.0.saturating_sub(self.ticks.0), ticks.1.saturating_sub(self.ticks.1));
+        if user + sys < ENOUGH_TICKS_NS {
+            return gap.cpu_ns;
+        }
+        (gap.cpu_ns as f64 * sys as f64 / (user + sys) as f64) as u64
+    }
+
+    /// Ends a window.
+    fn window(&mut self, now: u64, ran: Option<Ran>, bare_ns: u64) -> Window {
+        // No call takes less than nothing: an overestimate of what tracing took would make few calls stand for very many.
+        let cpu_ns = self.own(now, ran).cpu_ns.max(self.calls * (bare_ns / LEAST));
+        let window = Window {
+            own: Own { cpu_ns, asleep_ns: self.asleep },
+            gap: std::mem::take(&mut self.gap),
+            gap_sys_ns: std::mem::take(&mut self.gap_sys),
+            bare_ns,
+            calls: std::mem::take(&mut self.seen),
+        };
+        self.begin(now, ran);
+        window
+    }
+}
+
+impl Watch {
+    /// What it has run, while it is stopped.
+    fn ran(&self, tid: u32) -> Option<Ran> {
+        self.threads.get(&tid)?.account.as_ref().and_then(facts::ran)
+    }
+
+    /// From now on its calls stop it, `least` of them at least.
+    fn open(&mut self, tid: u32, least: u64) {
+        let (now, ran) = (now_ns(), self.ran(tid));
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let view = &mut thread.view;
+        if view.traced {
+            return;
+        }
+        if !std::mem::take(&mut view.fresh) {
+            view.gap = view.own(now, ran);
+            view.gap_sys = view.sys(view.gap, facts::ticks(thread.pid, tid));
+            self.shared.missed_ns.fetch_add(view.gap.cpu_ns, Ordering::Relaxed);
+        }
+        view.begin(now, ran);
+        (view.traced, view.least) = (true, least);
+        (view.opened, view.opened_took, view.opened_calls) = (now, 0, 0);
+    }
+
+    /// A stop at which a window may be opened: the beginning of a thread or of a program.
+    pub(super) fn may_open(&mut self, tid: u32) {
+        let over = self.budget.is_over(now_ns());
+        match self.threads.get_mut(&tid) {
+            Some(_) if !over => self.open(tid, budget::FIRST_CALLS),
+            Some(thread) if !thread.view.traced => {
+                thread.view.fresh = false;
+                self.queue(tid);
+            }
+            _ => {}
+        }
+    }
+
+    /// A thread has stopped for no reason of its own: we asked it to, or it begins.
+    pub(super) fn arrived(&mut self, tid: u32) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        if std::mem::take(&mut thread.view.asked) {
+            self.as_it_was(tid);
+            self.open(tid, 0);
+        } else if thread.view.fresh {
+            self.may_open(tid);
+        }
+    }
+
+    /// A call has returned: whether the window goes on.
+    pub(super) fn after_call(&mut self, tid: u32) {
+        let (now, over, threads) = (now_ns(), self.budget.is_over(now_ns()), self.threads.len());
+        let Some(view) = self.threads.get_mut(&tid).map(|thread| &mut thread.view) else { return };
+        let full = view.calls >= window::CALLS || now.saturating_sub(view.since) >= window::LENGTH_NS;
+        let elapsed = now.saturating_sub(view.opened);
+        let close = over
+            && (full || view.calls >= budget::CALLS)
+            && view.opened_calls >= view.least
+            && !Budget::is_frugal(view.opened_took, elapsed, threads);
+        if close {
+            self.close(tid);
+        } else if full {
+            let (ran, bare) = (self.ran(tid), self.cost.bare_ns);
+            let Some(view) = self.threads.get_mut(&tid).map(|thread| &mut thread.view) else { return };
+            let window = view.window(now, ran, bare);
+            // What is held was counted when its window ended.
+            let held = view.held.take();
+            held.into_iter().for_each(|held| self.send_counted(tid, held));
+            self.send(tid, window);
+        }
+    }
+
+    /// From now on it runs undisturbed.
+    fn close(&mut self, tid: u32) {
+        let (now, ran, bare) = (now_ns(), self.ran(tid), self.cost.bare_ns);
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let view = &mut thread.view;
+        let window = view.window(now, ran, bare);
+        (view.traced, view.ticks) = (false, facts::ticks(thread.pid, tid));
+        self.shared.traced_ns.fetch_add(window.own.cpu_ns, Ordering::Relaxed);
+        if let Some(before) = view.held.replace(window) {
+            self.send_counted(tid, before);
+        }
+        self.queue(tid);
+    }
+
+    /// The end of a thread or of its program: what was seen and not sent is sent.
+    pub(super) fn settle(&mut self, tid: u32) {
+        let (now, ran, bare) = (now_ns(), self.ran(tid), self.cost.bare_ns);
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let view = &mut thread.view;
+        let held = view.held.take();
+        if view.traced {
+            let last = view.window(now, ran, bare);
+            match held {
+                // Few calls say little of what was before.
+                Some(mut held) if (last.calls.len() as u64) < budget::CALLS => {
+                    self.shared.traced_ns.fetch_add(last.own.cpu_ns, Ordering::Relaxed);
+                    held.join(last);
+                    self.send_counted(tid, held);
+                }
+                held => {
+                    held.into_iter().for_each(|held| self.send_counted(tid, held));
+                    self.send(tid, last);
+                }
+            }
+        } else {
+            let after = view.own(now, ran);
+            let gap_sys_ns = view.sys(after, facts::ticks(thread.pid, tid));
+            view.begin(now, ran);
+            self.shared.missed_ns.fetch_add(after.cpu_ns, Ordering::Relaxed);
+            if let Some(mut held) = held {
+                held.join(Window { gap: after, gap_sys_ns, ..Window::default() });
+                self.send_counted(tid, held);
+            }
+        }
+        self.tell_stops(tid);
+    }
+
+    fn send(&mut self, tid: u32, window: Window) {
+        self.shared.traced_ns.fetch_add(window.own.cpu_ns, Ordering::Relaxed);
+        self.send_counted(tid, window);
+    }
+
+    fn send_counted(&mut self, tid: u32, window: Window) {
+        let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        for call in window.scaled(&mut process.files) {
+            let _ = self.tell.send(Event::Syscall(Box::new(call)));
+        }
+        self.tell_stops(tid);
+    }
+
+    fn tell_stops(&mut self, tid: u32) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let (pid, stops) = (thread.pid, std::mem::take(&mut thread.view.stops));
+        if stops > 0 {
+            self.say(Event::Stops { pid, time: now_ns(), stops });
+        }
+    }
+
+    /// It is looked at, in its turn, whether a window may be opened.
+    fn queue(&mut self, tid: u32) {
+        if let Some(thread) = self.threads.get_mut(&tid)
+            && !std::mem::replace(&mut thread.view.queued, true)
+        {
+            self.undisturbed.push_back(tid);
+        }
+    }
+
+    /// Has threads stop for a window, those first that have run undisturbed for longest.
+    pub(super) fn look(&mut self) {
+        let mut room = self.budget.windows(now_ns());
+        for _ in 0..self.undisturbed.len().min(LOOKS) {
+            if room == 0 {
+                return;
+            }
+            let Some(tid) = self.undisturbed.pop_front() else { return };
+            let Some(thread) = self.threads.get_mut(&tid) else { continue };
+            thread.view.queued = false;
+            if thread.view.traced || thread.view.asked || thread.exited {
+                continue;
+            }
+            if facts::may_be_stopped(thread.pid, tid) && sys::interrupt(tid).is_ok() {
+                thread.view.asked = true;
+                room -= 1;
+            } else {
+                self.queue(tid);
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What was seen of a thread in a window, and what it stands for: its calls wait here until it is known how long the thread ran
+//! undisturbed before (and, at its end, after) it. Then their counts are scaled up.
+//!
+//! Two ratios, of what the thread did itself in both to what it did in the window: CPU time, and time asleep. Calls that hardly
+//! sleep are scaled by the first. A wait is scaled by the lesser of the two: what sleeps as it works in each round of a loop is in both, but
+//! a single long sleep says nothing of others, whichever side it falls on. A call that is known to be the only one on its file in
+//! the window is no evidence that the file was used again: the rest of what it stands for has no file.
+
+use super::wanted;
+use crate::tracer::LONG_WAIT_NS;
+use crate::tracer::event::{FileId, Finished};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A window that was traced on is divided into such ones: so many calls or so long, ns.
+pub(super) const CALLS: u64 = 200;
+pub(super) const LENGTH_NS: u64 = 20_000_000;
+/// Files that are remembered from former windows of a process.
+const FILES: usize = 4096;
+
+/// What a thread did itself, without what tracing took, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Own {
+    pub cpu_ns: u64,
+    pub asleep_ns: u64,
+}
+
+impl Own {
+    fn plus(self, other: Own) -> Own {
+        Own { cpu_ns: self.cpu_ns + other.cpu_ns, asleep_ns: self.asleep_ns + other.asleep_ns }
+    }
+}
+
+/// A window that is over.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// Of the thread in the window, and while it ran undisturbed.
+    pub own: Own,
+    pub gap: Own,
+    /// Of the CPU time of the gap at most so much was in the kernel, ns.
+    pub gap_sys_ns: u64,
+    /// What the reference's call takes where it is not traced, ns.
+    pub bare_ns: u64,
+    pub calls: Vec<Finished>,
+}
+
+/// What a call takes at least, as a part of the reference's: one that looks up a path, and any other.
+const LEAST_LOOKUP: u64 = 2;
+pub(super) const LEAST: u64 = 4;
+
+impl Window {
+    /// Adds one that follows.
+    pub(super) fn join(&mut self, next: Window) {
+        self.own = self.own.plus(next.own);
+        self.gap = self.gap.plus(next.gap);
+        self.gap_sys_ns += next.gap_sys_ns;
+        self.calls.extend(next.calls);
+    }
+
+    /// Its calls, scaled. `files`: what was seen in former windows of the process.
+    pub(super) fn scaled(mut self, files: &mut HashSet<u64>) -> Vec<Finished> {
+        if self.gap == Own::default() {
+            return self.calls; // nothing was missed
+        }
+        let own = self.own;
+        self.at_least();
+        self.count();
+        self.limit(own);
+        self.without_files(files)
+    }
+
+    /// What a stop takes is known to a few percent only, and is many times what a short call takes: where too much was taken off, nothing
+    /// would be left of it.
+    fn at_least(&mut self) {
+        let mut busy = 0;
+        for call in &mut self.calls {
+            let part = if call.path.is_empty() { LEAST } else { LEAST_LOOKUP };
+            let work = (call.end - call.time).saturating_sub(call.blocked).max(self.bare_ns / part);
+            call.end = call.time + call.blocked + work;
+            busy += work;
+        }
+        self.own.cpu_ns = self.own.cpu_ns.max(busy);
+    }
+
+    fn count(&mut self) {
+        let ratio = |own: u64, gap: u64| 1.0 + gap as f64 / own.max(1) as f64;
+        let busy = ratio(self.own.cpu_ns, self.gap.cpu_ns);
+        let waits = busy.min(ratio(self.own.asleep_ns, self.gap.asleep_ns));
+        // The sums are right, though each count is a whole number.
+        let mut due = [0.0; 2];
+        for call in &mut self.calls {
+            let wait = call.blocked >= LONG_WAIT_NS;
+            let due = &mut due[usize::from(wait)];
+            // Each exec is reported by itself.
+            *due += match () {
+                () if wanted::EXECS.contains(&call.number) => 1.0,
+                () if wait => waits,
+                () => busy,
+            };
+            call.count = (*due as u64).max(1);
+            *due -= call.count as f64;
+        }
+    }
+
+    /// What the calls stand for is no more than what the thread did.
+    fn limit(&mut self, own: Own) {
+        let whole = own.plus(self.gap);
+        let (mut busy, mut asleep) = (0, 0);
+        for call in &self.calls {
+            asleep += call.count * call.blocked;
+            busy += call.count * (call.end - call.time).saturating_sub(call.blocked);
+        }
+        let part = |of: u64, most: u64| if of > most { most as f64 / of as f64 } else { 1.0 };
+        let most = own.cpu_ns + self.gap_sys_ns.min(self.gap.cpu_ns);
+        let (busy, asleep) = (part(busy, most), part(asleep, whole.asleep_ns));
+        for call in &mut self.calls {
+            let work = (call.end - call.time).saturating_sub(call.blocked);
+            call.blocked = (call.blocked as f64 * asleep) as u64;
+            call.end = call.time + call.blocked + (work as f64 * busy) as u64;
+        }
+    }
+
+    fn without_files(self, files: &mut HashSet<u64>) -> Vec<Finished> {
+        let mut places: HashMap<u64, (usize, usize)> = HashMap::new();
+        for (at, call) in self.calls.iter().enumerate() {
+            if let Some(file) = file(call) {
+                places.entry(file).or_insert((at, at)).1 = at;
+            }
+        }
+        // Used all the time, or in more than one window.
+        let half = (self.calls.len() / 2).max(1);
+        let through = |(first, last): (usize, usize)| last - first >= half;
+        let again = |file: u64| files.contains(&file) || places.get(&file).is_some_and(|at| through(*at));
+        let mut all = Vec::with_capacity(self.calls.len());
+        let mut rest: BTreeMap<(u32, u64, i64), Vec<Finished>> = BTreeMap::new();
+        for mut call in self.calls {
+            if call.count > 1 && file(&call).is_some_and(|file| !again(file)) {
+                let other =
+                    Finished { path: Vec::new(), file: FileId::default(), count: call.count - 1, ..call };
+                rest.entry((other.number, other.site, other.result.min(0))).or_default().push(other);
+                call.count = 1;
+            }
+            all.push(call);
+        }
+        if files.len() < FILES {
+            files.extend(places.into_keys());
+        }
+        all.extend(rest.into_values().filter_map(mean));
+        all
+    }
+}
+
+/// What tells a file from others: its path, or where no path is known its device and inode.
+fn file(call: &Finished) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    match call.path.is_empty() {
+        false => call.path.hash(&mut hasher),
+        true if call.file.inode != 0 => (call.file.device, call.file.inode).hash(&mut hasher),
+        true => return None,
+    }
+    Some(hasher.finish())
+}
+
+/// Calls of one kind as one.
+fn mean(calls: Vec<Finished>) -> Option<Finished> {
+    let count: u64 = calls.iter().map(|call| call.count).sum();
+    let of = |what: fn(&Finished) -> u64| {
+        calls.iter().map(|call| call.count * what(call)).sum::<u64>() / count.max(1)
+    };
+    let (length, blocked) = (of(|call| call.end - call.time), of(|call| call.blocked));
+    let result = of(|call| call.result.max(0) as u64) as i64;
+    let first = calls.into_iter().next()?;
+    let result = if first.result < 0 { first.result } else { result };
+    Some(Finished { count, blocked, end: first.time + length, result, ..first })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000;
+
+    /// Calls of 10 µs each on these files, 10 µs apart, and a sleep of so long if it is not 0.
+    fn window(files: impl IntoIterator<Item = u64>, sleep: u64, gap: Own) -> Window {
+        let mut calls: Vec<Finished> = Vec::new();
+        for (at, inode) in files.into_iter().enumerate() {
+            let time = at as u64 * 20 * US;
+            let file = FileId { inode, ..FileId::default() };
+            calls.push(Finished {
+                time,
+                end: time + 10 * US,
+                count: 1,
+                number: 0,
+                result: 8,
+                file,
+                ..Finished::default()
+            });
+        }
+        let own = Own { cpu_ns: calls.len() as u64 * 20 * US, asleep_ns: sleep };
+        if sleep > 0 {
+            let end = sleep + US;
+            calls.push(Finished { end, blocked: sleep, count: 1, number: 35, ..Finished::default() });
+        }
+        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400 }
+    }
+
+    fn sums(calls: &[Finished], number: u32) -> (u64, u64, u64) {
+        let of = calls.iter().filter(|call| call.number == number);
+        of.fold((0, 0, 0), |(count, length, asleep), call| {
+            let each = call.end - call.time;
+            (count + call.count, length + call.count * each, asleep + call.count * call.blocked)
+        })
+    }
+
+    #[test]
+    fn where_nothing_was_missed_everything_is_exact() {
+        let calls = window([1; 100], 5_000 * US, Own::default()).scaled(&mut HashSet::new());
+        assert!(calls.len() == 101 && calls.iter().all(|call| call.count == 1));
+    }
+
+    #[test]
+    fn calls_stand_for_the_cpu_time_of_the_gap_too() {
+        // 2 ms of CPU time in the window, 47 ms before it.
+        let gap = Own { cpu_ns: 47_000 * US, asleep_ns: 0 };
+        let calls = window([1; 100], 0, gap).scaled(&mut HashSet::new());
+        let (count, length, _) = sums(&calls, 0);
+        assert!((2_440..=2_450).contains(&count), "{count}");
+        assert!(length <= 24_500 * US, "{length}");
+    }
+
+    #[test]
+    fn they_never_take_more_than_there_was() {
+        // What tracing took was overestimated: the window seems to have had little time of its own.
+        let mut window = window([1; 100], 0, Own { cpu_ns: 10_000 * US, asleep_ns: 0 });
+        window.own.cpu_ns = 100 * US;
+        let (_, length, _) = sums(&window.scaled(&mut HashSet::new()), 0);
+        assert!(length <= 10_100 * US, "{length}");
+    }
+
+    #[test]
+    fn calls_take_no_more_than_the_time_in_the_kernel_and_no_less_than_a_call_can() {
+        let mut user = window([1; 100], 0, Own { cpu_ns: 100_000 * US, asleep_ns: 0 });
+        user.gap_sys_ns = 1_000 * US;
+        assert!(sums(&user.scaled(&mut HashSet::new()), 0).1 <= 3_000 * US);
+        // Too much was taken off: nothing seems to be left of the calls, and of the window.
+        let mut none = window([1; 100], 0, Own { cpu_ns: 100 * US, asleep_ns: 0 });
+        none.own.cpu_ns = 0;
+        none.calls.iter_mut().for_each(|call| call.end = call.time);
+        let (count, length, _) = sums(&none.scaled(&mut HashSet::new()), 0);
+        assert!((1_000..=1_100).contains(&count) && length >= 90 * US, "{count} {length}");
+    }
+
+    #[test]
+    fn a_wait_is_scaled_by_the_lesser_of_both_ratios() {
+        // In a loop both are the same.
+        let gap = Own { cpu_ns: 20_000 * US, asleep_ns: 50_000 * US };
+        let calls = window([1; 100], 5_000 * US, gap).scaled(&mut HashSet::new());
+        let (count, _, asleep) = sums(&calls, 35);
+        assert!((10..=11).contains(&count) && asleep <= 55_000 * US, "{count} {asleep}");
+        // One long sleep in the window, none before: there was one.
+        let gap = Own { cpu_ns: 200_000 * US, asleep_ns: 0 };
+        assert_eq!(sums(&window([1; 100], 5_000 * US, gap).scaled(&mut HashSet::new()), 35).0, 1);
+        // One long sleep before, a short one in the window: it is not made thousands of them.
+        let gap = Own { cpu_ns: 2_000 * US, asleep_ns: 10_000_000 * US };
+        let calls = window([1; 100], 2_000 * US, gap).scaled(&mut HashSet::new());
+        assert!(sums(&calls, 35).0 <= 2 && sums(&calls, 0).0 <= 201);
+    }
+
+    #[test]
+    fn a_file_seen_once_is_not_claimed_to_be_used_again() {
+        let gap = Own { cpu_ns: 18_000 * US, asleep_ns: 0 };
+        let mut known = HashSet::new();
+        let calls = window(1..=100, 0, gap).scaled(&mut known);
+        assert!(calls.iter().filter(|call| call.file.inode != 0).all(|call| call.count == 1));
+        assert_eq!(sums(&calls, 0).0, 1_000);
+        assert_eq!(calls.len(), 101, "the rest is one row");
+        // In the next window it is known to be.
+        let calls = window(1..=100, 0, gap).scaled(&mut known);
+        assert!(calls.len() == 100 && calls.iter().all(|call| call.count == 10));
+    }
+
+    #[test]
+    fn at_the_end_two_windows_are_one() {
+        let mut first = window([1; 64], 0, Own { cpu_ns: 1_280 * US, asleep_ns: 0 });
+        first.join(window([1; 2], 0, Own { cpu_ns: 40 * US, asleep_ns: 0 }));
+        assert_eq!(sums(&first.scaled(&mut HashSet::new()), 0).0, 132);
+    }
+}

@@ -1,0 +1,138 @@
+//! A program that asks again and again whether there is something, without a pause: it burns a CPU where it could sleep until there is.
+//!
+//! Looks that find nothing are common where a program reads until there is no more. So there must be many of them for each that finds
+//! something. A library's threads that yield while they wait for their next part of a computation do so by design: a yield counts
+//! where the program itself makes it.
+
+use super::words::{count, time};
+use super::{Find, Needs, Spec};
+use crate::Evidence;
+use crate::calls::{ACCEPTS, CallSite, Calls, POLLS, Sum, fact, from, is_receive, name, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::gate::{Gate, Whole};
+use slowpath_recording::tables::Syscall;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "busy-wait",
+    title: "busy waiting",
+    symptom: "polling in a loop without sleeping",
+    page: include_str!("../../../../docs/causes/busy-wait.md"),
+    needs: &[Needs::AllSyscalls],
+    find: Find::InRecording(find),
+};
+
+/// Looks that found nothing, from one place, before they count: some 10 ms of a CPU at a µs each are burnt far sooner.
+const LOOKS: u64 = 1_000;
+/// … and for each that found something. An event loop that reads until there is no more has one or two.
+const EMPTY: f64 = 20.0;
+/// Share of the CPU time of the threads that look. Recording can take half of what the kernel reports of them, and the loop itself takes some.
+const MOST: f64 = 0.3;
+/// A tenth of a CPU for the whole run, or of all CPU time where that is more.
+const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
+
+const YIELD: u32 = 24;
+const WAIT4: u32 = 61;
+const FLOCK: u32 = 73;
+/// EAGAIN.
+const NOT_NOW: i64 = -11;
+
+/// Looks from one place by what they brought.
+#[derive(Default)]
+struct Looks {
+    nothing: Sum,
+    something: u64,
+    /// Who looked.
+    threads: BTreeSet<u32>,
+}
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let calls = Calls::new(evidence);
+    // Before, a poll that found something and one that did not were added up as one.
+    let format = &evidence.recording.about.format;
+    let told_apart = (format.major, format.minor) >= (1, 4);
+    let mut places: BTreeMap<(CallSite, u32), Looks> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let Some(nothing) = found_nothing(row, told_apart) else { continue };
+        if row.number == YIELD && !calls.is_direct(row) {
+            continue;
+        }
+        // Where only a runtime is on the stack it has its own reasons, as Go's has.
+        if row.stack.is_some() && calls.asks(row).is_none() {
+            continue;
+        }
+        let looks = places.entry(((process, calls.asks(row)), row.number)).or_default();
+        if nothing {
+            looks.nothing.add(row);
+            looks.threads.insert(row.thread);
+        } else {
+            looks.something += row.count;
+        }
+    }
+    let cpu = evidence.cpu_of_threads();
+    places.into_iter().filter_map(|(of, looks)| finding(evidence, &calls, &cpu, of, &looks)).collect()
+}
+
+/// Whether a look found nothing, and did not wait for it; none if the call is no look.
+fn found_nothing(row: &Syscall, told_apart: bool) -> Option<bool> {
+    let waited = row.blocked_ns > row.duration_ns / 2;
+    let takes = is_receive(row) || ACCEPTS.contains(&row.number) || row.number == FLOCK;
+    if takes {
+        Some(row.result == NOT_NOW && !waited)
+    } else if POLLS.contains(&row.number) || row.number == WAIT4 {
+        Some(row.result == 0 && (told_apart || row.count == 1) && !waited)
+    } else if row.number == YIELD {
+        Some(!waited)
+    } else {
+        None
+    }
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    cpu: &BTreeMap<u32, f64>,
+    ((process, own), number): (CallSite, u32),
+    looks: &Looks,
+) -> Option<Candidate> {
+    let nothing = &looks.nothing;
+    if nothing.count < LOOKS || (nothing.count as f64) < EMPTY * looks.something as f64 {
+        return None;
+    }
+    let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, nothing));
+    let cost = nothing.working_ns().max(sampled);
+    // Who mostly does other things looks in between.
+    let of_threads: f64 = looks.threads.iter().filter_map(|thread| cpu.get(thread)).sum();
+    if !GATE.may_pass(evidence, cost) || cost < MOST * of_threads {
+        return None;
+    }
+    let stack = nothing.stack();
+    let found = match (number, looks.something) {
+        (YIELD, _) => String::new(),
+        (_, 0) => "; it never found anything".to_owned(),
+        (_, something) => format!("; it found something {} times", count(something as f64)),
+    };
+    let draft = Draft {
+        explanation: vec![format!(
+            "{} times{}, the program called {}{}, {} a second{found}",
+            count(nothing.count as f64),
+            from(evidence, stack, own),
+            name(number),
+            if number == YIELD { "" } else { " and got nothing" },
+            count(nothing.count as f64 / (evidence.recording.about.wall_ns as f64 / 1e9).max(1e-3)),
+        ), format!("these calls used {} of CPU time", time(cost))],
+        facts: vec![
+            fact("checks that found nothing", nothing.count as f64, "calls", Sure::Exact),
+            fact("checks that found something", looks.something as f64, "calls", Sure::Exact),
+            fact("CPU time of these calls", cost, "ns", Sure::Exact),
+        ],
+        advice: "Wait for the event: a blocking call, or poll or epoll with a non-zero timeout; a condition variable or a futex \
+                 between threads"
+            .to_owned(),
+        ..Draft::new(&CAUSE, "polls without sleeping", Confidence::Likely, Cost::new(Basis::Cpu, cost, cost), place(evidence, stack, own, process))
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}

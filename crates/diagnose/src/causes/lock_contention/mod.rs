@@ -1,0 +1,195 @@
+//! Threads or processes wait for one lock while its holder works or sleeps.
+//!
+//! - `locks` — which words in memory and which files are locks, who waits for each, and who releases it.
+//! - `holder` — what the holder does meanwhile.
+//!
+//! The gain is what is left when nobody waits for the lock: each user of it then ends as much earlier as it waited, but all together
+//! not before the CPUs have done their work. That what the lock protects can be done side by side is not known: likely at most.
+
+mod holder;
+mod locks;
+
+use super::words::{count, time};
+use super::{Find, Needs, Spec};
+use crate::Evidence;
+use crate::calls::{Calls, Sum, fact, from, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::gate::Gate;
+use locks::{Kind, Lock};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "lock-contention",
+    title: "waiting for a lock",
+    symptom: "threads or processes wait for one lock while its holder works or sleeps",
+    page: include_str!("../../../../../docs/causes/lock-contention.md"),
+    needs: &[Needs::AllSyscalls],
+    find: Find::InRecording(find),
+};
+
+const GATE: Gate = Gate::TENTH_OF_WALL;
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let calls = Calls::new(evidence);
+    let locks = locks::locks(evidence, &calls);
+    let cpu = evidence.cpu_of_threads();
+    locks.into_iter().filter_map(|lock| finding(evidence, &calls, &lock, &cpu)).collect()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    lock: &Lock,
+    cpu: &BTreeMap<u32, f64>,
+) -> Option<Candidate> {
+    let waits = lock.waits();
+    let (cost, gain) = cost(evidence, lock, cpu);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let held = holder::holder(evidence, calls, lock);
+    if held.is_at_rest() {
+        return None;
+    }
+    // The lock is held too long where it is released; where that is not known those who wait show it.
+    let waiting = waits.stack().map(|stack| (stack, calls.own_of(stack)));
+    let releasing = held.stack.or_else(|| lock.releases().stack());
+    let releasing = releasing.and_then(|stack| Some((stack, calls.own_of(stack)?)));
+    // A function that ends by releasing it is not on the stack then, only its caller is.
+    let called = |(stack, own): (u32, Option<u32>), by: u32| {
+        let outer = evidence
+            .locations(stack)
+            .filter_map(|at| evidence.function_at(at))
+            .skip_while(|at| Some(*at) != own);
+        outer.skip(1).any(|function| function == by)
+    };
+    let (stack, own) = match (releasing, waiting) {
+        (Some((_, own)), Some(waiting)) if called(waiting, own) => (Some(waiting.0), waiting.1),
+        (Some((stack, own)), _) => (Some(stack), Some(own)),
+        (None, waiting) => (waiting.map(|(stack, _)| stack), waiting.and_then(|(_, own)| own)),
+    };
+    let process = lock.process(evidence);
+    let waits_from = waiting.map_or_else(String::new, |(stack, own)| from(evidence, Some(stack), own));
+    let (who, what) = described(evidence, lock);
+    let mut explanation = vec![format!(
+        "{who} use one lock ({what}) and waited for it {} times{waits_from}: {} in total, up to {} per thread",
+        count(waits.count as f64),
+        time(waits.blocked_ns),
+        time(cost)
+    )];
+    explanation.extend(held.told());
+    explanation.push(match lock.holder_is_unknown() {
+        true => "the lock was held by a process outside of this recording; the gain is all the time waited".to_owned(),
+        false => "the gain is the time saved if no thread waits for the lock: an upper bound, and less if the protected work \
+                  cannot run in parallel"
+            .to_owned(),
+    });
+    let paths = lock.files.iter().map(|file| evidence.recording.tables.files[*file as usize].path.clone());
+    let paths: BTreeSet<String> = paths.filter(|path| lock.kind == Kind::File && !path.is_empty()).collect();
+    let draft = Draft {
+        variant: match lock.kind {
+            Kind::File => "file",
+            Kind::Memory => "",
+        },
+        files: evidence.concerned(paths),
+        related: held.working.iter().map(|function| evidence.frame(*function)).collect(),
+        explanation,
+        facts: vec![
+            fact("waits", waits.count as f64, "calls", Sure::Exact),
+            fact("time waited", waits.blocked_ns, "ns", Sure::Exact),
+            fact("users of the lock", lock.users.len() as f64, "threads", Sure::Exact),
+        ],
+        advice: held.advice(),
+        ..Draft::new(
+            &CAUSE,
+            if lock.holder_is_unknown() { "waits for a lock" } else { "holds a lock that others wait for" },
+            Confidence::Likely,
+            Cost::new(Basis::Wall, cost, gain),
+            place(evidence, stack, own, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
+
+/// The longest that one thread waited, and how much earlier all is done if nobody waits, ns.
+fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64, f64) {
+    let about = &evidence.recording.about;
+    let end = (about.start_ns + about.wall_ns) as f64;
+    let blocked = |user: &locks::User| user.waits.blocked_ns;
+    let cost = lock.users.values().map(blocked).fold(0.0, f64::max);
+    let life = |thread: u32| {
+        let thread = &evidence.recording.tables.threads[thread as usize];
+        (thread.start_ns as f64, thread.end_ns.map_or(end, |end| end as f64))
+    };
+    let lives = || lock.users.iter().map(|(thread, user)| (life(*thread), blocked(user)));
+    let last = lives().map(|((_, end), _)| end).fold(0.0, f64::max);
+    let without = lives().map(|((_, end), blocked)| end - blocked).fold(0.0, f64::max);
+    // The CPUs cannot do the work of all threads in less; nor can a thread that does not use the lock do its own.
+    let elapsed = about.wall_ns as f64;
+    let cpus = f64::from(about.cpus.max(1));
+    let begins = lives().map(|((start, _), _)| start).fold(f64::INFINITY, f64::min);
+    let of_users: f64 = lock.users.keys().filter_map(|thread| cpu.get(thread)).sum();
+    let apart = cpu
+        .iter()
+        .filter(|(thread, _)| !lock.users.contains_key(thread))
+        .map(|(_, ns)| *ns)
+        .fold(0.0, f64::max);
+    let least = (begins + of_users / cpus).max(without);
+    let gain = (last - least).min(elapsed - evidence.cpu_ns / cpus).min(elapsed - apart).min(cost);
+    (cost, gain)
+}
+
+/// Who uses the lock, and which it is.
+fn described(evidence: &Evidence<'_>, lock: &Lock) -> (String, String) {
+    let tables = &evidence.recording.tables;
+    let process = |thread: &u32| tables.threads[*thread as usize].process;
+    let mut processes: Vec<u32> = lock.users.keys().map(process).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let who = match (lock.users.len(), processes.len()) {
+        (1, _) => "one thread and a process outside of this recording".to_owned(),
+        (threads, 1) => format!("{threads} threads"),
+        (threads, processes) if threads == processes => format!("{processes} processes"),
+        (threads, processes) => format!("{threads} threads of {processes} processes"),
+    };
+    let file = lock.files.first().map(|file| &tables.files[*file as usize]);
+    let Some(file) = file else { return (who, String::new()) };
+    let what = match lock.kind {
+        Kind::Memory => format!("at address {:#x}", file.inode),
+        Kind::File if file.path.is_empty() => format!("of the file with inode {}", file.inode),
+        Kind::File => format!("of the file {}", file.path),
+    };
+    (who, what)
+}
+
+impl Lock {
+    /// All waits together.
+    fn waits(&self) -> Sum {
+        self.sum(|user| &user.waits)
+    }
+
+    /// All calls that released it with somebody waiting.
+    fn releases(&self) -> Sum {
+        self.sum(|user| &user.releases)
+    }
+
+    fn sum(&self, of: impl Fn(&locks::User) -> &Sum) -> Sum {
+        let mut sum = Sum::default();
+        self.users.values().for_each(|user| sum.join(of(user)));
+        sum
+    }
+
+    /// The process whose thread waited longest.
+    fn process(&self, evidence: &Evidence<'_>) -> u32 {
+        let longest = self.users.iter().max_by(|a, b| a.1.waits.blocked_ns.total_cmp(&b.1.waits.blocked_ns));
+        longest.map_or(0, |(thread, _)| evidence.recording.tables.threads[*thread as usize].process)
+    }
+
+    /// Nobody in the recording but the one who waits uses it.
+    fn holder_is_unknown(&self) -> bool {
+        self.users.len() == 1
+    }
+}

@@ -1,0 +1,198 @@
+//! Memory that is given back to the kernel and taken again: each time every page of it faults once more, and is cleared.
+//!
+//! System calls say how much is given back, and from where; samples in the kernel say what the faults and these calls cost. The first touch
+//! of each page must be paid for once: the part of the faults that repeats is what was given back, of all that was ever there.
+
+use super::words::{count, size, time};
+use super::{Find, Needs, SUPERLINEAR_WORK, Spec, redundant_computation};
+use crate::Evidence;
+use crate::calls::{Calls, Sum, fact, from, name, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::gate::{Gate, Whole};
+use std::collections::BTreeMap;
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "page-fault-churn",
+    title: "memory is given back and taken again",
+    symptom: "the same memory is unmapped and mapped again and again, and its pages fault each time",
+    page: include_str!("../../../../docs/causes/page-fault-churn.md"),
+    needs: &[Needs::AllSyscalls],
+    find: Find::InRecording(find),
+};
+
+const MMAP: u32 = 9;
+const MUNMAP: u32 = 11;
+const BRK: u32 = 12;
+const MADVISE: u32 = 28;
+
+/// How names of kernel functions end that stand around all that is done for a fault, or to map memory and give it back. What stands
+/// before differs: `asm_exc_page_fault`, `__x64_sys_munmap`, `__do_sys_brk`.
+const CONCERNED: [&str; 8] = [
+    "page_fault",
+    "do_user_addr_fault",
+    "handle_mm_fault",
+    "sys_munmap",
+    "vm_munmap",
+    "sys_brk",
+    "sys_madvise",
+    "mmap_pgoff",
+];
+
+/// How much is given back, as a multiple of the largest resident size: less is what programs do whose phases need different memory.
+const TIMES: f64 = 4.0;
+/// Calls that give back, from one place, before they count: a program of some phases frees some dozens of structures.
+const OFTEN: u64 = 100;
+/// A reused buffer or an allocator's option: a tenth.
+const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
+
+/// Work that grows, or that is done again, allocates its memory again each time. Where it is found in the same function and saves more, fixing it
+/// saves the memory too.
+pub(super) fn settle(found: &mut Vec<Candidate>) {
+    let saves = |one: &Candidate| {
+        let of = |spec: &Spec| one.finding.cause == spec.cause();
+        [&SUPERLINEAR_WORK, &redundant_computation::CAUSE]
+            .into_iter()
+            .any(of)
+            .then_some(one.finding.cost.gain())
+    };
+    let known: Vec<(u32, String, u64)> = found
+        .iter()
+        .filter_map(|one| Some((one.process, one.function().0.to_owned(), saves(one)?)))
+        .collect();
+    found.retain(|one| {
+        let goes_with = |(process, function, gain): &(u32, String, u64)| {
+            *process == one.process && function == one.function().0 && *gain >= one.finding.cost.gain()
+        };
+        one.finding.cause != CAUSE.cause() || !known.iter().any(goes_with)
+    });
+}
+
+/// What one process gives back.
+#[derive(Default)]
+struct Given {
+    /// By the function that asks for it; and by system call, to say which. What a runtime gives back of its own accord, as the stack of a
+    /// thread that ends, was hardly touched.
+    places: BTreeMap<u32, (Sum, BTreeMap<u32, u64>)>,
+    bytes: f64,
+    /// Bytes of files that were mapped: they are unmapped as well, and their pages are in memory already.
+    of_files: f64,
+}
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let format = &evidence.recording.about.format;
+    // Before, nothing said how much is given back.
+    if (format.major, format.minor) < (1, 5) {
+        return Vec::new();
+    }
+    let calls = Calls::new(evidence);
+    let mut given: BTreeMap<u32, Given> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.bytes > 0) {
+        match row.number {
+            MMAP if row.file.is_some() => given.entry(process).or_default().of_files += row.bytes as f64,
+            MUNMAP | BRK | MADVISE => {
+                let Some(asks) = calls.asks(row) else { continue };
+                let given = given.entry(process).or_default();
+                given.bytes += row.bytes as f64;
+                let (sum, by_call) = given.places.entry(asks).or_default();
+                sum.add(row);
+                *by_call.entry(row.number).or_default() += row.bytes;
+            }
+            _ => {}
+        }
+    }
+    if given.is_empty() {
+        return Vec::new();
+    }
+    let cost = cost(evidence);
+    given.into_iter().filter_map(|(process, given)| finding(evidence, process, &given, &cost)).collect()
+}
+
+/// CPU time in faults and in calls that give memory back, by process.
+fn cost(evidence: &Evidence<'_>) -> BTreeMap<u32, f64> {
+    let tables = &evidence.recording.tables;
+    let of_kernel = |function: u32| tables.functions[function as usize].module.is_none();
+    let concerned = |function: u32| {
+        of_kernel(function) && CONCERNED.iter().any(|end| evidence.name(function).ends_with(end))
+    };
+    let with = evidence.stacks_with(concerned);
+    let mut cost: BTreeMap<u32, f64> = BTreeMap::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        if sample.stack.is_some_and(|stack| with[stack as usize]) {
+            *cost.entry(evidence.process_of(sample)).or_default() += weight;
+        }
+    }
+    cost
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    process: u32,
+    given: &Given,
+    cost: &BTreeMap<u32, f64>,
+) -> Option<Candidate> {
+    let peak = evidence.recording.tables.processes[process as usize].peak_memory_bytes? as f64;
+    let all = cost.get(&process).copied().unwrap_or(0.0);
+    let (own, (sum, by_call)) = given.places.iter().max_by_key(|(_, (sum, _))| sum.bytes)?;
+    // Which function unmaps the files is not asked: it may be this one.
+    let again = sum.bytes as f64 - given.of_files;
+    let cost = all * again / (given.bytes + peak);
+    if again < TIMES * peak || sum.count < OFTEN || !GATE.may_pass(evidence, cost) {
+        return None;
+    }
+    let stack = sum.stack();
+    let (call, _) = by_call.iter().max_by_key(|(_, bytes)| **bytes)?;
+    let own = &Some(*own);
+    let draft = Draft {
+        explanation: vec![
+            format!(
+                "{} was given back to the kernel in {} calls of {}{}: {:.0} times the largest size of the process ({})",
+                size(again),
+                count(sum.count as f64),
+                name(*call),
+                from(evidence, stack, *own),
+                again / peak.max(1.0),
+                size(peak),
+            ),
+            format!(
+                "its pages must be mapped and cleared again at the next use: {} of CPU time in page faults and in these calls",
+                time(cost)
+            ),
+        ],
+        facts: vec![
+            fact("calls", sum.count as f64, "calls", Sure::Exact),
+            fact("memory given back", again, "bytes", Sure::Exact),
+            Fact::new(
+                "CPU time in all page faults and calls that map or give back",
+                all,
+                "ns",
+                "samples",
+                Sure::Sampled,
+            ),
+        ],
+        advice: advice(*call),
+        ..Draft::new(
+            &CAUSE,
+            "gives memory back and takes it again",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, cost),
+            place(evidence, stack, *own, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
+
+fn advice(call: u32) -> String {
+    let allocator = match call {
+        MADVISE => "Or let the allocator keep it: a longer decay or less eager scavenging",
+        _ => {
+            "Or let the allocator keep it: GLIBC_TUNABLES=glibc.malloc.mmap_threshold=268435456:glibc.malloc.trim_threshold=268435456 \
+             (mallopt with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD)"
+        }
+    };
+    format!(
+        "Keep the memory and use it again: one buffer or object for all items, made before the loop. {allocator}"
+    )
+}

@@ -1,0 +1,69 @@
+//! What tracing by ptrace does to operations: the time that it took of them, and those of which it saw nothing.
+
+use super::Operation;
+use crate::Evidence;
+use crate::calls::{Calls, FORKS};
+use std::collections::HashMap;
+
+/// Operations of which no call was traced start up as long as the others, in proportion. They run the same program.
+pub(super) fn as_the_others(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    operations: &[Operation],
+    at: &mut [u64],
+) {
+    let of: HashMap<u32, usize> = operations
+        .iter()
+        .enumerate()
+        .flat_map(|(at, operation)| operation.members.iter().map(move |process| (*process, at)))
+        .collect();
+    // Traced calls of each: all, and those before it had started up. Forks are reported in any case.
+    let mut traced = vec![(0u32, 0u32); operations.len()];
+    for (row, process) in calls.all().filter(|(row, _)| !FORKS.contains(&row.number)) {
+        if let Some(operation) = of.get(&process) {
+            traced[*operation].0 += 1;
+            traced[*operation].1 += u32::from(row.time_ns < at[*operation]);
+        }
+    }
+    let own = |time: u64, calls: u32| (time as f64 - f64::from(calls) * evidence.tracing_a_call).max(0.0);
+    let (mut lives, mut starts) = (0.0, 0.0);
+    for ((operation, at), (all, before)) in operations.iter().zip(&*at).zip(&traced) {
+        if *all > 0 {
+            lives += own(operation.end - operation.start, *all);
+            starts += own(at.saturating_sub(operation.start), *before);
+        }
+    }
+    let share = if lives > 0.0 { (starts / lives).min(1.0) } else { 0.0 };
+    for ((operation, at), (all, _)) in operations.iter().zip(at).zip(&traced) {
+        if *all == 0 {
+            *at = operation.start + ((operation.end - operation.start) as f64 * share) as u64;
+        }
+    }
+}
+
+/// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
+pub(super) fn traced(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    operations: &[Operation],
+    at: &[u64],
+) -> (f64, f64) {
+    let each = evidence.tracing_a_call;
+    if each == 0.0 {
+        return (0.0, 0.0);
+    }
+    let until: HashMap<u32, u64> = operations
+        .iter()
+        .zip(at)
+        .flat_map(|(operation, at)| operation.members.iter().map(move |process| (*process, *at)))
+        .collect();
+    let (mut all, mut before) = (0u64, 0u64);
+    // A row is a call that was traced, whatever it stands for.
+    for (row, process) in calls.all() {
+        if let Some(until) = until.get(&process) {
+            all += 1;
+            before += u64::from(row.time_ns < *until);
+        }
+    }
+    ((all + until.len() as u64) as f64 * each, before as f64 * each)
+}

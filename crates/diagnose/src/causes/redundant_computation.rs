@@ -1,0 +1,208 @@
+//! A function that is meant to be called once for an input, because what it returns can be kept, is called again and again with the same one:
+//! an expression is compiled for each line, a statement prepared for each row, a context made for each message.
+//!
+//! Which functions these are is listed in the crate `slowpath-interfaces`. Their inputs are compared by a key that the collector made of each;
+//! how much of the time they take is known from samples. Whoever asks for it again is guilty, not the library that does it.
+
+use super::words::count;
+use super::{Find, Needs, Spec, runtime};
+use crate::Evidence;
+use crate::calls::place;
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::gate::Gate;
+use slowpath_interfaces::{Interface, What};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "redundant-computation",
+    title: "the same thing is prepared again and again",
+    symptom: "a regular expression is compiled for each line, an SQL statement prepared for each row, a context made for each message",
+    page: include_str!("../../../../docs/causes/redundant-computation.md"),
+    needs: &[Needs::Walks],
+    find: Find::InRecording(find),
+};
+
+/// Keeping something and passing it on takes some thought.
+const GATE: Gate = Gate::TENTH_OF_CPU;
+/// Calls that must have been looked at: fewer are soon explained, as by one for each of a dozen files or threads.
+const NOTED: usize = 20;
+/// Share of them whose input an earlier one had: from half on most of the time goes …
+const AGAIN: f64 = 0.5;
+/// … and from here on hardly any input is new: one in twenty may be the first of its kind.
+const ALWAYS: f64 = 0.95;
+/// Whose calls repeat an input is not known where several functions ask. Below [`ALWAYS`] one must ask for nearly all of them.
+const ALONE: f64 = 0.9;
+
+/// Calls of one interface in one process.
+struct Called {
+    interface: &'static Interface,
+    /// How many were looked at, and how many inputs they had.
+    noted: usize,
+    inputs: usize,
+}
+
+impl Called {
+    /// Share of the calls that had no need to be made.
+    fn again(&self) -> f64 {
+        (self.noted - self.inputs) as f64 / self.noted.max(1) as f64
+    }
+}
+
+/// Time in calls of one interface from one function.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    stacks: BTreeMap<u32, f64>,
+}
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let called = called(evidence);
+    if called.is_empty() {
+        return Vec::new();
+    }
+    let mut spent: BTreeMap<(u32, u32, Option<u32>), Spent> = BTreeMap::new();
+    let tables = &evidence.recording.tables;
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let (Some(stack), process) = (sample.stack, evidence.process_of(sample)) else { continue };
+        let functions: Vec<u32> =
+            evidence.locations(stack).filter_map(|at| evidence.function_at(at)).collect();
+        // An interface that another one asks for is part of that.
+        let Some(at) = functions.iter().rposition(|function| called.contains_key(&(process, *function)))
+        else {
+            continue;
+        };
+        let asker = asker(evidence, &functions[at..]);
+        let of_asker = spent.entry((process, functions[at], asker)).or_default();
+        of_asker.ns += weight;
+        *of_asker.stacks.entry(stack).or_default() += weight;
+    }
+    let mut whole: HashMap<(u32, u32), f64> = HashMap::new();
+    spent.iter().for_each(|((process, function, _), spent)| {
+        *whole.entry((*process, *function)).or_default() += spent.ns
+    });
+    let of = |((process, function, asker), spent): (&(u32, u32, Option<u32>), &Spent)| {
+        let called = &called[&(*process, *function)];
+        if called.again() < ALWAYS && spent.ns < ALONE * whole[&(*process, *function)] {
+            return None;
+        }
+        finding(evidence, *process, *function, *asker, called, spent)
+    };
+    spent.iter().filter_map(of).collect()
+}
+
+/// The interfaces that were called again and again, by process and function.
+fn called(evidence: &Evidence<'_>) -> HashMap<(u32, u32), Called> {
+    let tables = &evidence.recording.tables;
+    // By walk: how many were noted, how many of them had an input of their own, and which inputs there were.
+    let mut keys: HashMap<u32, (usize, usize, HashSet<u64>)> = HashMap::new();
+    for row in &tables.beginnings {
+        // Of a loop, or of a function that works itself, addresses are noted: nothing can be read at 0.
+        if let ([0], [key]) = (row.addresses.as_slice(), row.contents.as_slice()) {
+            let (noted, inputs, known) = keys.entry(row.walk).or_default();
+            *noted += 1;
+            // What is not known may be new.
+            *inputs += usize::from(*key == 0 || known.insert(*key));
+        }
+    }
+    let mut called = HashMap::new();
+    for walk in &tables.walks {
+        let (Some(function), Some((noted, inputs, _))) =
+            (evidence.function_at(walk.location), keys.get(&walk.walk))
+        else {
+            continue;
+        };
+        if let Some(interface) = slowpath_interfaces::of(evidence.name(function)) {
+            let one = Called { interface, noted: *noted, inputs: *inputs };
+            if one.noted >= NOTED && one.again() >= AGAIN {
+                called.insert((walk.process, function), one);
+            }
+        }
+    }
+    called
+}
+
+/// The function that asks for what the first of `functions` (of a stack, innermost first) does: the first around it that is neither of a
+/// runtime nor of the same library.
+fn asker(evidence: &Evidence<'_>, functions: &[u32]) -> Option<u32> {
+    let (first, around) = functions.split_first()?;
+    let (module, name) = (evidence.module(*first), evidence.name(*first));
+    let library = !evidence.is_program(&module);
+    let package = package(name);
+    around.iter().copied().find(|function| {
+        let of_it = if library {
+            evidence.module(*function) == module
+        } else {
+            package.is_some() && self::package(evidence.name(*function)) == package
+        };
+        !of_it && !runtime::is_name(&evidence.frame(*function))
+    })
+}
+
+/// The crate or namespace of a name that has one: libraries of Rust and templates of C++ are part of the program.
+fn package(name: &str) -> Option<&str> {
+    let name = name.trim_start_matches(['<', '&']);
+    name.split_once("::").map(|(package, _)| package)
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    process: u32,
+    function: u32,
+    asker: Option<u32>,
+    called: &Called,
+    spent: &Spent,
+) -> Option<Candidate> {
+    let again = called.again();
+    let gain = spent.ns * again;
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let Called { interface, noted, inputs } = called;
+    let frame = evidence.frame(function);
+    let name = slowpath_interfaces::without_arguments(&frame.function).to_owned();
+    let (looked_at, repeated) = (count(*noted as f64), count((noted - inputs) as f64));
+    let any = interface.input.what == What::None;
+    let does = &interface.does;
+    let mut explanation = vec![match (any, inputs) {
+        (true, _) => format!("{name} {does} each time it is called; {looked_at} calls were looked at"),
+        (false, 1) => format!(
+            "{name} {does} each time it is called; all {looked_at} calls that were looked at had the same input"
+        ),
+        (false, _) => format!(
+            "{name} {does} each time it is called; {repeated} of {looked_at} calls that were looked at had an input that an earlier one \
+             had ({} different inputs in all)",
+            count(*inputs as f64)
+        ),
+    }];
+    explanation.push(match any {
+        true => "its result can be kept and used again".to_owned(),
+        false => "its result can be kept and used again. Inputs were compared, not stored".to_owned(),
+    });
+    let draft = Draft {
+        explanation,
+        related: vec![frame],
+        facts: vec![
+            Fact::new("calls looked at", *noted as f64, "calls", "probe", Sure::Exact),
+            Fact::new("different inputs", *inputs as f64, "1", "probe", Sure::Exact),
+            Fact::new("share of calls that repeat one", again, "ratio", "probe", Sure::Sampled),
+        ],
+        advice: format!("{} ({})", interface.instead, interface.source),
+        ..Draft::new(
+            &CAUSE,
+            format!("{} again and again", interface.does),
+            // That nothing else mattered is presumed where there is nothing but a number to compare, or not even that.
+            if again >= ALWAYS && !matches!(interface.input.what, What::None | What::Number(_)) {
+                Confidence::Certain
+            } else {
+                Confidence::Likely
+            },
+            Cost::new(Basis::Cpu, spent.ns, gain),
+            place(evidence, stack, asker.or(Some(function)), process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}

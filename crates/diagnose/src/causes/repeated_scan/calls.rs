@@ -1,0 +1,102 @@
+//! A function of the program that only counts or compares what is there, such as one that finds the line of a position by counting from the
+//! start of the text: it is called with the same data again and again, and each time takes long.
+//!
+//! Nothing is known of how far it goes, but it stores nothing and takes long: so it is asked for something that it, or an index, could have
+//! kept. A number that it is given besides, such as a position or a key, differs. Where it is asked the very same each time (the cost of a tour, the
+//! checksum of a frame), something behind the first bytes has changed: that is left alone.
+
+use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate, is_refilled};
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::runtime;
+use crate::walks::{self, Entries, LOWEST_ADDRESS, ON_CPU, Repeats};
+use slowpath_recording::tables::Beginning;
+use std::collections::HashMap;
+
+/// From so many ns on a call goes through much: the way down a tree of 64 levels, each a miss of the caches at 200 ns, takes less.
+const LONG_NS: f64 = 20_000.0;
+/// Share of the CPU time of its process that it must have.
+const MOST: f64 = 0.7;
+
+/// A finding, if the function only reads and is called so.
+pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    let own = !runtime::is_name(&evidence.frame(entries.function));
+    if !own || !walks::readers(evidence).contains(&entries.function) || entries.noted() < NOTED {
+        return None;
+    }
+    let seen = Seen::of(entries);
+    let on_cpu = seen.cpu_ns >= ON_CPU * seen.elapsed_ns;
+    if seen.repeated_ns < AGAIN * seen.elapsed_ns || !on_cpu || is_refilled(evidence, entries) {
+        return None;
+    }
+    let spent = entries.spent(evidence);
+    // What passes from one call to the next is theirs only where hardly anything else is done.
+    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+    let of_process = samples.filter(|(sample, _)| evidence.process_of(sample) == entries.walk.process);
+    if spent.cost_ns < MOST * of_process.map(|(_, weight)| weight).sum::<f64>() {
+        return None;
+    }
+    if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
+        return None;
+    }
+    let scan = Scan {
+        length: seen.repeated_ns / seen.long.repeated.max(1) as f64,
+        unit: Unit::Ns,
+        at_least: false,
+        same: Some(seen.long),
+        spared: seen.long.share(),
+        grows: None,
+    };
+    candidate(evidence, entries, &spent, &scan)
+}
+
+/// What the bursts show.
+#[derive(Default)]
+struct Seen {
+    /// From each entry to the next, ns; and of those from long calls that repeat another.
+    elapsed_ns: f64,
+    repeated_ns: f64,
+    /// The part of `elapsed_ns` in which the thread was on a CPU.
+    cpu_ns: f64,
+    /// Of the long ones.
+    long: Repeats,
+}
+
+impl Seen {
+    fn of(entries: &Entries<'_>) -> Seen {
+        let mut seen = Seen::default();
+        for burst in &entries.bursts {
+            let (mut known, mut begun) = (HashMap::new(), false);
+            // How long the last one of a burst took is not known.
+            for pair in burst.windows(2) {
+                let took = pair[1].time_ns.saturating_sub(pair[0].time_ns) as f64;
+                let one_thread = pair[0].thread == pair[1].thread;
+                let long = took >= LONG_NS && one_thread;
+                let again = is_asked_again(pair[0], &mut known);
+                // The first long one of a burst has none before it.
+                if long && !std::mem::replace(&mut begun, true) {
+                    continue;
+                }
+                seen.elapsed_ns += took;
+                let cpu_ns = pair[1].cpu_ns.saturating_sub(pair[0].cpu_ns) as f64;
+                seen.cpu_ns += if one_thread { cpu_ns } else { 0.0 };
+                if long {
+                    seen.long.of += 1;
+                    seen.long.repeated += usize::from(again);
+                    seen.repeated_ns += if again { took } else { 0.0 };
+                }
+            }
+        }
+        seen
+    }
+}
+
+/// Whether a call is given the same readable data as one before it, and another number.
+fn is_asked_again(row: &Beginning, known: &mut HashMap<Vec<(u64, u64)>, Vec<u64>>) -> bool {
+    let arguments = row.addresses.iter().copied().zip(row.contents.iter().copied());
+    let (data, rest): (Vec<_>, Vec<_>) =
+        arguments.partition(|(at, content)| *at >= LOWEST_ADDRESS && *content != 0);
+    let numbers: Vec<u64> = rest.into_iter().map(|(number, _)| number).collect();
+    let before = known.insert(data.clone(), numbers.clone());
+    !data.is_empty() && before.is_some_and(|before| before != numbers)
+}

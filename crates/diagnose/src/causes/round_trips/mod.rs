@@ -1,0 +1,125 @@
+//! Question and answer with one peer, one at a time, many times from one place: the program mostly waits for the way there and back.
+//!
+//! - `exchanges` — who asks whom, how often, and how long the answers take.
+//! - `awake` — how long those who answer were not asleep.
+//! - `connections` — a connection is opened for each operation, which is a cause of its own.
+//!
+//! Only whoever asks is looked at: a server that waits for the next question is at rest. How much of a wait is the peer's own work is known
+//! only where the peer is in the recording, so half of the time waited is promised at most.
+
+mod awake;
+pub(super) mod connections;
+mod exchanges;
+
+use super::words::{count, time};
+use super::{Find, Needs, Spec};
+use crate::Evidence;
+use crate::calls::{Calls, fact};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Place, Sure};
+use crate::gate::{Gate, Whole};
+use exchanges::Exchange;
+use std::collections::{BTreeMap, HashMap};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "round-trip-per-operation",
+    title: "one request at a time",
+    symptom: "a request and a wait for its answer, again and again, with one peer",
+    page: include_str!("../../../../../docs/causes/round-trip-per-operation.md"),
+    needs: &[Needs::AllSyscalls],
+    find: Find::InRecording(find),
+};
+
+/// Questions before they count, …
+const ASKED: u64 = 100;
+/// … and of slow answers fewer: ten of 20 ms each are 0.2 s, which a person notices.
+const ASKED_SLOW: u64 = 10;
+const SLOW_NS: f64 = 20e6;
+/// Answers that take longer on average are no answers: a worker waits for the next job, a client for news.
+const IDLE_NS: f64 = 1e9;
+/// What goes at least if questions are joined, sent ahead or asked side by side, as a share of the time waited. Two at a time would do; the other half
+/// may be the peer's own work.
+const SAVED: f64 = 0.5;
+/// One wait, or waits of another kind, that make up so much of all are another matter.
+const LARGEST: f64 = 0.5;
+/// Half of it must be a tenth of the elapsed time: a fifth of it is spent waiting.
+const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Elapsed };
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let calls = Calls::new(evidence);
+    let all = exchanges::exchanges(evidence, &calls);
+    let kept = all.into_iter().filter(|exchange| !exchange.connects_for_each());
+    largest(kept.filter_map(|exchange| finding(evidence, &exchange)))
+}
+
+/// Threads wait side by side: of those of one process at one place the one that waits longest counts.
+fn largest(candidates: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
+    let mut kept: BTreeMap<(u32, String), Candidate> = BTreeMap::new();
+    for one in candidates {
+        let key = (one.process, one.finding.fingerprint.clone());
+        let gain = one.finding.cost.gain();
+        if kept.get(&key).is_none_or(|other| other.finding.cost.gain() < gain) {
+            kept.insert(key, one);
+        }
+    }
+    kept.into_values().collect()
+}
+
+/// Where most of the waits are for delayed acknowledgements that is the cause, and has a better advice.
+pub(super) fn settle(found: &mut Vec<Candidate>) {
+    let mut delayed: HashMap<u32, u64> = HashMap::new();
+    for other in found.iter().filter(|other| other.finding.variant == super::waiting::DELAYED_ACK) {
+        *delayed.entry(other.process).or_default() += other.finding.cost.amount();
+    }
+    let is_delayed = |one: &Candidate| {
+        delayed.get(&one.process).is_some_and(|ns| *ns as f64 > LARGEST * one.finding.cost.amount() as f64)
+    };
+    found.retain(|one| one.finding.cause != CAUSE.cause() || !is_delayed(one));
+}
+
+fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
+    let (asked, waited) = (exchange.asked as f64, exchange.waited_ns);
+    let each = waited / asked.max(1.0);
+    let enough = if each >= SLOW_NS { ASKED_SLOW } else { ASKED };
+    if exchange.asked < enough || exchange.longest_ns > LARGEST * waited || each > IDLE_NS {
+        return None;
+    }
+    let elapsed = evidence.recording.about.wall_ns as f64;
+    let gain = (SAVED * waited).min(waited - exchange.peer_awake_ns).min(elapsed - exchange.apart_ns);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let place = Place::at_end_of(exchange.path.clone(), || evidence.whole_process(exchange.process));
+    let to = if exchange.address.is_empty() { String::new() } else { format!(" to {}", exchange.address) };
+    let mut explanation = vec![format!(
+        "{} times, the program sent a request{to} and waited {} for the answer before it sent the next: {} in total",
+        count(asked),
+        time(each),
+        time(waited)
+    )];
+    if exchange.peer_awake_ns > 0.0 {
+        explanation.push(format!(
+            "the other side was at work or waited for a CPU for {} in the whole run, which is not counted as gain",
+            time(exchange.peer_awake_ns)
+        ));
+    }
+    explanation.push(
+        "the gain is an estimate, at most half of the time waited: the other side needs some of it for its own work"
+            .to_owned(),
+    );
+    let draft = Draft {
+        explanation,
+        facts: vec![
+            fact("requests", asked, "calls", Sure::Exact),
+            fact("time waited", waited, "ns", Sure::Exact),
+            fact("time of each wait", each, "ns", Sure::Exact),
+        ],
+        advice: "Join the requests into one (a batch, a join, a list of keys), send several before waiting for the first answer \
+                 (pipelining), or send several in parallel; cache answers that are needed again"
+            .to_owned(),
+        ..Draft::new(&CAUSE, "sends one request at a time and waits for each answer", Confidence::Likely, Cost::new(Basis::Wall, waited, gain), place)
+    };
+    Some(draft.candidate(evidence, GATE, exchange.process))
+}

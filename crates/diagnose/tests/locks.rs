@@ -1,0 +1,215 @@
+//! Locks that threads and processes wait for, on synthetic recordings, at the thresholds of their cause.
+
+mod common;
+#[path = "common/traced.rs"]
+mod traced;
+
+use slowpath_diagnose::findings::Basis;
+use slowpath_recording::Recording;
+use slowpath_recording::tables::{File, Syscall, Wait};
+use traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
+
+const NANOSLEEP: u32 = 35;
+const SEND: u32 = 44;
+const RECEIVE: u32 = 45;
+const FCNTL: u32 = 72;
+const FUTEX: u32 = 202;
+const SETLKW: u64 = 7;
+const WAIT: u64 = 128;
+const WAKE_ONE: u64 = 1 << 32 | 129;
+const WAKE_ALL: u64 = 0x7fff_ffff << 32 | 129;
+
+/// Two threads take turns at a word: each waits `wait` ns for it, then calls a wake, of `wakes` for every ten waits.
+fn taking_turns(rounds: u32, wait: u64, wakes: u32, wake: u64, cpu_ns: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.process(None, "/bin/program", 0);
+    // A second thread of the first process.
+    traced.tables.threads[1].process = 0;
+    let lock = traced.file("", "futex", 0);
+    for round in 0..rounds {
+        for thread in 0..2 {
+            let from = traced.now;
+            let row = traced.sleep(FUTEX, Some(lock), 0, wait);
+            (row.thread, row.argument) = (thread, WAIT);
+            if wait >= MS {
+                traced.tables.waits.push(Wait {
+                    time_ns: from,
+                    duration_ns: wait,
+                    thread,
+                    number: FUTEX,
+                    file: Some(lock),
+                    stack: Some(WORK),
+                    waker: Some(1 - thread),
+                    waker_stack: Some(OTHER),
+                });
+            }
+            if round % 10 < wakes {
+                let row = traced.call(FUTEX, Some(lock), 1, US);
+                (row.thread, row.argument, row.stack) = (thread, wake, Some(OTHER));
+            }
+        }
+    }
+    let mut recording = traced.recording(cpu_ns);
+    recording.about.cpus = 2;
+    recording
+}
+
+#[test]
+fn a_lock_that_threads_wait_for_is_reported_where_it_is_released() {
+    let finding = only(&taking_turns(50, 2 * MS, 10, WAKE_ONE, MS), "lock-contention");
+    assert_eq!((finding.place.frame.function.as_str(), finding.cost.basis()), ("other", Basis::Wall));
+    assert_eq!(finding.cost.amount(), 100 * MS);
+    // Each thread waited for half of the time: without the lock both are done then.
+    let gain = finding.cost.gain() as f64 / MS as f64;
+    assert!((95.0..=101.0).contains(&gain), "{gain}");
+    assert!(finding.explanation[0].starts_with("2 threads use one lock"), "{:?}", finding.explanation);
+}
+
+#[test]
+fn the_cpus_must_still_do_the_work() {
+    // 0.2 s of CPU time on two CPUs take 0.1 s; 0.3 s take 0.15 of 0.2 s.
+    let gain = |cpu: u64| {
+        only(&taking_turns(50, 2 * MS, 10, WAKE_ONE, cpu * MS), "lock-contention").cost.gain() / MS
+    };
+    assert!((98..=100).contains(&gain(200)), "{}", gain(200));
+    assert!((48..=51).contains(&gain(300)), "{}", gain(300));
+    silent(&taking_turns(50, 2 * MS, 10, WAKE_ONE, 400 * MS));
+}
+
+#[test]
+fn short_waits_count_as_well() {
+    only(&taking_turns(2_000, 50 * US, 10, WAKE_ONE, MS), "lock-contention");
+}
+
+#[test]
+fn who_waits_for_a_lock_releases_it_later_one_at_a_time() {
+    only(&taking_turns(50, 2 * MS, 5, WAKE_ONE, MS), "lock-contention");
+    silent(&taking_turns(50, 2 * MS, 4, WAKE_ONE, MS)); // workers that wait for work
+    silent(&taking_turns(50, 2 * MS, 10, WAKE_ALL, MS)); // a barrier
+}
+
+/// Two threads take turns at a word; before each turn of the first it is woken `lost` times, finds the lock taken, and waits again
+/// after `pause` ns. The second takes it `lost` times more.
+fn losing(lost: u32, pause: u64, second_waits: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.process(None, "/bin/program", 0);
+    traced.tables.threads[1].process = 0;
+    let lock = traced.file("", "futex", 0);
+    for _ in 0..20 {
+        for attempt in 0..=lost {
+            let row = traced.sleep(FUTEX, Some(lock), 0, 4 * MS);
+            (row.thread, row.argument) = (0, WAIT);
+            if attempt < lost {
+                let row = traced.call(FUTEX, Some(lock), 1, US);
+                (row.thread, row.argument, row.stack) = (1, WAKE_ONE, Some(OTHER));
+                traced.now += pause;
+            }
+        }
+        let row = traced.call(FUTEX, Some(lock), 1, US);
+        (row.thread, row.argument, row.stack) = (0, WAKE_ONE, Some(OTHER));
+        if second_waits {
+            let row = traced.sleep(FUTEX, Some(lock), 0, 4 * MS);
+            (row.thread, row.argument) = (1, WAIT);
+            let row = traced.call(FUTEX, Some(lock), 1, US);
+            (row.thread, row.argument, row.stack) = (1, WAKE_ONE, Some(OTHER));
+        }
+    }
+    // The first one goes on alone.
+    traced.tables.threads[1].end_ns = Some(traced.now);
+    traced.sleep(NANOSLEEP, None, 0, 200 * MS).thread = 0;
+    let mut recording = traced.recording(MS);
+    recording.about.cpus = 2;
+    recording
+}
+
+#[test]
+fn who_is_woken_too_late_waits_again_in_the_same_turn() {
+    // A running thread takes the lock again before the one that it woke does: three waits for each turn.
+    only(&losing(2, 50 * US, true), "lock-contention");
+    // That waits again later, after it worked for a while: it had what it waited for, and did not give it back.
+    silent(&losing(2, 150 * US, true));
+    // Only the one that never waits wakes: it makes work for the other.
+    silent(&losing(2, 50 * US, false));
+    // It may be quick enough never to wait for a lock that the other gives back.
+    only(&losing(1, 50 * US, false), "lock-contention");
+}
+
+/// Workers that queue for the right to wait for work: the holder of the lock is at rest, unless it asked for something.
+#[test]
+fn a_holder_that_waits_for_work_is_no_reason_to_wait() {
+    let holding = |sends: bool| {
+        let mut recording = taking_turns(50, 2 * MS, 10, WAKE_ONE, MS);
+        let tables = &mut recording.tables;
+        let socket = tables.files.len() as u32;
+        let (path, kind) = (String::new(), "socket".to_owned());
+        tables.files.push(File { file: socket, path, device: 1, inode: 9, size: 0, mtime_ns: 0, kind });
+        let waits: Vec<Syscall> =
+            tables.syscalls.iter().filter(|row| row.argument == WAIT).cloned().collect();
+        for wait in waits {
+            // While one waits for the lock the other one, which holds it, waits for a message.
+            let (thread, file, time_ns) = (1 - wait.thread, Some(socket), wait.time_ns + 2 * US);
+            let row = Syscall { thread, number: RECEIVE, file, time_ns, result: 9, ..wait };
+            if sends {
+                let (time_ns, end_ns) = (row.time_ns - US, row.time_ns);
+                tables.syscalls.push(Syscall { number: SEND, time_ns, end_ns, blocked_ns: 0, ..row.clone() });
+            }
+            tables.syscalls.push(row);
+        }
+        tables.syscalls.sort_by_key(|row| row.time_ns);
+        recording
+    };
+    let is_found = |recording: &Recording| {
+        let findings = slowpath_diagnose::diagnose(recording).findings;
+        findings.iter().any(|one| one.cause == "lock-contention")
+    };
+    assert!(is_found(&holding(true)));
+    assert!(!is_found(&holding(false)));
+}
+
+#[test]
+fn a_condition_is_no_lock() {
+    let mut recording = taking_turns(50, 2 * MS, 10, WAKE_ONE, MS);
+    // What stands between the program and the system call.
+    recording.tables.functions[2].name = "pthread_cond_wait".to_owned();
+    silent(&recording);
+}
+
+#[test]
+fn five_waits_that_cost_a_tenth_of_the_time_and_fifty_ms_make_a_finding() {
+    only(&taking_turns(3, 40 * MS, 10, WAKE_ONE, MS), "lock-contention");
+    silent(&taking_turns(2, 60 * MS, 10, WAKE_ONE, MS));
+    silent(&taking_turns(12, 4 * MS, 10, WAKE_ONE, MS));
+    only(&taking_turns(13, 4 * MS, 10, WAKE_ONE, MS), "lock-contention");
+}
+
+/// One process holds a file's lock and computes, another waits for it; or one that is not in the recording holds it.
+fn file_lock(held: u64, outside: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/mail/inbox", "file", 0);
+    if !outside {
+        traced.process(None, "/bin/holder", held);
+        let row = traced.call(FCNTL, Some(file), 0, US);
+        (row.thread, row.argument) = (1, SETLKW);
+    }
+    traced.sleep(FCNTL, Some(file), 0, held).argument = SETLKW;
+    let released = traced.now;
+    traced.tables.threads.iter_mut().skip(1).for_each(|holder| holder.end_ns = Some(released));
+    traced.compute(OTHER, 100 * MS);
+    let mut recording = traced.recording(100 * MS);
+    recording.about.cpus = 2;
+    recording
+}
+
+#[test]
+fn a_locked_file_is_named() {
+    let finding = only(&file_lock(100 * MS, false), "lock-contention");
+    assert_eq!(finding.files[0].path, "/var/mail/inbox");
+    assert!(finding.explanation[0].starts_with("2 processes use one lock"), "{:?}", finding.explanation);
+    silent(&file_lock(49 * MS, false));
+}
+
+#[test]
+fn a_lock_held_by_somebody_outside_costs_all_the_time_waited() {
+    let finding = only(&file_lock(100 * MS, true), "lock-contention");
+    assert_eq!((finding.title.as_str(), finding.cost.gain()), ("waits for a lock", 100 * MS));
+}
