@@ -146,6 +146,7 @@ fn recording(walked: &Walked) -> Recording {
         parent: None,
         ranges: vec![0x10, 0x30],
         work: walked.work.into(),
+        chases: None,
     };
     tables.loops.push(one);
     tables.bodies.push(Body { location: SEARCH + 6, work: walked.body.into() });

@@ -116,6 +116,7 @@ fn recording(model: &Model) -> Recording {
         parent: None,
         ranges: vec![0x10, 0x80],
         work: "calculates".into(),
+        chases: None,
     };
     let inner = Loop {
         loop_number: 1,
@@ -123,6 +124,7 @@ fn recording(model: &Model) -> Recording {
         parent: Some(0),
         ranges: vec![0x20, 0x40],
         work: model.work.into(),
+        chases: None,
     };
     tables.loops.extend([outer, inner]);
     tables.probes.push(Probe { probe: 0, process: 0, location: MAIN, kind: "loop".into(), offset: 0x70 });

@@ -43,6 +43,8 @@ struct Model {
     /// Rounds of the loop in `grow` that were counted in its k-th call, and of a loop around it.
     loop_rounds: Option<fn(f64) -> f64>,
     around: Option<fn(f64) -> f64>,
+    /// The loops read at addresses that they read.
+    chases: bool,
     /// `load` is counted, and entered again after so many rounds: k is counted from there.
     anew: Option<u32>,
 }
@@ -61,6 +63,7 @@ impl Default for Model {
             counted: 1.0,
             loop_rounds: None,
             around: None,
+            chases: false,
             anew: None,
         }
     }
@@ -93,7 +96,8 @@ fn loops_of_grow(tables: &mut Tables, model: &Model) {
     }
     for (number, parent) in [(0, None), (1, Some(0))] {
         let (ranges, work) = (vec![0, 0x10], "walks".to_owned());
-        tables.loops.push(Loop { loop_number: number, location: GROW, parent, ranges, work });
+        let chases = Some(model.chases);
+        tables.loops.push(Loop { loop_number: number, location: GROW, parent, ranges, work, chases });
     }
 }
 
@@ -406,8 +410,14 @@ fn a_call_that_goes_through_as_much_as_before_is_slowed_down_by_something_else()
     // What is inside is as long as before, and gone through more often.
     only(diagnosed(model(|_| 10.0, Some(|k| k))));
     silent(model(|_| 10.0, Some(|_| 100.0)));
-    // How often was not counted: nothing is known.
+    // How often was not counted: what is read in order costs as much as before, what is read here and there may not.
     only(diagnosed(model(|_| 10.0, None)));
+    silent(Model { chases: true, ..model(|_| 10.0, None) });
+    // No tree has so long a path.
+    only(diagnosed(Model { chases: true, ..model(|_| 201.0, None) }));
+    silent(Model { chases: true, ..model(|_| 199.0, None) });
+    // Counted is what is called, whatever the loop reads.
+    only(diagnosed(Model { chases: true, leaf_calls: Some(|k| 2 * k as u64), ..model(|_| 10.0, None) }));
     // The calls of a callee are counted, and grow.
     only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..model(|_| 10.0, Some(one)) }));
 }

@@ -95,6 +95,7 @@ fn in_rounds() -> Base {
         parent,
         ranges,
         work: work.into(),
+        chases: Some(true),
     };
     tables.loops.push(whole(0, None, vec![0x10, 0x80], "calculates"));
     tables.loops.push(whole(1, Some(0), vec![0x20, 0x40], "walks"));
@@ -152,6 +153,7 @@ fn searching() -> Base {
         parent: None,
         ranges: vec![0, 0x80],
         work: "walks".into(),
+        chases: Some(false),
     });
     tables.bodies.push(Body { location: find, work: "walks".into() });
     let list = 0x7000_0000;

@@ -69,6 +69,21 @@ impl Cell for bool {
     }
 }
 
+impl Cell for Option<bool> {
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+    fn nullable() -> bool {
+        true
+    }
+    fn to_array(values: Vec<Self>) -> ArrayRef {
+        Arc::new(BooleanArray::from(values))
+    }
+    fn from_array(array: &ArrayRef) -> Option<Vec<Self>> {
+        Some(array.as_boolean_opt()?.iter().collect())
+    }
+}
+
 impl Cell for String {
     fn data_type() -> DataType {
         DataType::Utf8

@@ -40,9 +40,16 @@ macro_rules! table {
             }
             fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, String> {
                 $(
-                    let column = batch
-                        .column_by_name(stringify!($field))
-                        .ok_or(concat!("no column ", stringify!($field)))?;
+                    let absent;
+                    let column = match batch.column_by_name(stringify!($field)) {
+                        Some(column) => column,
+                        // Added by a later minor version.
+                        None if <$type as Cell>::nullable() => {
+                            absent = arrow_array::new_null_array(&<$type as Cell>::data_type(), batch.num_rows());
+                            &absent
+                        }
+                        None => return Err(concat!("no column ", stringify!($field)).into()),
+                    };
                     let mut $field = <$type as Cell>::from_array(column)
                         .ok_or(concat!("column ", stringify!($field), " has another type"))?
                         .into_iter();
@@ -279,6 +286,8 @@ table! {
         /// `walks` (only reads, compares and advances), `moves` (also stores what it read elsewhere than on the stack) or
         /// `calculates`. What it calls is not looked at.
         work: String,
+        /// Whether a round may read anywhere in memory, since it reads at addresses that it read; none in recordings before 1.6.
+        chases: Option<bool>,
     }
 }
 
@@ -497,5 +506,28 @@ table! {
         calls: u64,
         /// Instructions of these calls, and of those that began earlier, with all that is called in turn.
         instructions: u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_a_later_version_added_may_be_absent() {
+        let row = Loop {
+            loop_number: 7,
+            location: 1,
+            parent: None,
+            ranges: vec![0, 16],
+            work: "walks".into(),
+            chases: Some(true),
+        };
+        let batch = Loop::to_batch(std::slice::from_ref(&row)).expect("a batch");
+        assert_eq!(Loop::from_batch(&batch).expect("all columns"), [row.clone()]);
+        let earlier = batch.project(&[0, 1, 2, 3, 4]).expect("the first columns");
+        assert_eq!(Loop::from_batch(&earlier).expect("the columns of then"), [Loop { chases: None, ..row }]);
+        let damaged = batch.project(&[0, 1, 2, 3]).expect("too few");
+        assert_eq!(Loop::from_batch(&damaged).expect_err("no work"), "no column work");
     }
 }

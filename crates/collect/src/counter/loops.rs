@@ -1,10 +1,12 @@
 //! The loops of a function, read off its machine code: where each lies, in which other, and where its rounds can be
-//! counted. What a loop does is left to `walk`.
+//! counted. What a loop does is left to `walk`
+//! and `chase`.
 //!
 //! These are natural loops (Aho, Lam, Sethi, Ullman, "Compilers", 9.6.6): a jump back to a block that dominates it, with
 //! all blocks from which the jump is reached without passing that block. A jump whose targets are not in the instruction
 //! (a switch) is taken to lead to every block that nothing else leads to.
 
+use super::chase;
 use super::origin::{self, Origin};
 use super::place::is_emulated;
 use super::values::Registers;
@@ -31,6 +33,8 @@ pub(crate) struct Loop {
     pub work: Work,
     /// It calls something or has a loop in it: a round may cost more than the one before.
     pub varies: bool,
+    /// A round may read anywhere in memory (see `chase`).
+    pub chases: bool,
     /// Where it can be seen that it is entered.
     pub entry: Option<Entry>,
 }
@@ -106,6 +110,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
                 .map(Instruction::ip),
             work: walk::work(every(), frame),
             varies: own.len() < body.len() || every().any(calls),
+            chases: chase::chases(every(), frame),
         });
     }
     found

@@ -18,6 +18,7 @@
 //! few milliseconds. All probes together may take [`BUDGET`] of the time.
 
 pub(crate) mod breakpoint;
+mod chase;
 pub(crate) mod choose;
 mod hits;
 pub(crate) mod input;

@@ -38,8 +38,9 @@ const PAUSE_PART: u64 = 6;
 /// CPU time of the target that a hit takes that notes a beginning, and the making of a probe with the hits until it is taken out, ns.
 const NOTED_NS: u64 = 2_000;
 const MADE_NS: u64 = 500_000;
-/// Bursts of lengths cost most: every so many is one, and the second of all, since a short run needs a length as well.
+/// Bursts of lengths cost most: every so many is one. Of the first some every second one is, since a short run needs some lengths as well.
 const TURN: u32 = 4;
+const AT_FIRST: u32 = 8;
 
 /// A loop around another that is looked at is only counted, every time: so many times less often, and fewer entries and rounds of it. Each
 /// round of it is many of the inner one.
@@ -52,7 +53,8 @@ const PART_OF_BUDGET: f64 = 0.6;
 
 /// Whether the burst with this number, from 0, is of lengths.
 fn is_of_lengths(number: u32) -> bool {
-    number == 1 || number % TURN == TURN - 1
+    let turn = if number < AT_FIRST { 2 } else { TURN };
+    number % turn == turn - 1
 }
 
 /// What is looked at.

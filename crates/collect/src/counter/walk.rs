@@ -33,7 +33,7 @@ impl Work {
 }
 
 /// Where a function's arguments are in the System V ABI.
-const ARGUMENTS: [Register; 6] =
+pub(super) const ARGUMENTS: [Register; 6] =
     [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 
 /// What the code of a loop does. What it calls is not looked at.

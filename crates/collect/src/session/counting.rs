@@ -112,6 +112,7 @@ impl Session {
                         parent: one.parent.map(|parent| first + parent as u32),
                         ranges: one.ranges.iter().flat_map(|range| [range.start, range.end]).collect(),
                         work: one.work.name().to_owned(),
+                        chases: Some(one.chases),
                     }));
                 }
             }

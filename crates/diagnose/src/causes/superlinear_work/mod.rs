@@ -38,6 +38,7 @@ use crate::gate::{Gate, Whole};
 use candidate::Candidate;
 use context::{Callee, Rest};
 use loops::Shares;
+use rounds::Steps;
 use slowpath_recording::about::Counter;
 use std::collections::HashSet;
 
@@ -199,8 +200,14 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
         return None; // what the caller does besides grows as well: so does the input
     }
     let callee = context::callee(evidence, grower);
-    if callee.is_none() && rounds::are_the_same(evidence, grower) {
-        return None; // as many steps as before, each of them dearer: a cache, or the machine
+    if callee.is_none() {
+        match rounds::steps(evidence, grower) {
+            // As many steps as before, each of them dearer: a cache, or the machine.
+            Steps::Same => return None,
+            // Time alone cannot tell growth from caches that overflow.
+            Steps::Unknown if rounds::may_be_caches(evidence, grower) => return None,
+            Steps::Unknown | Steps::More => {}
+        }
     }
     let flat = matches!(rest, Rest::Flat { .. } | Rest::FlatLead { .. });
     let exact = grower.exact_share > EXACT;

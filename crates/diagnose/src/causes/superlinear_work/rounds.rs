@@ -19,26 +19,101 @@ const COST_RATIO: f64 = 1.5;
 const COUNTED: usize = 3;
 /// Rounds that grow by no more than the square root of the cost (this power of it) do not explain it.
 const EXPLAINED: f64 = 0.5;
+/// No path through a balanced tree (64 levels at most) and no chain of a hash table is so long; a list is.
+const LIST: f64 = 200.0;
+/// Most of the cost: what is left over cannot double it.
+const EXPOSED: f64 = 0.5;
 
-/// Whether a call goes through as many rounds at the end as at first, or hardly more, while it costs ever more (or ever less). False where
-/// too little is known.
-pub(super) fn are_the_same(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
-    let Some(chain) = hot_loops(evidence, grower) else { return false };
+/// How a call's cost changes with what it goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Steps {
+    /// It goes through as many rounds at the end as at first, or hardly more, and each of them takes longer.
+    Same,
+    /// It goes through more, or through a list.
+    More,
+    /// Too little was counted.
+    Unknown,
+}
+
+/// What the counted rounds say of a growing cost.
+pub(super) fn steps(evidence: &Evidence<'_>, grower: &Candidate) -> Steps {
     let entries = walks::all(evidence);
-    let (mut rounds, mut cost) = (1.0, f64::MAX);
-    // A call goes through the rounds of all levels, one inside the other.
-    for one in chain {
+    let lengths = |one: &Loop| {
         let of_it = entries.iter().find(|other| {
             other.walk.process == grower.process && other.walk.loop_number == Some(one.loop_number)
         });
-        let Some((early, late)) = of_it.and_then(|entries| halves(grower, &entries.lengths)) else {
-            return false;
-        };
-        rounds *= late.rounds / early.rounds;
-        cost = f64::min(cost, if grower.falling { early.cost / late.cost } else { late.cost / early.cost });
+        of_it.map_or(&[][..], |entries| entries.lengths.as_slice())
+    };
+    let own = hot_loops(evidence, grower, Samples::Own);
+    match own.as_deref().and_then(|chain| compared(grower, chain, lengths)) {
+        Some(compared) if compared.is_by_rounds(grower.falling) => return Steps::More,
+        Some(compared) if compared.cost >= COST_RATIO => return Steps::Same,
+        _ => {}
     }
-    let grown = if grower.falling { 1.0 / rounds } else { rounds };
-    cost >= COST_RATIO && grown <= cost.powf(EXPLAINED)
+    // That rounds grow explains what is called in them, too; that they do not says nothing of it.
+    let called = hot_loops(evidence, grower, Samples::Called);
+    let by_rounds = called.as_deref().and_then(|chain| compared(grower, chain, lengths));
+    let is_list = |chain: &Vec<&Loop>| {
+        let innermost = lengths(chain[0]);
+        let rounds: f64 = innermost.iter().map(|length| length.rounds).sum();
+        !innermost.is_empty() && rounds >= LIST * innermost.len() as f64
+    };
+    let more = by_rounds.is_some_and(|compared| compared.is_by_rounds(grower.falling));
+    if more || called.as_ref().is_some_and(is_list) { Steps::More } else { Steps::Unknown }
+}
+
+/// Whether caches alone can make calls dearer: most of the work reads at places that memory leads to, or is in no loop at all, so that a call
+/// cannot do more of it.
+pub(super) fn may_be_caches(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
+    let tables = &evidence.recording.tables;
+    let of = loops::Loops::of(evidence, grower.function);
+    let looked_at =
+        tables.bodies.iter().any(|body| evidence.function_at(body.location) == Some(grower.function));
+    let offsets = of.offsets(evidence);
+    let counted = grower.round.as_ref().map(|round| round.loop_number);
+    let (mut all, mut exposed) = (0.0, 0.0);
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|stack| grower.on[*stack as usize]) else { continue };
+        all += weight;
+        let Some(offset) = offsets[stack as usize] else { continue };
+        let inside = of.around(offset).take_while(|one| Some(one.loop_number) != counted);
+        let (loops, chases) =
+            inside.fold((0, false), |(loops, chases), one| (loops + 1, chases || one.chases == Some(true)));
+        let own = evidence.function_at(tables.stacks[stack as usize].location) == Some(grower.function);
+        let straight = looked_at && own && loops == 0;
+        exposed += if chases || straight { *weight } else { 0.0 };
+    }
+    exposed >= EXPOSED * f64::max(all, 1.0)
+}
+
+/// Costs and rounds of the later calls over those of the earlier.
+struct Compared {
+    /// Of the dearer over the cheaper.
+    cost: f64,
+    rounds: f64,
+}
+
+impl Compared {
+    fn is_by_rounds(&self, falling: bool) -> bool {
+        let grown = if falling { 1.0 / self.rounds } else { self.rounds };
+        self.cost >= COST_RATIO && grown > self.cost.powf(EXPLAINED)
+    }
+}
+
+/// A call goes through the rounds of all levels, one inside the other. None where too few were counted.
+fn compared<'a>(
+    grower: &Candidate,
+    chain: &[&Loop],
+    lengths: impl Fn(&Loop) -> &'a [Length],
+) -> Option<Compared> {
+    let mut whole = Compared { cost: f64::MAX, rounds: 1.0 };
+    for one in chain {
+        let (early, late) = halves(grower, lengths(one))?;
+        whole.rounds *= late.rounds / early.rounds;
+        let cost = if grower.falling { early.cost / late.cost } else { late.cost / early.cost };
+        whole.cost = whole.cost.min(cost);
+    }
+    Some(whole)
 }
 
 /// Mean cost of a call and mean length at the earlier half of the moments at which rounds were counted, and at the later one, in order of the
@@ -70,8 +145,17 @@ struct Half {
     rounds: f64,
 }
 
+/// Which samples are of a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Samples {
+    /// Those in its own code, and in the kernel below that.
+    Own,
+    /// Those in what it calls, too.
+    Called,
+}
+
 /// The innermost loop in which most of the cost is spent, and the loops around it in the same call, outward.
-fn hot_loops<'a>(evidence: &Evidence<'a>, grower: &Candidate) -> Option<Vec<&'a Loop>> {
+fn hot_loops<'a>(evidence: &Evidence<'a>, grower: &Candidate, samples: Samples) -> Option<Vec<&'a Loop>> {
     let of = loops::Loops::of(evidence, grower.function);
     let offsets = of.offsets(evidence);
     let counted = grower.round.as_ref().map(|round| round.loop_number);
@@ -84,7 +168,7 @@ fn hot_loops<'a>(evidence: &Evidence<'a>, grower: &Candidate) -> Option<Vec<&'a 
             |location: &u32| evidence.recording.tables.locations[*location as usize].kind == "kernel";
         let leaf = evidence.locations(stack).find(|location| !kernel(location));
         let own = leaf.and_then(|location| evidence.function_at(location)) == Some(grower.function);
-        let inside = offsets[stack as usize].filter(|_| own);
+        let inside = offsets[stack as usize].filter(|_| own || samples == Samples::Called);
         if let Some(one) = inside.and_then(|offset| of.around(offset).next()) {
             *spent.entry(one.loop_number).or_default() += weight;
         }
