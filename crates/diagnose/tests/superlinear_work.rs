@@ -414,8 +414,8 @@ fn a_call_that_goes_through_as_much_as_before_is_slowed_down_by_something_else()
     only(diagnosed(model(|_| 10.0, None)));
     silent(Model { chases: true, ..model(|_| 10.0, None) });
     // No tree has so long a path.
-    only(diagnosed(Model { chases: true, ..model(|_| 201.0, None) }));
-    silent(Model { chases: true, ..model(|_| 199.0, None) });
+    only(diagnosed(Model { chases: true, ..model(|_| 129.0, None) }));
+    silent(Model { chases: true, ..model(|_| 128.0, None) });
     // Counted is what is called, whatever the loop reads.
     only(diagnosed(Model { chases: true, leaf_calls: Some(|k| 2 * k as u64), ..model(|_| 10.0, None) }));
     // The calls of a callee are counted, and grow.

@@ -524,7 +524,7 @@ mod tests {
             chases: Some(true),
         };
         let batch = Loop::to_batch(std::slice::from_ref(&row)).expect("a batch");
-        assert_eq!(Loop::from_batch(&batch).expect("all columns"), [row.clone()]);
+        assert_eq!(Loop::from_batch(&batch).expect("all columns"), std::slice::from_ref(&row));
         let earlier = batch.project(&[0, 1, 2, 3, 4]).expect("the first columns");
         assert_eq!(Loop::from_batch(&earlier).expect("the columns of then"), [Loop { chases: None, ..row }]);
         let damaged = batch.project(&[0, 1, 2, 3]).expect("too few");

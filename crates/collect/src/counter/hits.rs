@@ -152,6 +152,18 @@ impl Hits {
         }
     }
 
+    /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent from its first hit to its last.
+    pub(super) fn between(&self, slot: usize) -> u64 {
+        match self {
+            Hits::Uprobes(tables) => {
+                let total = tables.totals.get(slot);
+                let last = total.rounds_last.load(Ordering::Relaxed);
+                last.saturating_sub(total.rounds_first.load(Ordering::Relaxed))
+            }
+            Hits::Breakpoints(breakpoints) => breakpoints.between(slot),
+        }
+    }
+
     /// Takes a probe out. What was counted can still be read.
     pub(super) fn close(&mut self, slot: usize, handle: Handle) {
         match self {

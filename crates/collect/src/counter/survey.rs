@@ -5,15 +5,14 @@
 //! other probes. A burst of *lengths* counts entries and rounds of the loop at the same time; while it stands no other probe is opened, for
 //! its hits are many. What follows from them is left to the diagnosis.
 
+use super::hits::Handle;
 use super::loops::Loop;
 use super::origin::{self, ORIGINS, Origin};
-use super::uprobe::Uprobe;
 use super::*;
 use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
 use crate::counter::walk::Work;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use slowpath_interfaces::{Input, What};
-use std::sync::atomic::Ordering;
 
 /// Loops of one process that are looked at (and as many around them), functions, and all: each takes up to two of 64 slots, and half of these
 /// are left to the counting of calls.
@@ -118,9 +117,9 @@ pub(super) struct Survey {
 }
 
 struct Standing {
-    entry: Uprobe,
+    entry: Handle,
     /// While lengths are measured.
-    rounds: Option<Uprobe>,
+    rounds: Option<Handle>,
     /// Rounds when both stood.
     before: u64,
     opened_ns: u64,
@@ -129,10 +128,6 @@ struct Standing {
 impl Counter {
     /// Takes up the walking loops of a hot function, and the function itself where it works itself and is entered often.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
-        // Only a program in the kernel reads what is there before it is changed.
-        if self.hits.tables().is_none() {
-            return;
-        }
         let share = |one: &Loop| -> f64 {
             let inside =
                 candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
@@ -145,6 +140,9 @@ impl Counter {
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
             self.survey(candidate, Of::Loop(at), entry.offset, &entry.origins, one.count_at);
             self.take_up_around(candidate, loops, one.parent);
+        }
+        if !self.notes_beginnings() {
+            return;
         }
         // Inputs of listed functions may be secrets: of those only a key is noted.
         if self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some() {
@@ -164,7 +162,7 @@ impl Counter {
 
     /// Takes up a function that is meant to be called once for an input, wherever the work is done that it asks for.
     pub(super) fn take_up_interface(&mut self, candidate: &Candidate) {
-        if self.hits.tables().is_none() {
+        if !self.notes_beginnings() {
             return;
         }
         let known = self.interfaces.get(candidate.function, &candidate.image, candidate.start);
@@ -176,6 +174,17 @@ impl Counter {
         let Some(origins) = input::origins(input, before.iter(), candidate.image.go) else { return };
         let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
         self.survey(candidate, Of::Interface(input), offset, &origins, None);
+    }
+
+    /// Only a program in the kernel reads what is at an address before it is changed. Breakpoints only count.
+    fn notes_beginnings(&self) -> bool {
+        self.hits.tables().is_some()
+    }
+
+    /// Whether the next burst of a survey is of lengths.
+    fn is_next_of_lengths(&self, survey: &Survey) -> bool {
+        let always = survey.is_around() || !self.notes_beginnings();
+        survey.round.is_some() && (always || is_of_lengths(survey.bursts))
     }
 
     /// The loops around one that is looked at: a call of the function goes through as many rounds as all of them together. Only where the
@@ -227,7 +236,7 @@ impl Counter {
         }
         let Some(slot) = self.free.pop() else { return };
         let round_slot = round.and_then(|_| self.free.pop());
-        if origins.is_empty() && round_slot.is_none() {
+        if round_slot.is_none() && (origins.is_empty() || !self.notes_beginnings()) {
             self.free.push(slot); // there is nothing to note
             return;
         }
@@ -288,9 +297,12 @@ impl Counter {
             if !self.affordable() || !self.is_within_budget(self.surveys_ns, PART_OF_BUDGET) {
                 return false;
             }
-            let lengths = self.surveys[at].is_of_lengths();
+            let lengths = self.is_next_of_lengths(&self.surveys[at]);
             if lengths && busy {
                 return true;
+            }
+            if lengths && !self.makes_two_places(self.surveys[at].candidate.process) {
+                continue;
             }
             self.begin_burst(at, lengths);
             if lengths {
@@ -308,26 +320,22 @@ impl Counter {
 
     fn is_over(&self, at: usize, now: u64) -> bool {
         let survey = &self.surveys[at];
-        let (Some(standing), Some(tables)) = (&survey.standing, self.hits.tables()) else { return false };
+        let Some(standing) = &survey.standing else { return false };
         let age = now - standing.opened_ns;
-        let entered = tables.totals.get(survey.slot).stopped_ns.load(Ordering::Relaxed) > 0;
-        let counted = standing.rounds.as_ref().and(survey.round_slot);
-        let rounds = counted.map(|slot| tables.totals.get(slot).count.load(Ordering::Relaxed));
+        let entered = self.hits.seen(survey.slot).stopped_ns.is_some();
+        let counted = standing.rounds.as_ref().and(survey.round_slot).map(|slot| self.hits.seen(slot));
         let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
         let most = standing.before + if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
-        entered || rounds.is_some_and(|rounds| rounds >= most) || age >= longest
+        // A breakpoint may run out of hits: what is counted then is no part of the whole.
+        let full = counted.is_some_and(|seen| seen.count >= most || seen.stopped_ns.is_some());
+        entered || full || age >= longest
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
-        let Some(tables) = self.hits.tables() else { return };
         let survey = &mut self.surveys[at];
         survey.generation += 1;
         let (generation, number) = (survey.generation, survey.number);
         let pause = clock::now_ns() + 10 * PAUSE_NS;
-        let Some(base) = survey.candidate.image.offset_of_svma(survey.candidate.start) else {
-            survey.again_ns = u64::MAX;
-            return;
-        };
         let mut entry =
             Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
         if lengths {
@@ -342,22 +350,20 @@ impl Counter {
         }
         let rounds =
             Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_AT_MOST, ..Slot::default() };
-        let (pid, file) = (survey.candidate.pid, survey.candidate.file.clone());
-        let (offset, slot) = (base + survey.offset, survey.slot);
+        let (candidate, offset, slot) = (survey.candidate.clone(), survey.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
-        let open = |slot: usize, row: Slot, offset: u64| {
-            let total = tables.totals.get(slot);
-            total.count.store(0, Ordering::Relaxed);
-            total.stopped_ns.store(0, Ordering::Relaxed);
-            total.first_ns.store(0, Ordering::Relaxed);
-            tables.set(slot, row).ok()?;
-            Uprobe::open(tables, pid, &file, offset, u64::from(generation) << 16 | slot as u64).ok()
-        };
         // The rounds first: they are counted from the first entry on.
-        let rounds = round.and_then(|(round, slot)| open(slot, rounds, base + round));
+        let rounds = round.and_then(|(round, slot)| self.hits.open(slot, rounds, &candidate, round).ok());
         let wanted = lengths == rounds.is_some();
-        let entry = wanted.then(|| open(slot, entry, offset)).flatten();
-        let before = round.map_or(0, |(_, slot)| tables.totals.get(slot).count.load(Ordering::Relaxed));
+        let entry = if wanted { self.hits.open(slot, entry, &candidate, offset).ok() } else { None };
+        let rounds = match (rounds, round) {
+            (Some(handle), Some((_, slot))) if entry.is_none() => {
+                self.hits.close(slot, handle);
+                None
+            }
+            (rounds, _) => rounds,
+        };
+        let before = round.map_or(0, |(_, slot)| self.hits.seen(slot).count);
         // What cannot be probed is left alone: that the counter reports for functions.
         let survey = &mut self.surveys[at];
         survey.again_ns = pause;
@@ -366,41 +372,31 @@ impl Counter {
     }
 
     fn end_burst(&mut self, at: usize) {
-        let Some(tables) = self.hits.tables() else { return };
         let Some(standing) = self.surveys[at].standing.take() else { return };
         let survey = &self.surveys[at];
-        let read = |slot: usize| {
-            let total = tables.totals.get(slot);
-            let (stopped, first) =
-                (total.stopped_ns.load(Ordering::Relaxed), total.first_ns.load(Ordering::Relaxed));
-            (total.count.load(Ordering::Relaxed), (stopped > 0).then_some(stopped), first)
-        };
-        let (entries, stopped, first) = read(survey.slot);
-        let hits = standing.rounds.as_ref().and(survey.round_slot).map(|slot| read(slot).0);
-        let total = tables.totals.get(survey.slot);
-        let whole = total
-            .rounds_last
-            .load(Ordering::Relaxed)
-            .saturating_sub(total.rounds_first.load(Ordering::Relaxed));
+        let (slot, round_slot) = (survey.slot, standing.rounds.as_ref().and(survey.round_slot));
+        let Seen { count: entries, stopped_ns: stopped, first_ns: first, .. } = self.hits.seen(slot);
+        let hits = round_slot.map(|slot| self.hits.seen(slot).count);
         // From the first entry to the last; where there were not two, all rounds: a walk has more.
         let (walks, rounds) = match hits {
-            Some(_) if entries > 1 => (entries - 1, Some(whole)),
+            Some(_) if entries > 1 => (entries - 1, Some(self.hits.between(slot))),
             Some(hits) => (0, Some(hits.saturating_sub(standing.before))),
             None => (entries, None),
         };
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
         let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
-        let cost = MADE_NS + entries * NOTED_NS + hits.unwrap_or(0) * place::HIT_COST_NS;
+        let cost = MADE_NS + entries * NOTED_NS + hits.unwrap_or(0) * self.limits.hit_ns;
         (self.spent_ns, self.surveys_ns) = (self.spent_ns + cost, self.surveys_ns + cost);
-        // Closing takes a breakpoint out at once and then waits until no CPU is in the handler: in a thread of its own, as in `close`.
-        for probe in standing.rounds.into_iter().chain([standing.entry]) {
-            let _ = std::thread::Builder::new().spawn(move || drop(probe));
+        self.hits.close(slot, standing.entry);
+        if let (Some(slot), Some(handle)) = (round_slot, standing.rounds) {
+            self.hits.close(slot, handle);
         }
+        let dear = !self.notes_beginnings();
         let survey = &mut self.surveys[at];
         survey.bursts += 1;
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
-        survey.again_ns = end + if survey.is_around() { AROUND_PAUSE * pause } else { pause };
+        survey.again_ns = end + if dear || survey.is_around() { AROUND_PAUSE * pause } else { pause };
         // Before its first entry a burst shows nothing of how often there is one.
         self.tell(Told::Burst(WalkBurst {
             walk: number,
@@ -416,11 +412,6 @@ impl Survey {
     /// Whether its probes stand.
     pub(super) fn stands(&self) -> bool {
         self.standing.is_some()
-    }
-
-    /// Whether its next burst is of lengths.
-    fn is_of_lengths(&self) -> bool {
-        self.round.is_some() && (self.is_around() || is_of_lengths(self.bursts))
     }
 
     /// Whether it is of a loop around another, of which it is not known where its walks begin.

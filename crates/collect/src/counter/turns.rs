@@ -47,24 +47,38 @@ impl Counter {
     /// Whether a probe may stay behind its trial; takes out one that has had its turn if need be.
     pub(super) fn makes_place(&mut self, index: usize) -> bool {
         let Some(at_once) = self.limits.at_once else { return true };
-        let now = clock::now_ns();
-        let stays = |other: &usize| {
-            let standing = self.probes[*other].standing.as_ref();
-            *other != index && standing.is_some_and(|one| !one.trial && !one.windowed)
-        };
         let process = self.probes[index].candidate.process;
-        let others: Vec<usize> = self.standing_with(process).filter(stays).collect();
-        if others.len() + 1 < at_once {
-            return true;
-        }
-        let done = |other: &usize| {
-            let opened_ns = self.probes[*other].standing.as_ref()?.opened_ns;
-            let idle = makes_place(self.hits(*other), now.saturating_sub(opened_ns))?;
-            Some((!idle, opened_ns, *other))
+        let others = self.stay_in(process).filter(|other| *other != index).count();
+        others + 1 < at_once || self.takes_one_out(process, Some(index))
+    }
+
+    /// Whether two probes may be opened for a short time; takes out one that has had its turn if need be.
+    pub(super) fn makes_two_places(&mut self, process: u32) -> bool {
+        let Some(at_once) = self.limits.at_once else { return true };
+        self.standing_with(process).count() + 2 <= at_once || self.takes_one_out(process, None)
+    }
+
+    /// Takes out the probe of a process, other than `but`, that has had its turn.
+    fn takes_one_out(&mut self, process: u32, but: Option<usize>) -> bool {
+        let now = clock::now_ns();
+        let done = |other: usize| {
+            let opened_ns = self.probes[other].standing.as_ref()?.opened_ns;
+            let idle = makes_place(self.hits(other), now.saturating_sub(opened_ns))?;
+            Some((!idle, opened_ns, other))
         };
-        let Some((_, _, other)) = others.iter().filter_map(done).min() else { return false };
+        let others = self.stay_in(process).filter(|other| Some(*other) != but);
+        let Some((_, _, other)) = others.filter_map(done).min() else { return false };
         self.close(other, TURN);
         true
+    }
+
+    /// Probes of a process that stay behind their trial.
+    fn stay_in(&self, process: u32) -> impl Iterator<Item = usize> + '_ {
+        let stays = |index: &usize| {
+            let standing = self.probes[*index].standing.as_ref();
+            standing.is_some_and(|one| !one.trial && !one.windowed)
+        };
+        self.standing_with(process).filter(stays)
     }
 
     /// The caller whose calls a window waits for: where hits are dear, one that is entered again and again.

@@ -5,7 +5,7 @@
 
 use super::event::Hit;
 use crate::bpf::event::Event;
-use crate::bpf::{MODE_RECORD, Slot};
+use crate::bpf::{MODE_LENGTH, MODE_RECORD, Slot};
 use crate::counter::hits::Seen;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -28,6 +28,8 @@ struct State {
     switches: u64,
     /// By thread: hits that were called by the parent.
     under: HashMap<u32, u64>,
+    /// In mode [`MODE_LENGTH`]: hits of the parent at the first hit and at the last.
+    of_parent: Option<(u64, u64)>,
 }
 
 /// How many hits an event may have, and how many it has had.
@@ -69,6 +71,10 @@ impl Merged {
         self.slots[slot].seen
     }
 
+    pub(super) fn between(&self, slot: usize) -> u64 {
+        self.slots[slot].of_parent.map_or(0, |(first, last)| last - first)
+    }
+
     /// An event of the slot may have so many hits.
     pub(super) fn add(&mut self, event: u64, slot: usize, hits: u64) {
         self.grants.insert(event, Grant { slot, limit: hits, number: 0, before: None });
@@ -101,10 +107,21 @@ impl Merged {
         let renewed_late = grant.before.is_some_and(|(limit, at)| hit.number == limit && hit.time < at);
         let is_dry = hit.number >= grant.limit || renewed_late;
         let slot = grant.slot;
-        let state = &mut self.slots[slot];
-        if state.seen.stopped_ns.is_some() {
+        let row = self.slots[slot].row;
+        if self.slots[slot].seen.stopped_ns.is_some() {
             return;
         }
+        if row.mode == MODE_LENGTH
+            && let Some(parent) = row.parent.checked_sub(1)
+        {
+            let Seen { count, stopped_ns, .. } = self.slots[parent as usize].seen;
+            if stopped_ns.is_some() {
+                return; // rounds are no longer counted
+            }
+            let of_parent = self.slots[slot].of_parent.get_or_insert((count, count));
+            of_parent.1 = count;
+        }
+        let state = &mut self.slots[slot];
         state.seen.count = (state.seen.count + new).min(state.row.stop_at);
         match state.last.replace((hit.event, hit.time, hit.ran_ns)) {
             Some((event, time, ran_ns)) if event == hit.event => {
@@ -124,7 +141,9 @@ impl Merged {
         if is_dry || seen.count >= state.row.stop_at {
             seen.stopped_ns = Some(hit.time);
         }
-        let row = state.row;
+        if row.mode == MODE_LENGTH {
+            return;
+        }
         if let Some(parent) = row.parent.checked_sub(1)
             && self.slots[parent as usize].code.contains(&hit.top)
         {
@@ -161,6 +180,32 @@ mod tests {
     /// Hit `number` of event and thread 1.
     fn hit(number: u64) -> Hit {
         Hit { event: 1, tid: 1, time: 1000 * number, number, ran_ns: 600 * number, top: 0 }
+    }
+
+    #[test]
+    fn rounds_are_counted_from_the_first_entry_to_the_last_as_long_as_they_are_counted() {
+        let mut merged = Merged::new(2);
+        merged.begin(0, row(MODE_COUNT, 0, 100), 0..0);
+        merged.begin(1, Slot { parent: 1, ..row(MODE_LENGTH, 1, 8) }, 0..0);
+        merged.add(1, 0, 5);
+        merged.add(2, 1, 100);
+        let rounds = |merged: &mut Merged, numbers: std::ops::RangeInclusive<u64>| {
+            numbers.for_each(|number| merged.take(&hit(number)));
+        };
+        let entry = |merged: &mut Merged, number: u64| {
+            merged.take(&Hit { event: 2, number, time: 10_000 + number, ..hit(1) });
+        };
+        rounds(&mut merged, 1..=1); // of a walk that had begun
+        entry(&mut merged, 1);
+        rounds(&mut merged, 2..=3);
+        entry(&mut merged, 2);
+        rounds(&mut merged, 4..=4);
+        entry(&mut merged, 3);
+        assert_eq!((merged.between(1), merged.seen(1).count), (3, 3));
+        // The breakpoint in the loop runs out of hits: no entry counts any more.
+        rounds(&mut merged, 5..=5);
+        entry(&mut merged, 4);
+        assert_eq!((merged.between(1), merged.seen(1).count, merged.seen(0).count), (3, 3, 5));
     }
 
     #[test]

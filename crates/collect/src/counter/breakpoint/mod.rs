@@ -161,6 +161,11 @@ impl Breakpoints {
         self.merged.seen(slot)
     }
 
+    /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent from its first hit to its last.
+    pub(super) fn between(&self, slot: usize) -> u64 {
+        self.merged.between(slot)
+    }
+
     /// Takes a probe out. What it counted can still be read.
     pub(super) fn close(&mut self, slot: usize) {
         let Some(standing) = self.standing.remove(&slot) else { return };

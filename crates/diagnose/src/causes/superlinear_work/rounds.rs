@@ -19,8 +19,8 @@ const COST_RATIO: f64 = 1.5;
 const COUNTED: usize = 3;
 /// Rounds that grow by no more than the square root of the cost (this power of it) do not explain it.
 const EXPLAINED: f64 = 0.5;
-/// No path through a balanced tree (64 levels at most) and no chain of a hash table is so long; a list is.
-const LIST: f64 = 200.0;
+/// No path through a balanced tree is longer: that of a red-black tree of n items has 2 log2(n + 1) levels at most. A list is.
+const LIST: f64 = 128.0;
 /// Most of the cost: what is left over cannot double it.
 const EXPOSED: f64 = 0.5;
 
@@ -56,7 +56,7 @@ pub(super) fn steps(evidence: &Evidence<'_>, grower: &Candidate) -> Steps {
     let is_list = |chain: &Vec<&Loop>| {
         let innermost = lengths(chain[0]);
         let rounds: f64 = innermost.iter().map(|length| length.rounds).sum();
-        !innermost.is_empty() && rounds >= LIST * innermost.len() as f64
+        !innermost.is_empty() && rounds > LIST * innermost.len() as f64
     };
     let more = by_rounds.is_some_and(|compared| compared.is_by_rounds(grower.falling));
     if more || called.as_ref().is_some_and(is_list) { Steps::More } else { Steps::Unknown }
