@@ -31,7 +31,7 @@ pub(super) enum Inside {
     /// Its own code, or a call of which only that is known.
     Nothing,
     /// A call that becomes no event: since when, and what the thread had run.
-    Unwanted(u64, Option<Ran>),
+    Unwanted(u32, u64, Option<Ran>),
     Wanted(Box<Entry>),
 }
 

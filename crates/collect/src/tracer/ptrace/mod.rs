@@ -46,8 +46,8 @@ pub(crate) struct Cost {
     pub floor: Floor,
     /// What a short call takes where it is not traced.
     pub bare_ns: u64,
-    /// CPU time that a stop at a call takes more than one that does nothing, by which `floor` is kept up to date.
-    pub beside_ns: u64,
+    /// CPU time of entering a call and stopping there, more than of a stop elsewhere, ns.
+    pub entry_ns: i64,
 }
 
 /// What tracing a run took.
@@ -211,7 +211,7 @@ fn measured() -> Result<Cost, Error> {
         walls.push(took[0]);
         cpus.push(took[1]);
     }
-    let probes = watch.probes().unwrap_or_default();
+    let entry_ns = watch.entries().unwrap_or(0);
     watch.stop_referring();
     let cpu_ns = median(floors.iter().map(|floor| floor.cpu_ns).collect()).unwrap_or(0);
     let stops = 2 * (reference::BATCH as u64 + 1); // and one to read a clock
@@ -223,6 +223,6 @@ fn measured() -> Result<Cost, Error> {
             asleep_ns: median(floors.iter().map(|floor| floor.asleep_ns).collect()).unwrap_or(0),
         },
         bare_ns,
-        beside_ns: cpu_ns.saturating_sub(median(probes).unwrap_or(cpu_ns)),
+        entry_ns,
     })
 }

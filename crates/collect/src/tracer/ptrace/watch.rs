@@ -3,7 +3,9 @@
 
 mod cut_short;
 mod floor;
+pub(in crate::tracer::ptrace) mod legs;
 mod stacks;
+mod tracee;
 mod windows;
 
 use super::budget::Budget;
@@ -17,13 +19,13 @@ use crate::bpf::event::Event;
 use crate::clock::now_ns;
 use crate::launch::Ended;
 use crate::tracer::event::FileId;
+use legs::Kind;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
-use windows::View;
+use tracee::Tracee;
 
 /// What the tracer's own delay can be: a shorter sleep in a call cannot be distinguished from it.
 const NO_SLEEP_NS: u64 = 50_000;
@@ -36,42 +38,6 @@ const BEGUN_ANEW: [i64; 4] = [-512, -513, -514, ANEW_BY_RESTART];
 /// ERESTART_RESTARTBLOCK: by a system call of that purpose.
 const ANEW_BY_RESTART: i64 = -516;
 
-struct Tracee {
-    pid: u32,
-    inside: Inside,
-    /// The call that it goes on with when it makes the one to go on.
-    restarts: Option<u32>,
-    /// What is left of a call that we cut short.
-    rest: Option<cut_short::Rest>,
-    view: View,
-    account: Option<File>,
-    /// Its exit was reported.
-    exited: bool,
-    /// When it was first seen.
-    since: u64,
-    calls: u32,
-    /// When it was let go on to stop again at once, and what it had run by then.
-    probe: Option<(u64, Ran)>,
-}
-
-impl Tracee {
-    fn new(tid: u32, pid: u32, since: u64) -> Tracee {
-        let account = facts::account(tid);
-        Tracee {
-            pid,
-            inside: Inside::Nothing,
-            restarts: None,
-            rest: None,
-            view: View::new(since),
-            account,
-            exited: false,
-            since,
-            calls: 0,
-            probe: None,
-        }
-    }
-}
-
 /// A process: its threads that live, and what is known of its memory.
 #[derive(Default, Clone)]
 struct Memory {
@@ -82,8 +48,6 @@ struct Memory {
     stale: bool,
     /// Places whose stack was copied, and calls since then.
     sites: HashMap<u64, u32>,
-    /// What calls took less than tracing takes on average, ns.
-    debt: u64,
     /// Bytes written when it last synced.
     written: u64,
     /// Files that were seen in its windows.
@@ -98,8 +62,10 @@ pub(super) struct Watch {
     floor: Floor,
     /// See [`Cost`]: before the command ran.
     cost: Cost,
-    /// Probes of the reference, as long as they are wanted.
-    probes: Option<Vec<u64>>,
+    /// Legs of the reference without work, as long as they are wanted, and the leg behind each, to its next call; ns.
+    probes: Option<Vec<(u64, Option<u64>)>>,
+    /// What the last leg of any thread took that had no work, ns.
+    alone_ns: u64,
     budget: Budget,
     /// Threads whose calls do not stop them.
     undisturbed: VecDeque<u32>,
@@ -125,6 +91,7 @@ impl Watch {
             floor: cost.floor,
             cost,
             probes: None,
+            alone_ns: cost.floor.cpu_ns,
             budget: Budget::new(now_ns()),
             undisturbed: VecDeque::new(),
             reference: None,
@@ -182,7 +149,7 @@ impl Watch {
     }
 
     fn insert(&mut self, tid: u32, pid: u32, since: u64) {
-        self.threads.insert(tid, Tracee::new(tid, pid, since));
+        self.threads.insert(tid, Tracee::new(tid, pid, since, self.alone_ns));
         self.processes.entry(pid).or_default().threads.insert(tid);
     }
 
@@ -223,7 +190,11 @@ impl Watch {
             _ => {}
         }
         self.count_stop(tid, now_ns() - seen);
-        let traced = self.threads.get(&tid).is_some_and(|thread| thread.view.traced);
+        self.went(tid, Kind::Other); // unless it was a call's
+        let traced = self.threads.get_mut(&tid).is_some_and(|thread| {
+            thread.leave();
+            thread.view.traced
+        });
         sys::go(tid, if traced { Go::ToCall } else { Go::On }, pass_on);
     }
 
@@ -239,7 +210,7 @@ impl Watch {
             memory.threads.clear();
             memory.sites.clear();
             memory.files.clear();
-            (memory.born, memory.written, memory.debt) = (time, 0, 0);
+            (memory.born, memory.written) = (time, 0);
             self.processes.insert(pid, memory);
         }
         self.insert(tid, pid, time);
@@ -362,6 +333,7 @@ impl Watch {
     }
 
     fn entered(&mut self, tid: u32, abi: u32, mut place: Place, arguments: [u64; 6]) {
+        self.went(tid, Kind::Between);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let pid = thread.pid;
         if place.number == wanted::RESTART {
@@ -370,7 +342,7 @@ impl Watch {
         let number = place.number;
         if abi != wanted::AUDIT_ARCH_X86_64 || !wanted::is_wanted(number, &arguments) {
             let ran = thread.account.as_ref().and_then(facts::ran);
-            thread.inside = Inside::Unwanted(now_ns(), ran);
+            thread.inside = Inside::Unwanted(number, now_ns(), ran);
             return;
         }
         let mut path = Vec::new();
@@ -406,7 +378,7 @@ impl Watch {
         let pid = thread.pid;
         let mut entry = match std::mem::replace(&mut thread.inside, Inside::Nothing) {
             Inside::Wanted(entry) => *entry,
-            Inside::Unwanted(since, before) => {
+            Inside::Unwanted(number, since, before) => {
                 let wall = seen.saturating_sub(since);
                 thread.view.called();
                 if wall >= NO_SLEEP_NS {
@@ -414,6 +386,7 @@ impl Watch {
                     let (_, asleep) = divided(wall, before, after);
                     thread.view.asleep += asleep.saturating_sub(floor.asleep_ns);
                 }
+                self.went(tid, Kind::Call(number));
                 return self.after_call(tid);
             }
             Inside::Nothing => return,
@@ -438,11 +411,9 @@ impl Watch {
             }
             return;
         }
-        // What one call falls short of the mean is taken off the next ones, so that their sum is true.
-        let Some(process) = self.processes.get_mut(&pid) else { return };
-        let off = self.floor.cpu_ns + process.debt;
-        process.debt = off.saturating_sub(cpu);
-        let cpu = cpu.saturating_sub(off);
+        // What it worked is known at the end of the window; where the scheduler keeps no account of it, by the mean of stops.
+        let leg = self.went(tid, Kind::Call(entry.number));
+        let work = if leg.is_some() { 0 } else { cpu.saturating_sub(self.floor.cpu_ns) };
         let asleep = asleep.saturating_sub(self.floor.asleep_ns);
         let asleep = if asleep < NO_SLEEP_NS { 0 } else { asleep };
         if wanted::OPENS.contains(&entry.number) && result >= 0 {
@@ -453,7 +424,7 @@ impl Watch {
             }
         }
         let synced = wanted::SYNCS.contains(&entry.number);
-        let mut event = finished_call(tid, pid, entry, cpu + asleep, asleep, result);
+        let mut event = finished_call(tid, pid, entry, work + asleep, asleep, result);
         if synced && let Some(process) = self.processes.get_mut(&pid) {
             let written = facts::written(pid).unwrap_or(u64::MAX);
             event.argument = written.saturating_sub(process.written);
@@ -462,7 +433,7 @@ impl Watch {
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.view.called();
             thread.view.asleep += event.blocked;
-            thread.view.see(event);
+            thread.view.see(event, leg);
         }
         self.after_call(tid);
         self.probe(tid);

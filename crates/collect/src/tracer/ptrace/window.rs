@@ -12,8 +12,9 @@ use crate::tracer::event::{FileId, Finished};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A window that was traced on is divided into such ones: so many calls or so long, ns.
-pub(super) const CALLS: u64 = 200;
+/// A window that was traced on is divided into such ones: so many calls or so long, ns. The last of them stands for what follows: the start of a
+/// program is not in it.
+pub(super) const CALLS: u64 = 100;
 pub(super) const LENGTH_NS: u64 = 20_000_000;
 /// Files that are remembered from former windows of a process.
 const FILES: usize = 4096;
@@ -72,14 +73,14 @@ impl Window {
     /// What a stop takes is known to a few percent only, and is many times what a short call takes: where too much was taken off, nothing
     /// would be left of it.
     fn at_least(&mut self) {
-        let mut busy = 0;
+        let mut least = 0;
         for call in &mut self.calls {
             let part = if call.path.is_empty() { LEAST } else { LEAST_LOOKUP };
             let work = (call.end - call.time).saturating_sub(call.blocked).max(self.bare_ns / part);
             call.end = call.time + call.blocked + work;
-            busy += work;
+            least += self.bare_ns / part;
         }
-        self.own.cpu_ns = self.own.cpu_ns.max(busy);
+        self.own.cpu_ns = self.own.cpu_ns.max(least);
     }
 
     fn count(&mut self) {

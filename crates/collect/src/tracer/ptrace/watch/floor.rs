@@ -1,5 +1,6 @@
 //! What being stopped takes of a thread, measured: on a reference before the command runs, and on its own threads now and then.
 
+use super::legs::Kind;
 use super::{Tracee, Watch};
 use crate::clock::now_ns;
 use crate::tracer::ptrace::Floor;
@@ -12,11 +13,14 @@ use std::sync::atomic::Ordering;
 const PROBE_FIRST: u32 = 8;
 const PROBE_EACH: u32 = 8;
 const FADE: u64 = 16;
+/// Batches of the reference in which each call is probed: the median of 150 stops that scatter by 3 µs is known to 0.3.
+const ENTRY_BATCHES: usize = 5;
 
 impl Watch {
     /// Takes up a reference, which is traced already.
     pub(in crate::tracer::ptrace) fn refer(&mut self, reference: Reference) {
-        self.threads.insert(reference.pid, Tracee::new(reference.pid, reference.pid, now_ns()));
+        self.threads
+            .insert(reference.pid, Tracee::new(reference.pid, reference.pid, now_ns(), self.alone_ns));
         self.reference = Some(reference);
     }
 
@@ -51,11 +55,30 @@ impl Watch {
         Some((self.told?, took))
     }
 
-    /// CPU time of stops of the reference that do nothing, ns.
-    pub(in crate::tracer::ptrace) fn probes(&mut self) -> Option<Vec<u64>> {
+    /// What the reference's way into a call takes more than a leg without work, ns.
+    pub(in crate::tracer::ptrace) fn entries(&mut self) -> Option<i64> {
         self.probes = Some(Vec::new());
-        self.batch()?;
-        self.probes.take()
+        for _ in 0..ENTRY_BATCHES {
+            self.batch()?;
+        }
+        // Legs that follow each other, for both are on the same CPU or both are not.
+        let probes = self.probes.take()?.into_iter();
+        let mut more: Vec<i64> =
+            probes.filter_map(|(alone, between)| Some(between? as i64 - alone as i64)).collect();
+        more.sort_unstable();
+        more.get(more.len() / 2).copied()
+    }
+
+    /// A thread has gone a leg, if it was let go to be stopped; its number in the window.
+    pub(super) fn went(&mut self, tid: u32, kind: Kind) -> Option<usize> {
+        let thread = self.threads.get_mut(&tid)?;
+        let took = thread.leg()?;
+        if let Some((_, between)) = self.probes.as_mut().and_then(|probes| probes.last_mut())
+            && kind == Kind::Between
+        {
+            *between = Some(took);
+        }
+        Some(thread.view.legs.add(kind, took))
     }
 
     /// Adds up what stops take: being handled, and going on and stopping again.
@@ -101,10 +124,14 @@ impl Watch {
         let Some(after) = account.and_then(facts::ran) else { return };
         let cpu = after.cpu_ns.saturating_sub(before.1.cpu_ns);
         let asleep = wall.saturating_sub(cpu + after.delay_ns.saturating_sub(before.1.delay_ns));
-        if let Some(probes) = &mut self.probes {
-            return probes.push(cpu);
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.left = None;
+            thread.view.legs.add_alone(cpu);
         }
-        let cpu = cpu + self.cost.beside_ns;
+        self.alone_ns = cpu;
+        if let Some(probes) = &mut self.probes {
+            return probes.push((cpu, None));
+        }
         let faded = |old: u64, new: u64| (old * (FADE - 1) + new) / FADE;
         self.floor =
             Floor { cpu_ns: faded(self.floor.cpu_ns, cpu), asleep_ns: faded(self.floor.asleep_ns, asleep) };

@@ -5,9 +5,11 @@
 //! other calls, which it may be in or enter meanwhile, is `cut_short`'s business.
 
 use super::Watch;
+use super::legs::Legs;
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
 use crate::tracer::event::Finished;
+use crate::tracer::ptrace::Cost;
 use crate::tracer::ptrace::budget::{self, Budget};
 use crate::tracer::ptrace::facts::{self, Ran};
 use crate::tracer::ptrace::sys;
@@ -18,6 +20,11 @@ use std::sync::atomic::Ordering;
 const LOOKS: usize = 64;
 /// CPU time from which on clock ticks say how much of it was in the kernel, ns.
 const ENOUGH_TICKS_NS: u64 = 50_000_000;
+
+/// A call that looks up no path takes about such a part of one that does.
+const SHORTER: u64 = 2;
+/// Clock ticks do not show a smaller share of a gap well.
+const LEAST_IN_KERNEL: f64 = 0.05;
 
 /// What is known of a thread in its present window, or since the last one.
 #[derive(Default)]
@@ -39,7 +46,9 @@ pub(super) struct View {
     stops: u64,
     pub asleep: u64,
     pub calls: u64,
-    seen: Vec<Finished>,
+    /// Calls, each with the number of its leg.
+    seen: Vec<(Finished, Option<usize>)>,
+    pub legs: Legs,
     gap: Own,
     gap_sys: u64,
     /// User and kernel time when the gap began, as clock ticks saw it, ns.
@@ -54,8 +63,10 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(now: u64) -> View {
-        View { fresh: true, since: now, ran: Some(Ran::default()), ..View::default() }
+    /// `alone_ns`: what a leg without work took last, of any thread.
+    pub(super) fn new(now: u64, alone_ns: u64) -> View {
+        let legs = Legs::new(alone_ns);
+        View { fresh: true, since: now, ran: Some(Ran::default()), legs, ..View::default() }
     }
 
     /// A stop took so much.
@@ -71,8 +82,8 @@ impl View {
         self.opened_calls += 1;
     }
 
-    pub(super) fn see(&mut self, call: Finished) {
-        self.seen.push(call);
+    pub(super) fn see(&mut self, call: Finished, leg: Option<usize>) {
+        self.seen.push((call, leg));
     }
 
     /// What the thread did itself since `since`.
@@ -94,6 +105,7 @@ impl View {
     fn begin(&mut self, now: u64, ran: Option<Ran>) {
         (self.since, self.ran) = (now, ran);
         (self.took, self.took_cpu, self.asleep, self.calls) = (0, 0, 0, 0);
+        self.legs = Legs::new(self.legs.last_alone());
     }
 
     /// How much of a gap was in the kernel at most, when clock ticks are now so many: a few ticks say nothing.
@@ -105,16 +117,36 @@ impl View {
         (gap.cpu_ns as f64 * sys as f64 / (user + sys) as f64) as u64
     }
 
+    /// What so many calls usually take with what lies between them, ns: such a part of that is in the kernel as of the time before.
+    fn usual(&self, bare_ns: u64) -> u64 {
+        let lookups = self.seen.iter().filter(|(call, _)| !call.path.is_empty()).count() as u64;
+        let in_kernel = lookups * bare_ns + self.calls.saturating_sub(lookups) * bare_ns / SHORTER;
+        let share = match self.gap.cpu_ns {
+            0 => 1.0,
+            gap => (self.gap_sys as f64 / gap as f64).clamp(LEAST_IN_KERNEL, 1.0),
+        };
+        (in_kernel as f64 / share) as u64
+    }
+
     /// Ends a window.
-    fn window(&mut self, now: u64, ran: Option<Ran>, bare_ns: u64) -> Window {
+    fn window(&mut self, now: u64, ran: Option<Ran>, cost: Cost) -> Window {
+        let whole = self.legs.whole(cost.entry_ns);
+        let cpu_ns = match whole.works.is_empty() {
+            true => self.own(now, ran).cpu_ns,
+            false => whole.nearest_to(self.usual(cost.bare_ns)),
+        };
         // No call takes less than nothing: an overestimate of what tracing took would make few calls stand for very many.
-        let cpu_ns = self.own(now, ran).cpu_ns.max(self.calls * (bare_ns / LEAST));
+        let cpu_ns = cpu_ns.max(self.calls * (cost.bare_ns / LEAST));
+        let calls = std::mem::take(&mut self.seen).into_iter().map(|(mut call, leg)| {
+            call.end += leg.and_then(|leg| whole.works.get(leg)).map_or(0, |work| (*work).max(0) as u64);
+            call
+        });
         let window = Window {
             own: Own { cpu_ns, asleep_ns: self.asleep },
             gap: std::mem::take(&mut self.gap),
             gap_sys_ns: std::mem::take(&mut self.gap_sys),
-            bare_ns,
-            calls: std::mem::take(&mut self.seen),
+            bare_ns: cost.bare_ns,
+            calls: calls.collect(),
         };
         self.begin(now, ran);
         window
@@ -182,9 +214,9 @@ impl Watch {
         if close {
             self.close(tid);
         } else if full {
-            let (ran, bare) = (self.ran(tid), self.cost.bare_ns);
+            let (ran, cost) = (self.ran(tid), self.cost);
             let Some(view) = self.threads.get_mut(&tid).map(|thread| &mut thread.view) else { return };
-            let window = view.window(now, ran, bare);
+            let window = view.window(now, ran, cost);
             // What is held was counted when its window ended.
             let held = view.held.take();
             held.into_iter().for_each(|held| self.send_counted(tid, held));
@@ -194,10 +226,10 @@ impl Watch {
 
     /// From now on it runs undisturbed.
     fn close(&mut self, tid: u32) {
-        let (now, ran, bare) = (now_ns(), self.ran(tid), self.cost.bare_ns);
+        let (now, ran, cost) = (now_ns(), self.ran(tid), self.cost);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let view = &mut thread.view;
-        let window = view.window(now, ran, bare);
+        let window = view.window(now, ran, cost);
         (view.traced, view.ticks) = (false, facts::ticks(thread.pid, tid));
         self.shared.traced_ns.fetch_add(window.own.cpu_ns, Ordering::Relaxed);
         if let Some(before) = view.held.replace(window) {
@@ -208,12 +240,12 @@ impl Watch {
 
     /// The end of a thread or of its program: what was seen and not sent is sent.
     pub(super) fn settle(&mut self, tid: u32) {
-        let (now, ran, bare) = (now_ns(), self.ran(tid), self.cost.bare_ns);
+        let (now, ran, cost) = (now_ns(), self.ran(tid), self.cost);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let view = &mut thread.view;
         let held = view.held.take();
         if view.traced {
-            let last = view.window(now, ran, bare);
+            let last = view.window(now, ran, cost);
             match held {
                 // Few calls say little of what was before.
                 Some(mut held) if (last.calls.len() as u64) < budget::CALLS => {

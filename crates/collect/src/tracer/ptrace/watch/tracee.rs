@@ -1,0 +1,72 @@
+//! A thread that is traced: the call that it is in, its window, and what it has run.
+
+use super::cut_short;
+use super::windows::View;
+use crate::tracer::ptrace::call::Inside;
+use crate::tracer::ptrace::facts::{self, Ran};
+use std::fs::File;
+
+/// See the file's head.
+pub(super) struct Tracee {
+    pub pid: u32,
+    pub inside: Inside,
+    /// The call that it goes on with when it makes the one to go on.
+    pub restarts: Option<u32>,
+    /// What is left of a call that we cut short.
+    pub rest: Option<cut_short::Rest>,
+    pub view: View,
+    pub account: Option<File>,
+    /// Its exit was reported.
+    pub exited: bool,
+    /// When it was first seen.
+    pub since: u64,
+    pub calls: u32,
+    /// When it was let go on to stop again at once, and what it had run by then.
+    pub probe: Option<(u64, Ran)>,
+    /// What it had run when it was let go at its last stop, if its calls stop it; and at this one.
+    pub left: Option<Ran>,
+    here: Option<Ran>,
+}
+
+impl Tracee {
+    /// `alone_ns`: what a leg without work took last, of any thread.
+    pub(super) fn new(tid: u32, pid: u32, since: u64, alone_ns: u64) -> Tracee {
+        let account = facts::account(tid);
+        Tracee {
+            pid,
+            inside: Inside::Nothing,
+            restarts: None,
+            rest: None,
+            view: View::new(since, alone_ns),
+            account,
+            exited: false,
+            since,
+            calls: 0,
+            probe: None,
+            left: None,
+            here: None,
+        }
+    }
+
+    /// What it has run by now. It must be stopped, and off its CPU: the kernel waits for that before it tells its registers.
+    fn ran(&mut self) -> Option<Ran> {
+        if self.here.is_none() {
+            self.here = self.account.as_ref().and_then(facts::ran);
+        }
+        self.here
+    }
+
+    /// What it ran since it was let go at its last stop, if its calls stopped it, ns.
+    pub(super) fn leg(&mut self) -> Option<u64> {
+        let before = self.left?;
+        let after = self.ran()?;
+        self.left = None;
+        Some(after.cpu_ns.saturating_sub(before.cpu_ns))
+    }
+
+    /// It is let go.
+    pub(super) fn leave(&mut self) {
+        self.left = if self.view.traced { self.ran() } else { None };
+        self.here = None;
+    }
+}
