@@ -10,8 +10,8 @@ use crate::common::about;
 use crate::sampled::{self, MS as MS_F, Run};
 use crate::traced::{MS, Mode};
 use calls::{
-    asking, chatty, children, churning, contending, exchanging, polling, reading, small, spinning, syncing,
-    unanswered,
+    asking, building, chatty, children, churning, contending, exchanging, polling, reading, small, spinning,
+    syncing, unanswered,
 };
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
@@ -38,7 +38,8 @@ pub(crate) fn all() -> &'static [Base] {
             all.extend([reading(mode), asking(mode), small(mode), polling(mode)].map(apart));
         }
         all.extend(
-            [churning(), syncing(), unanswered(), chatty(), children(), contending(), spinning()].map(apart),
+            [building(), churning(), syncing(), unanswered(), chatty(), children(), contending(), spinning()]
+                .map(apart),
         );
         all.extend([exchanging(1), exchanging(200)].map(apart));
         all

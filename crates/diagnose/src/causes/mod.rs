@@ -4,6 +4,7 @@
 pub(crate) mod allocators;
 mod busy_wait;
 mod call_overhead;
+mod duplicate_build;
 mod failed_lookups;
 mod lock_contention;
 mod page_fault_churn;
@@ -36,6 +37,7 @@ pub const ALL: &[Spec] = &[
     redundant_computation::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
+    duplicate_build::CAUSE,
     small_io::CAUSE,
     failed_lookups::CAUSE,
     sync_per_operation::CAUSE,

@@ -53,6 +53,35 @@ pub(super) fn small(mode: Mode) -> Recording {
     traced.recording(25 * MS)
 }
 
+/// Two makes compile one file at the same time.
+pub(super) fn building() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let (source, object) = (traced.file("a.c", "file", 100), traced.file("a.o", "file", 0));
+    let started = |traced: &mut Traced, parent: u32, arguments: &[&str]| {
+        let process = traced.process(Some(parent), "/usr/bin/tool", 0);
+        let row = &mut traced.tables.processes[process as usize];
+        row.arguments = arguments.iter().map(|&word| word.to_owned()).collect();
+        row.directory = Some("/src".to_owned());
+        process
+    };
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        let make = started(&mut traced, 0, &["make", "shared"]);
+        let compiler = started(&mut traced, make, &["cc", "-c", "a.c"]);
+        traced.call(257, Some(source), 3, US).thread = compiler;
+        let opened = traced.call(257, Some(object), 4, US);
+        (opened.thread, opened.argument) = (compiler, 0o1101);
+        let from = traced.tables.samples.len();
+        traced.compute(OTHER, 20 * MS);
+        traced.tables.samples[from..].iter_mut().for_each(|sample| sample.thread = compiler);
+        all.extend([make, compiler]);
+    }
+    for process in all {
+        traced.tables.processes[process as usize].end_ns = Some(traced.now);
+    }
+    traced.recording(40 * MS)
+}
+
 /// Memory is unmapped and mapped again.
 pub(super) fn churning() -> Recording {
     let mut traced = Traced::new(Mode::Each);
