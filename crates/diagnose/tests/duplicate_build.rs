@@ -6,6 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
+use slowpath_recording::tables::Syscall;
 use traced::{MS, Mode, OTHER, Traced, US, only, silent};
 
 const OPENAT: u32 = 257;
@@ -22,6 +23,8 @@ struct Build {
     side_by_side: bool,
     /// Each command is started by a make of its own; else by the same one.
     two_makes: bool,
+    /// … and each make by a shell of its own.
+    two_shells: bool,
     /// The arguments of the second compiler, where it runs, and how the first one ended.
     arguments: [&'static str; 4],
     directory: &'static str,
@@ -44,6 +47,7 @@ impl Default for Build {
         Build {
             side_by_side: true,
             two_makes: true,
+            two_shells: false,
             arguments: ["cc", "-c", "-o", "a.o"],
             directory: "/src",
             exit: 0,
@@ -92,7 +96,15 @@ fn recording(build: &Build) -> Recording {
     let mut compilers = Vec::new();
     for again in [false, true] {
         let make = match build.two_makes {
-            true => started(&mut traced, 0, &["make", "shared"], "/src"),
+            true => {
+                let recipe = if again { "make shared; ./b" } else { "make shared; ./a" };
+                let shell = match build.two_shells {
+                    true => started(&mut traced, 0, &["sh", "-c", recipe], "/src"),
+                    false => 0,
+                };
+                makes.extend((shell > 0).then_some(shell));
+                started(&mut traced, shell, &["make", "shared"], "/src")
+            }
             false => 0,
         };
         let (arguments, directory) =
@@ -116,8 +128,12 @@ fn recording(build: &Build) -> Recording {
         if !build.side_by_side {
             computed(&mut traced, compiler, build.compiler_ns);
             ended(&mut traced, compiler, build.exit);
+            makes.drain(..).chain([make]).filter(|make| *make > 0).for_each(|make| {
+                ended(&mut traced, make, build.exit);
+            });
+        } else {
+            makes.push(make);
         }
-        makes.push(make);
         compilers.push(compiler);
     }
     if build.side_by_side {
@@ -147,7 +163,8 @@ fn two_makes_that_compile_one_file_at_the_same_time_are_told() {
 
 #[test]
 fn one_after_the_other_it_is_likely() {
-    let finding = only(&recording(&Build { side_by_side: false, ..Build::default() }), "duplicate-build");
+    let build = Build { side_by_side: false, two_shells: true, ..Build::default() };
+    let finding = only(&recording(&build), "duplicate-build");
     assert_eq!(finding.confidence, Confidence::Likely);
     assert!(!finding.explanation.join(" ").contains("same time"), "{:?}", finding.explanation);
 }
@@ -156,6 +173,8 @@ fn one_after_the_other_it_is_likely() {
 fn whoever_does_it_again_and_again_may_be_measuring() {
     let loop_of_one = Build { two_makes: false, side_by_side: false, ..Build::default() };
     silent(&recording(&loop_of_one));
+    // So may a shell that starts a make again and again.
+    silent(&recording(&Build { side_by_side: false, ..Build::default() }));
     // At the same time both write one file all the same.
     let finding = only(&recording(&Build { side_by_side: true, ..loop_of_one }), "duplicate-build");
     assert_eq!(finding.place.frame.function, "cc -c -o a.o");
@@ -175,6 +194,46 @@ fn a_failure_a_log_and_what_is_told_by_others_are_left_alone() {
     silent(&recording(&Build { opens_with: LOGGED, ..Build::default() }));
     silent(&recording(&Build { connects: true, ..Build::default() }));
     silent(&recording(&Build { told: true, ..Build::default() }));
+    // A lock: there was no such file.
+    silent(&recording(&Build { opens_with: 0o302, ..Build::default() }));
+}
+
+#[test]
+fn a_program_that_starts_itself_again_is_no_copy_of_itself() {
+    let mut whole = recording(&Build { arguments: ["cc", "-c", "-o", "b.o"], ..Build::default() });
+    // The first compiler becomes the parent of one with the same arguments that does the same.
+    let outer =
+        whole.tables.processes.iter().find(|one| one.arguments.first().is_some_and(|name| name == "cc"));
+    let outer = outer.expect("a compiler").process;
+    let number = whole.tables.processes.len() as u32;
+    let mut inner = whole.tables.processes[outer as usize].clone();
+    (inner.process, inner.parent, inner.pid) = (number, Some(outer), number + 100);
+    let mut thread = whole.tables.threads[outer as usize].clone();
+    (thread.thread, thread.process) = (number, number);
+    let mut calls: Vec<_> = whole.tables.syscalls.iter().filter(|row| row.thread == outer).cloned().collect();
+    calls.iter_mut().for_each(|row| row.thread = number);
+    whole.tables.syscalls.extend(calls);
+    whole.tables.samples.iter_mut().filter(|row| row.thread == outer).for_each(|row| row.thread = number);
+    whole.tables.processes.push(inner);
+    whole.tables.threads.push(thread);
+    silent(&whole);
+}
+
+#[test]
+fn a_file_that_is_read_and_then_written_is_input() {
+    // Both read a.o before they empty it, and it was another one the second time.
+    let mut whole = recording(&Build::default());
+    let rows = whole.tables.syscalls.clone();
+    let mut objects = rows.iter().filter(|row| row.argument == MADE);
+    let (first, again) = (objects.next().expect("one"), objects.next().expect("another"));
+    for (row, size) in [(first, 0), (again, 500)] {
+        let mut file = whole.tables.files[row.file.expect("a file") as usize].clone();
+        (file.file, file.size) = (whole.tables.files.len() as u32, size);
+        let read = Syscall { argument: 0, time_ns: row.time_ns - 1, file: Some(file.file), ..row.clone() };
+        whole.tables.files.push(file);
+        whole.tables.syscalls.push(read);
+    }
+    silent(&whole);
 }
 
 #[test]

@@ -325,7 +325,9 @@ impl Counter {
         let entered = self.hits.seen(survey.slot).stopped_ns.is_some();
         let counted = standing.rounds.as_ref().and(survey.round_slot).map(|slot| self.hits.seen(slot));
         let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
-        let most = standing.before + if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
+        let most = if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
+        // As long as so many hits of uprobes take.
+        let most = standing.before + most * place::HIT_COST_NS / self.limits.hit_ns.max(place::HIT_COST_NS);
         // A breakpoint may run out of hits: what is counted then is no part of the whole.
         let full = counted.is_some_and(|seen| seen.count >= most || seen.stopped_ns.is_some());
         entered || full || age >= longest

@@ -387,7 +387,8 @@ impl Watch {
                     thread.view.asleep += asleep.saturating_sub(floor.asleep_ns);
                 }
                 self.went(tid, Kind::Call(number));
-                return self.after_call(tid);
+                self.after_call(tid);
+                return self.probe(tid);
             }
             Inside::Nothing => return,
         };

@@ -18,7 +18,7 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Frame, Place, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Process;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use work::{Builds, Work};
 
 /// See the file's head.
@@ -37,70 +37,86 @@ const GATE: Gate = Gate::TENTH_OF_CPU;
 const SHOWN: usize = 60;
 /// Commands that are named.
 const NAMED: usize = 3;
+/// Share of the cost that was spent beside the first time before it counts as a conflict.
+const MOSTLY: f64 = 0.5;
+
+/// What stands for arguments that were not recorded.
+const REDACTED: &str = "(redacted)";
 
 /// A command that did what another had done, or was doing.
 struct Copy<'a> {
     first: &'a Process,
     again: &'a Process,
-    /// The copy with all that it started, and both.
+    /// The outermost of the processes that started both that are still the same command as each other.
+    outermost: (u32, u32),
+    /// The copy with all that it started.
     members: BTreeSet<u32>,
-    both: BTreeSet<u32>,
     /// The files that both made.
     made: BTreeSet<String>,
 }
 
-impl Copy<'_> {
-    /// Whether it is a part of what another one, or what that one repeats, started.
-    fn is_within(&self, other: &Copy<'_>) -> bool {
-        let process = self.again.process;
-        process != other.again.process && process != other.first.process && other.both.contains(&process)
-    }
-}
-
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    // What was read is known only where all calls were seen.
+    if evidence.recording.about.in_windows() {
+        return Vec::new();
+    }
+    let mut alike: BTreeMap<_, Vec<&Process>> = BTreeMap::new();
+    for process in evidence.recording.tables.processes.iter().filter(|process| is_command(process)) {
+        alike.entry((process.run, identity(process))).or_default().push(process);
+    }
+    alike.retain(|_, same| same.len() > 1);
+    if alike.is_empty() {
+        return Vec::new();
+    }
     let builds = Builds::new(evidence);
-    let copies = copies(evidence, &builds);
     // By whoever started the outermost commands that are the same.
-    let mut groups: BTreeMap<(u32, [Option<u32>; 2]), Vec<&Copy<'_>>> = BTreeMap::new();
-    for copy in &copies {
-        let (first, again) = outermost(evidence, &builds, copy);
-        let mut by = [first, again].map(|process| builds.parent(process));
-        by.sort_unstable();
-        groups.entry((copy.again.run, by)).or_default().push(copy);
+    let mut groups: BTreeMap<(u32, [Option<u32>; 2]), Vec<Copy<'_>>> = BTreeMap::new();
+    for same in alike.into_values() {
+        for copy in copies(evidence, &builds, same) {
+            let mut by = [copy.outermost.0, copy.outermost.1].map(|process| builds.parent(process));
+            by.sort_unstable();
+            groups.entry((copy.again.run, by)).or_default().push(copy);
+        }
     }
     groups.into_values().filter_map(|copies| finding(evidence, &builds, &copies)).collect()
 }
 
-/// Commands that repeat an earlier one, and those that are parts of them.
-fn copies<'a>(evidence: &Evidence<'a>, builds: &Builds<'a>) -> Vec<Copy<'a>> {
-    let mut alike: BTreeMap<_, Vec<&Process>> = BTreeMap::new();
-    for process in &evidence.recording.tables.processes {
-        if process.exec_ns.is_some() && process.directory.is_some() {
-            alike.entry((process.run, identity(process))).or_default().push(process);
-        }
-    }
-    let mut copies: Vec<Copy<'a>> = Vec::new();
-    for mut same in alike.into_values().filter(|same| same.len() > 1) {
-        same.sort_by_key(|process| process.start_ns);
-        let mut first: Option<(&Process, Work)> = None;
-        for again in same {
-            let Some(work) = builds.work(again) else { continue };
-            match &first {
-                Some((before, of)) if of.is_same(&work) => {
-                    let of_one = builds.parent(before.process) == builds.parent(again.process);
-                    if !of_one || overlap_ns(before, again) > 0 {
-                        let made = of.made.intersection(&work.made).cloned().collect();
-                        let both = of.members.union(&work.members).copied().collect();
-                        copies.push(Copy { first: before, again, members: work.members, both, made });
-                    }
+/// Whether it is known what was executed.
+fn is_command(process: &Process) -> bool {
+    let whole = |word: &String| word != REDACTED && !word.ends_with('…');
+    process.exec_ns.is_some()
+        && process.directory.is_some()
+        && process.arguments.len() > 1
+        && process.arguments.iter().all(whole)
+}
+
+/// Of processes that are the same command those that repeat an earlier one.
+fn copies<'a>(evidence: &Evidence<'a>, builds: &Builds<'a>, mut same: Vec<&'a Process>) -> Vec<Copy<'a>> {
+    same.sort_by_key(|process| process.start_ns);
+    let mut copies = Vec::new();
+    let mut first: Option<(&Process, Work)> = None;
+    for again in same {
+        let Some(work) = builds.work(again) else { continue };
+        match &first {
+            Some((before, of)) if of.is_same(&work) => {
+                let outermost = outermost(evidence, builds, (before.process, again.process));
+                if overlap_ns(before, again) > 0 || is_by_two(evidence, builds, outermost) {
+                    let made = builds.made_by_both(of, &work);
+                    copies.push(Copy { first: before, again, outermost, members: work.members, made });
                 }
-                // The input was changed: from here on there is another to be repeated.
-                _ => first = Some((again, work)),
             }
+            // The input was changed: from here on there is another to be repeated.
+            _ => first = Some((again, work)),
         }
     }
-    copies.sort_by_key(|copy| copy.again.start_ns);
     copies
+}
+
+/// Whether two commands that ran one after the other were started by different processes, and the first did not fail: one that starts the same again
+/// measures, waits for something, or tries again.
+fn is_by_two(evidence: &Evidence<'_>, builds: &Builds<'_>, (first, again): (u32, u32)) -> bool {
+    let exit = evidence.recording.tables.processes[first as usize].exit;
+    builds.parent(first) != builds.parent(again) && exit == Some(0)
 }
 
 /// What makes two commands the same.
@@ -108,10 +124,9 @@ fn identity(process: &Process) -> (&str, &[String], Option<&str>) {
     (&process.program, &process.arguments, process.directory.as_deref())
 }
 
-/// The outermost of the processes that started a command and its copy that are still the same command as each other.
-fn outermost(evidence: &Evidence<'_>, builds: &Builds<'_>, copy: &Copy<'_>) -> (u32, u32) {
+/// See [`Copy::outermost`].
+fn outermost(evidence: &Evidence<'_>, builds: &Builds<'_>, mut pair: (u32, u32)) -> (u32, u32) {
     let processes = &evidence.recording.tables.processes;
-    let mut pair = (copy.first.process, copy.again.process);
     while let (Some(first), Some(again)) = (builds.parent(pair.0), builds.parent(pair.1)) {
         if first == again || identity(&processes[first as usize]) != identity(&processes[again as usize]) {
             break;
@@ -138,12 +153,37 @@ fn command(process: &Process) -> String {
     }
 }
 
-fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[&Copy<'_>]) -> Option<Candidate> {
+/// What they are called, each name once.
+fn named(copies: &[&Copy<'_>]) -> Vec<String> {
+    let mut times: Vec<(String, usize)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for copy in copies {
+        let name = format!("`{}`", command(copy.again));
+        let at = *places.entry(name.clone()).or_insert(times.len());
+        if at == times.len() {
+            times.push((name, 0));
+        }
+        times[at].1 += 1;
+    }
+    let told =
+        |(name, times): (String, usize)| if times > 1 { format!("{name} ({times} times)") } else { name };
+    times.into_iter().map(told).collect()
+}
+
+fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[Copy<'_>]) -> Option<Candidate> {
     let processes = &evidence.recording.tables.processes;
     let cost_of = |copy: &Copy<'_>| builds.cpu_ns(&copy.members);
-    let is_part = |copy: &Copy<'_>| copies.iter().any(|other| copy.is_within(other));
-    let (parts, whole): (Vec<&Copy<'_>>, Vec<&Copy<'_>>) =
-        copies.iter().copied().partition(|copy| is_part(copy));
+    // Commands that were started by a repeated one, or by what that repeats, are parts of it.
+    let heads = |copies: &mut dyn Iterator<Item = &Copy<'_>>| -> HashSet<u32> {
+        copies.flat_map(|copy| [copy.first.process, copy.again.process]).collect()
+    };
+    let all = heads(&mut copies.iter());
+    let ancestors = |copy: &Copy<'_>| {
+        let next = |process: &u32| processes[*process as usize].parent;
+        std::iter::successors(next(&copy.again.process), next).collect::<Vec<u32>>()
+    };
+    let is_in = |copy: &Copy<'_>, heads: &HashSet<u32>| ancestors(copy).iter().any(|one| heads.contains(one));
+    let (parts, whole): (Vec<&Copy<'_>>, Vec<&Copy<'_>>) = copies.iter().partition(|copy| is_in(copy, &all));
     let cost: f64 = whole.iter().map(|copy| cost_of(copy)).sum();
     if !GATE.may_pass(evidence, cost) {
         return None;
@@ -151,67 +191,69 @@ fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[&Copy<'_>]) -
     // The pair that stands for all: the one under which most is done again.
     let mut under: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for copy in &whole {
-        *under.entry(outermost(evidence, builds, copy)).or_default() += cost_of(copy);
+        *under.entry(copy.outermost).or_default() += cost_of(copy);
     }
     let (&(first, again), _) = under.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
     let (first, again) = (&processes[first as usize], &processes[again as usize]);
     // What is done in a repeated make says more than that make.
-    let has_parts = |copy: &Copy<'_>| parts.iter().any(|part| part.is_within(copy));
-    let outer_parts = parts.iter().filter(|part| !parts.iter().any(|other| part.is_within(other)));
+    let with_parts: HashSet<u32> = parts.iter().flat_map(|part| ancestors(part)).collect();
+    let has_parts =
+        |copy: &&Copy<'_>| [copy.first, copy.again].iter().any(|one| with_parts.contains(&one.process));
+    let of_parts = heads(&mut parts.iter().copied());
+    let outer_parts = parts.iter().copied().filter(|part| !is_in(part, &of_parts));
     let mut commands: Vec<&Copy<'_>> =
-        whole.iter().filter(|copy| !has_parts(copy)).chain(outer_parts).copied().collect();
+        whole.iter().copied().filter(|copy| !has_parts(copy)).chain(outer_parts).collect();
     // The longest first: they are what is worth knowing.
     commands.sort_by(|a, b| cost_of(b).total_cmp(&cost_of(a)).then(a.again.process.cmp(&b.again.process)));
     let side_by_side: Vec<&Copy<'_>> =
         commands.iter().copied().filter(|copy| overlap_ns(copy.first, copy.again) > 0).collect();
+    let sum = |of: &[&Copy<'_>]| of.iter().map(|copy| cost_of(copy)).sum::<f64>();
+    let at_once = sum(&side_by_side) >= MOSTLY * sum(&commands);
     let made: BTreeSet<&String> = copies.iter().flat_map(|copy| &copy.made).collect();
-    let names: Vec<String> = commands.iter().map(|copy| format!("`{}`", command(copy.again))).collect();
     let name = |process: Option<u32>| process.map(|process| command(&processes[process as usize]));
     let (by, by_again) = (builds.parent(first.process), builds.parent(again.process));
     let alike = processes.iter().filter(|other| {
         other.run == again.run && identity(other) == identity(again) && other.exec_ns.is_some()
     });
     let started = match (name(by), name(by_again)) {
-        (Some(one), Some(_)) if by == by_again => format!("started by `{one}`"),
-        (Some(one), Some(other)) => format!("started by `{one}` and by `{other}`"),
-        _ => "it is not known by whom".to_owned(),
+        (Some(one), Some(_)) if by == by_again => format!("`{one}`"),
+        (Some(one), Some(other)) => format!("`{one}` and `{other}`"),
+        _ => "unknown processes".to_owned(),
     };
     let one = commands.len() == 1;
     let mut explanation = vec![
         format!(
-            "`{}` ran {} times in {}, {started}",
+            "`{}` ran {} times in {}, started by {started}",
             command(again),
             count(alike.count() as f64),
             again.directory.as_deref().unwrap_or("its directory"),
         ),
         format!(
             "{} run again: {}. {} read the same files as the first time, and none of these had changed",
-            if one {
-                "one command was".to_owned()
-            } else {
-                format!("{} commands were", count(names.len() as f64))
-            },
-            some(&names, NAMED),
+            if one { "one command was".to_owned() } else { format!("{} commands were", commands.len()) },
+            some(&named(&commands), NAMED),
             if one { "It" } else { "Each" },
         ),
     ];
-    if let Some(worst) = side_by_side.iter().max_by_key(|copy| overlap_ns(copy.first, copy.again)) {
+    if let Some(worst) =
+        side_by_side.iter().max_by_key(|copy| overlap_ns(copy.first, copy.again)).filter(|_| at_once)
+    {
         let file = worst.made.first().map_or("the same file", |path| base_name(path));
         explanation.push(format!(
-            "{} at the same time as the first, for up to {}: both write {file}, and whoever reads it meanwhile gets \
+            "{} at the same time as the first time, for up to {}: both write {file}, and whoever reads it meanwhile may get \
              a part of it",
-            if one { "it ran".to_owned() } else { format!("{} of them ran", count(side_by_side.len() as f64)) },
+            if one { "it ran".to_owned() } else { format!("{} of them ran", side_by_side.len()) },
             time(overlap_ns(worst.first, worst.again) as f64),
         ));
     }
     let module = base_name(&again.program).to_owned();
     let frame = Frame { function_id: None, function: command(again), module, file: None, line: None };
-    let confidence = if side_by_side.is_empty() { Confidence::Likely } else { Confidence::Certain };
+    let confidence = if at_once { Confidence::Certain } else { Confidence::Likely };
     let draft = Draft {
         explanation,
         facts: vec![
-            fact("commands run again", commands.len() as f64, "calls", Sure::Exact),
-            fact("at the same time as the first", side_by_side.len() as f64, "calls", Sure::Exact),
+            fact("commands run again", commands.len() as f64, "commands", Sure::Exact),
+            fact("at the same time as the first", side_by_side.len() as f64, "commands", Sure::Exact),
             fact("CPU time of those run again", cost, "ns", Sure::Sampled),
         ],
         files: evidence.concerned(made.into_iter().cloned()),

@@ -1,42 +1,56 @@
 //! What the processes of a build do to files: what each of them, with all that it starts, reads and makes, and whether two do the same.
 
 use crate::Evidence;
-use crate::calls::{Calls, FORKS, OPENS, READS, RECEIVES, SENDS, is_connect, is_read_open};
-use slowpath_recording::tables::Process;
+use crate::calls::{Calls, OPENS, READS, RECEIVES, SENDS, is_connect, is_read_open};
+use slowpath_recording::tables::{File, Process};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A file is made, or emptied: O_CREAT with O_EXCL or O_TRUNC, or O_TRUNC alone.
 const CREATE: i32 = 0o100;
 const EXCLUSIVE: i32 = 0o200;
 const TRUNCATE: i32 = 0o1000;
 const ACCESS_MODE: i32 = 3;
+const READ_AND_WRITE: i32 = 2;
 /// creat; and openat2, whose flags are in memory.
 const CREAT: u32 = 85;
 const OPENAT2: u32 = 437;
 
-/// Device, inode, size and time of the last change: as long as these are the same, so is what is in the file.
-type State = (u64, u64, u64, u64);
+/// A path, by its number.
+type Path = u32;
+/// A path and the file's device, inode, size and time of the last change, by their number: as long as these are the same, so is what is in it.
+type State = u32;
 
-/// What processes do to files, by process.
+/// What a process does to files: the first moment of each.
+#[derive(Default)]
+struct Files {
+    read: BTreeMap<State, u64>,
+    /// Emptied or made anew; and made where there was none.
+    made: BTreeMap<Path, u64>,
+    new: BTreeMap<Path, u64>,
+    /// Pipes that it reads from.
+    pipes: BTreeSet<(u64, u64)>,
+    /// It asked somebody else, or was told something.
+    asks: bool,
+}
+
+/// What processes do to files.
 pub(super) struct Builds<'a> {
     evidence: &'a Evidence<'a>,
     children: HashMap<u32, Vec<u32>>,
-    read: HashMap<u32, BTreeMap<String, BTreeSet<State>>>,
-    made: HashMap<u32, BTreeSet<String>>,
-    /// Pipes and sockets that each reads from, and who uses each.
-    sources: HashMap<u32, BTreeSet<(u64, u64)>>,
+    files: HashMap<u32, Files>,
+    /// Who uses each pipe.
     users: HashMap<(u64, u64), BTreeSet<u32>>,
-    /// Who asked somebody else.
-    asks: BTreeSet<u32>,
+    paths: Vec<String>,
+    /// Of each state its path, and whether it is a program's input: what every program loads is none.
+    states: Vec<(Path, bool)>,
     cpu_ns: Vec<f64>,
 }
 
 /// A process that executed a program, with all that it started.
 pub(super) struct Work {
     pub members: BTreeSet<u32>,
-    read: BTreeMap<String, BTreeSet<State>>,
-    /// Paths of the files that it made.
-    pub made: BTreeSet<String>,
+    read: BTreeSet<State>,
+    has_input: bool,
+    made: BTreeSet<Path>,
 }
 
 impl<'a> Builds<'a> {
@@ -45,11 +59,10 @@ impl<'a> Builds<'a> {
         let mut builds = Builds {
             evidence,
             children: HashMap::new(),
-            read: HashMap::new(),
-            made: HashMap::new(),
-            sources: HashMap::new(),
+            files: HashMap::new(),
             users: HashMap::new(),
-            asks: BTreeSet::new(),
+            paths: Vec::new(),
+            states: Vec::new(),
             cpu_ns: cpu_ns(evidence),
         };
         for process in &tables.processes {
@@ -57,30 +70,47 @@ impl<'a> Builds<'a> {
                 builds.children.entry(parent).or_default().push(process.process);
             }
         }
+        let mut known_paths: HashMap<String, Path> = HashMap::new();
+        let mut known_states: HashMap<(Path, u64, u64, u64, u64), State> = HashMap::new();
         let calls = Calls::new(evidence);
-        for (row, process) in calls.all().filter(|(row, _)| row.result >= 0 && !FORKS.contains(&row.number)) {
-            if is_connect(row) {
-                builds.asks.insert(process);
-            }
+        for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+            let files = builds.files.entry(process).or_default();
+            files.asks |= is_connect(row) || SENDS.contains(&row.number);
             let Some(file) = calls.file(row) else { continue };
+            let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
             match file.kind.as_str() {
-                "pipe" | "socket" if file.inode != 0 => {
+                "pipe" if file.inode != 0 => {
                     let object = (file.device, file.inode);
                     builds.users.entry(object).or_default().insert(process);
-                    if READS.contains(&row.number) || RECEIVES.contains(&row.number) {
-                        builds.sources.entry(process).or_default().insert(object);
-                    }
-                    if SENDS.contains(&row.number) {
-                        builds.asks.insert(process);
+                    if reads {
+                        files.pipes.insert(object);
                     }
                 }
-                "file" if OPENS.contains(&row.number) && !file.path.is_empty() => {
-                    let path = absolute(&tables.processes[process as usize], &file.path);
-                    if is_read_open(row) {
-                        let state = (file.device, file.inode, file.size, file.mtime_ns);
-                        builds.read.entry(process).or_default().entry(path).or_default().insert(state);
-                    } else if makes(row.number, row.argument as i32) {
-                        builds.made.entry(process).or_default().insert(path);
+                "socket" => files.asks |= reads,
+                "file" | "directory" if OPENS.contains(&row.number) && !file.path.is_empty() => {
+                    let text = absolute(&tables.processes[process as usize], &file.path);
+                    let is_input = file.kind == "file" && !is_loaded(&text);
+                    let next = builds.paths.len() as Path;
+                    let path = *known_paths.entry(text.clone()).or_insert(next);
+                    if path == next {
+                        builds.paths.push(text);
+                    }
+                    let flags = if row.number == OPENAT2 { 0 } else { row.argument as i32 };
+                    let opened = if row.number == CREAT { Opened::Made } else { opened(flags) };
+                    match opened {
+                        Opened::Made => first(&mut files.made, path, row.time_ns),
+                        Opened::New => first(&mut files.new, path, row.time_ns),
+                        Opened::Kept if is_read_open(row) || flags & ACCESS_MODE == READ_AND_WRITE => {
+                            let File { device, inode, size, mtime_ns, .. } = *file;
+                            let next = builds.states.len() as State;
+                            let key = (path, device, inode, size, mtime_ns);
+                            let state = *known_states.entry(key).or_insert(next);
+                            if state == next {
+                                builds.states.push((path, is_input));
+                            }
+                            first(&mut files.read, state, row.time_ns);
+                        }
+                        Opened::Kept => {}
                     }
                 }
                 _ => {}
@@ -92,31 +122,37 @@ impl<'a> Builds<'a> {
     /// What a process did with all that it started; none if it made nothing, failed, did not end, or was told something by others: then it is
     /// not known what it had to do.
     pub(super) fn work(&self, process: &Process) -> Option<Work> {
-        if process.exec_ns.is_none() || process.exit != Some(0) || process.arguments.len() < 2 {
+        if process.exit != Some(0) {
             return None;
         }
         let members = self.tree(process.process);
-        let mut work = Work { read: BTreeMap::new(), made: BTreeSet::new(), members };
-        for member in &work.members {
-            if self.asks.contains(member) {
+        let mut whole = Files::default();
+        for files in members.iter().filter_map(|member| self.files.get(member)) {
+            if files.asks || files.pipes.iter().any(|pipe| !self.users[pipe].is_subset(&members)) {
                 return None;
             }
-            let of_others = |object: &(u64, u64)| !self.users[object].is_subset(&work.members);
-            if self.sources.get(member).is_some_and(|sources| sources.iter().any(of_others)) {
-                return None;
-            }
-            work.made.extend(self.made.get(member).into_iter().flatten().cloned());
-            for (path, states) in self.read.get(member).into_iter().flatten() {
-                work.read.entry(path.clone()).or_default().extend(states);
-            }
+            files.made.iter().for_each(|(path, at)| first(&mut whole.made, *path, *at));
+            files.new.iter().for_each(|(path, at)| first(&mut whole.new, *path, *at));
+            files.read.iter().for_each(|(state, at)| first(&mut whole.read, *state, *at));
         }
-        // What it made for itself.
-        work.read.retain(|path, _| !work.made.contains(path));
-        (!work.made.is_empty()).then_some(work)
+        // What it had made for itself by then is no input.
+        let made_before = |path: &Path, at: u64| {
+            [&whole.made, &whole.new].iter().any(|made| made.get(path).is_some_and(|made| *made < at))
+        };
+        whole.read.retain(|state, at| !made_before(&self.states[*state as usize].0, *at));
+        let read: BTreeSet<State> = whole.read.into_keys().collect();
+        let has_input = read.iter().any(|state| self.states[*state as usize].1);
+        let made: BTreeSet<Path> = whole.made.into_keys().collect();
+        (!made.is_empty()).then_some(Work { members, read, has_input, made })
+    }
+
+    /// Paths of the files that both made.
+    pub(super) fn made_by_both(&self, one: &Work, other: &Work) -> BTreeSet<String> {
+        one.made.intersection(&other.made).map(|path| self.paths[*path as usize].clone()).collect()
     }
 
     /// A process and all that it started.
-    pub(super) fn tree(&self, root: u32) -> BTreeSet<u32> {
+    fn tree(&self, root: u32) -> BTreeSet<u32> {
         let (mut members, mut next) = (BTreeSet::new(), vec![root]);
         while let Some(process) = next.pop() {
             if members.insert(process) {
@@ -158,18 +194,44 @@ fn cpu_ns(evidence: &Evidence<'_>) -> Vec<f64> {
 }
 
 impl Work {
-    /// Whether both read the same files, which nobody changed in between, and made the same file.
+    /// Whether both read the same files, which nobody changed in between, and made the same file; neither is a part of the other.
     pub(super) fn is_same(&self, other: &Work) -> bool {
         // Without any input it is not known what it depends on.
-        !self.read.is_empty() && self.read == other.read && !self.made.is_disjoint(&other.made)
+        self.has_input
+            && self.read == other.read
+            && !self.made.is_disjoint(&other.made)
+            && self.members.is_disjoint(&other.members)
     }
 }
 
-/// Whether a call that opens a file makes it anew.
-fn makes(number: u32, flags: i32) -> bool {
+/// Keeps the earliest moment.
+fn first(of: &mut BTreeMap<u32, u64>, key: u32, at: u64) {
+    of.entry(key).and_modify(|earliest| *earliest = at.min(*earliest)).or_insert(at);
+}
+
+/// What opening a file does to it.
+#[derive(Debug, PartialEq, Eq)]
+enum Opened {
+    /// What was in it is gone.
+    Made,
+    /// There was none: a temporary file or a lock.
+    New,
+    Kept,
+}
+
+fn opened(flags: i32) -> Opened {
     let writes = flags & ACCESS_MODE != 0;
-    let anew = flags & TRUNCATE != 0 || flags & (CREATE | EXCLUSIVE) == CREATE | EXCLUSIVE;
-    number == CREAT || number != OPENAT2 && writes && anew
+    match () {
+        () if flags & (CREATE | EXCLUSIVE) == CREATE | EXCLUSIVE => Opened::New,
+        () if writes && flags & TRUNCATE != 0 => Opened::Made,
+        () => Opened::Kept,
+    }
+}
+
+/// Whether it is what a program consists of, and not its input: a shared library, or the loader's list of these.
+fn is_loaded(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".so") || name.contains(".so.")
 }
 
 fn absolute(process: &Process, path: &str) -> String {
@@ -185,12 +247,19 @@ mod tests {
 
     #[test]
     fn a_file_is_made_if_what_was_in_it_is_gone() {
-        assert!(makes(257, 0o1101)); // O_WRONLY | O_CREAT | O_TRUNC
-        assert!(makes(2, 0o302)); // O_RDWR | O_CREAT | O_EXCL
-        assert!(makes(CREAT, 0o644));
-        assert!(!makes(257, 0o102)); // O_RDWR | O_CREAT: a database
-        assert!(!makes(257, 0o2101)); // O_WRONLY | O_CREAT | O_APPEND: a log
-        assert!(!makes(257, 0));
-        assert!(!makes(OPENAT2, 0o1101)); // that is a length
+        assert_eq!(opened(0o1101), Opened::Made); // O_WRONLY | O_CREAT | O_TRUNC
+        assert_eq!(opened(0o1302), Opened::New); // O_RDWR | O_CREAT | O_EXCL | O_TRUNC
+        assert_eq!(opened(0o301), Opened::New); // O_WRONLY | O_CREAT | O_EXCL: a lock
+        assert_eq!(opened(0o102), Opened::Kept); // O_RDWR | O_CREAT: a database
+        assert_eq!(opened(0o2101), Opened::Kept); // O_WRONLY | O_CREAT | O_APPEND: a log
+        assert_eq!(opened(0), Opened::Kept);
+    }
+
+    #[test]
+    fn libraries_are_no_input() {
+        assert!(
+            is_loaded("/etc/ld.so.cache") && is_loaded("/lib/libc.so.6") && is_loaded("/usr/lib/plugin.so")
+        );
+        assert!(!is_loaded("/src/a.c") && !is_loaded("/src/so.so/a.c"));
     }
 }

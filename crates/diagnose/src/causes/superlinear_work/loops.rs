@@ -57,6 +57,11 @@ impl<'a> Loops<'a> {
         Loops { function, start, loops, reading: walks::readers(evidence) }
     }
 
+    /// The function's first address; 0 if it has no loops.
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
     /// The innermost loop at an offset, and those around it, outward.
     pub(super) fn around(&self, offset: u64) -> impl Iterator<Item = &'a Loop> + '_ {
         let holds =

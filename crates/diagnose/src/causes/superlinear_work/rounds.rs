@@ -52,18 +52,21 @@ pub(super) fn steps(evidence: &Evidence<'_>, grower: &Candidate) -> Steps {
     }
     // That rounds grow explains what is called in them, too; that they do not says nothing of it.
     let called = hot_loops(evidence, grower, Samples::Called);
-    let by_rounds = called.as_deref().and_then(|chain| compared(grower, chain, lengths));
     let is_list = |chain: &Vec<&Loop>| {
         let innermost = lengths(chain[0]);
         let rounds: f64 = innermost.iter().map(|length| length.rounds).sum();
         !innermost.is_empty() && rounds > LIST * innermost.len() as f64
     };
-    let more = by_rounds.is_some_and(|compared| compared.is_by_rounds(grower.falling));
-    if more || called.as_ref().is_some_and(is_list) { Steps::More } else { Steps::Unknown }
+    match called.as_deref().and_then(|chain| compared(grower, chain, lengths)) {
+        Some(compared) if compared.is_by_rounds(grower.falling) => Steps::More,
+        Some(compared) if compared.cost >= COST_RATIO => Steps::Unknown,
+        _ if called.as_ref().is_some_and(is_list) => Steps::More,
+        _ => Steps::Unknown,
+    }
 }
 
-/// Whether caches alone can make calls dearer: most of the work reads at places that memory leads to, or is in no loop at all, so that a call
-/// cannot do more of it.
+/// Whether caches alone can make calls dearer: most of the work reads at places that memory leads to, in a loop of the function or of one that it
+/// calls; or it is in no loop of the function at all, so that a call cannot do more of it.
 pub(super) fn may_be_caches(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
     let tables = &evidence.recording.tables;
     let of = loops::Loops::of(evidence, grower.function);
@@ -71,6 +74,7 @@ pub(super) fn may_be_caches(evidence: &Evidence<'_>, grower: &Candidate) -> bool
         tables.bodies.iter().any(|body| evidence.function_at(body.location) == Some(grower.function));
     let offsets = of.offsets(evidence);
     let counted = grower.round.as_ref().map(|round| round.loop_number);
+    let mut leaves: HashMap<u32, loops::Loops<'_>> = HashMap::new();
     let (mut all, mut exposed) = (0.0, 0.0);
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         let Some(stack) = sample.stack.filter(|stack| grower.on[*stack as usize]) else { continue };
@@ -79,9 +83,15 @@ pub(super) fn may_be_caches(evidence: &Evidence<'_>, grower: &Candidate) -> bool
         let inside = of.around(offset).take_while(|one| Some(one.loop_number) != counted);
         let (loops, chases) =
             inside.fold((0, false), |(loops, chases), one| (loops + 1, chases || one.chases == Some(true)));
-        let own = evidence.function_at(tables.stacks[stack as usize].location) == Some(grower.function);
-        let straight = looked_at && own && loops == 0;
-        exposed += if chases || straight { *weight } else { 0.0 };
+        let leaf = tables.stacks[stack as usize].location;
+        let function = evidence.function_at(leaf).filter(|function| *function != grower.function);
+        let straight = looked_at && loops == 0 && function.is_none();
+        let below = function.is_some_and(|function| {
+            let of = leaves.entry(function).or_insert_with(|| loops::Loops::of(evidence, function));
+            let offset = tables.locations[leaf as usize].address.checked_sub(of.start());
+            offset.is_some_and(|offset| of.around(offset).any(|one| one.chases == Some(true)))
+        });
+        exposed += if chases || straight || below { *weight } else { 0.0 };
     }
     exposed >= EXPOSED * f64::max(all, 1.0)
 }

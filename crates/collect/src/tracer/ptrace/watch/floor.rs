@@ -76,7 +76,7 @@ impl Watch {
         if let Some((_, between)) = self.probes.as_mut().and_then(|probes| probes.last_mut())
             && kind == Kind::Between
         {
-            *between = Some(took);
+            between.get_or_insert(took);
         }
         Some(thread.view.legs.add(kind, took))
     }
@@ -105,8 +105,9 @@ impl Watch {
     pub(super) fn probe(&mut self, tid: u32) {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         thread.calls += 1;
+        let always = self.probes.is_some();
         if thread.view.traced
-            && (thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
+            && (always || thread.calls <= PROBE_FIRST || thread.calls.is_multiple_of(PROBE_EACH))
             && let Some(ran) = thread.account.as_ref().and_then(facts::ran)
             && sys::interrupt(tid).is_ok()
         {

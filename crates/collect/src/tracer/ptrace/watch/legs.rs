@@ -65,6 +65,8 @@ const SCATTER: f64 = 0.25;
 /// From the first tenth to the last of a normal distribution, in standard deviations; and the error of its median over that of its mean.
 const TENTHS: f64 = 2.563;
 const MEDIAN_ERROR: f64 = 1.253;
+/// No stop takes so many times what one usually takes: the account is of the thread's own CPU time, and interrupts in it are short.
+const LONG: f64 = 30.0;
 /// Two stops that differ by more than this part of the shorter one were on one CPU and on two.
 const CHANGED: f64 = 0.5;
 
@@ -97,18 +99,29 @@ impl Legs {
         for (leg, work) in self.all.iter().zip(&works) {
             kinds.entry(leg.kind).or_default().push(*work as f64);
         }
+        let longest = LONG * self.usual_stop();
         let variance = |works: &Vec<f64>| {
-            let mean = works.iter().sum::<f64>() / works.len() as f64;
-            works.iter().map(|work| (work - mean).powi(2)).sum::<f64>()
+            let by_chance = || works.iter().filter(|work| **work < longest);
+            let mean = by_chance().sum::<f64>() / by_chance().count().max(1) as f64;
+            by_chance().map(|work| (work - mean).powi(2)).sum::<f64>()
         };
         // An exec happens once.
         let by_chance =
             kinds.iter().filter(|(kind, _)| **kind != Kind::Other).map(|(_, works)| variance(works));
         let by_chance = by_chance.sum::<f64>().sqrt();
-        let deviation = scatter(&self.alone) as f64 / TENTHS;
+        // Few stops do not show how far they lie apart.
+        let apart = if self.alone.len() < FEW { CHANGED * self.usual_stop() } else { 0.0 };
+        let deviation = (scatter(&self.alone) as f64).max(apart) / TENTHS;
         let of_stops = MEDIAN_ERROR * deviation / (self.alone.len().max(1) as f64).sqrt();
         let error_ns = by_chance.hypot(of_stops * self.all.len() as f64);
         Whole { sum_ns: works.iter().sum(), error_ns: error_ns as i64, works }
+    }
+
+    /// What a leg without work usually takes, ns.
+    fn usual_stop(&self) -> f64 {
+        let mut sorted = self.alone.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied().unwrap_or(self.first) as f64
     }
 
     /// The work of each leg, ns. One may be less than nothing; then others seem to be more than they were. `entry_ns`: what it takes to enter a
@@ -208,6 +221,9 @@ mod tests {
     #[test]
     fn a_few_long_legs_are_no_proof_of_work_and_many_are() {
         let seen = |long: u64| looped(|call| if call % long == 0 { 100_000 } else { 600 }, 0).whole(0);
+        // One that no stop takes is work.
+        let long = looped(|call| if call == 100 { 5_000_000 } else { 600 }, 0).whole(0);
+        assert!(long.nearest_to(120_000) > 4_000_000, "{long:?}");
         // 3 of 200.
         let few = seen(67);
         assert!((few.sum_ns - 300_000).abs() < 150_000, "{few:?}");
