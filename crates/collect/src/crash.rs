@@ -14,6 +14,9 @@ static LINE: AtomicI32 = AtomicI32::new(-1);
 /// The thread that traces it by ptrace; 0 for none.
 static TRACER: AtomicI32 = AtomicI32::new(0);
 
+/// The thread whose stop the tracer is handling; 0 for none.
+static STOPPED: AtomicI32 = AtomicI32::new(0);
+
 /// What a crash comes as.
 const CRASHES: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
 /// So often it is looked for the end of a program that somebody of us has waited for, each 10 ms.
@@ -48,6 +51,11 @@ pub(crate) fn let_go() {
 pub(crate) fn tracing() {
     // SAFETY: takes nothing, always succeeds.
     TRACER.store(unsafe { libc::gettid() }, Ordering::SeqCst);
+}
+
+/// The calling thread, which traces, handles a stop of this thread; 0: it has let it go on.
+pub(crate) fn handles(tid: u32) {
+    STOPPED.store(tid as i32, Ordering::SeqCst);
 }
 
 /// The program has ended, with this code or 128 + the signal.
@@ -104,6 +112,11 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
 /// # Safety
 /// Does only what may be done in a handler.
 unsafe fn see_out(pid: libc::pid_t) -> ! {
+    let stopped = STOPPED.load(Ordering::SeqCst);
+    if stopped != 0 {
+        // SAFETY: a system call on numbers; it fails if that thread runs already.
+        unsafe { libc::ptrace(libc::PTRACE_CONT, stopped, 0usize, 0usize) };
+    }
     loop {
         let mut status = 0;
         // SAFETY: system calls on numbers, and an out-pointer that is valid.

@@ -17,6 +17,7 @@ use super::wanted;
 use super::{Cost, Floor, Shared};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
+use crate::crash;
 use crate::launch::Ended;
 use crate::tracer::event::FileId;
 use legs::Kind;
@@ -154,6 +155,12 @@ impl Watch {
     }
 
     fn stopped(&mut self, tid: u32, status: i32) {
+        crash::handles(tid);
+        self.handle(tid, status);
+        crash::handles(0);
+    }
+
+    fn handle(&mut self, tid: u32, status: i32) {
         let (seen, signal) = (now_ns(), libc::WSTOPSIG(status));
         if !self.threads.contains_key(&tid) {
             self.adopt(tid);
