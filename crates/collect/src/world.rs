@@ -7,7 +7,7 @@ use crate::unwind::{AddressSpace, Mapped};
 use crate::weigh::{Seen, Weighed, weigh};
 use framehop::x86_64::CacheX86_64;
 use slowpath_recording::Tables;
-use slowpath_recording::tables::{Mapping, Module, Process, Thread};
+use slowpath_recording::tables::{Mapping, Module, Process, REDACTED, Thread};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -291,7 +291,7 @@ impl World {
             }
             if self.redact && !live.row.arguments.is_empty() {
                 live.row.arguments.truncate(1);
-                live.row.arguments.push("(redacted)".to_owned());
+                live.row.arguments.push(REDACTED.to_owned());
             }
             tables.processes.push(live.row.clone());
         }

@@ -307,7 +307,7 @@ fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
     // It waits, or something else takes the time between the calls.
     silent(Walked { on_cpu: 0.4, ..counting() });
     silent(Walked { time: vec![(SEARCH, 0.6), (PARSE, 0.4)], ..counting() });
-    // Reads may fill the text anew.
+    // Reads may fill the text again.
     silent(Walked { reads: 40_000, ..counting() });
 }
 

@@ -15,6 +15,7 @@ mod error;
 pub mod folder;
 mod origin;
 mod reader;
+mod row;
 mod segment;
 pub mod tables;
 mod whole;

@@ -63,6 +63,8 @@ struct Step {
     /// It changes what was in `to` instead of replacing it.
     adds: bool,
     calls: bool,
+    /// It reads at many addresses at once, which are in a vector.
+    gathers: bool,
 }
 
 impl Step {
@@ -82,7 +84,7 @@ impl Step {
     /// Whether it goes where something that was read leads, or has a function go there.
     fn follows(&self, read: &HashSet<Register>) -> bool {
         let passed = self.calls && ARGUMENTS.iter().any(|one| read.contains(one));
-        passed || self.address.iter().any(|one| read.contains(one))
+        self.gathers || passed || self.address.iter().any(|one| read.contains(one))
     }
 }
 
@@ -114,7 +116,7 @@ fn steps<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Vec<St
             let registers = [memory.base(), memory.index()].into_iter();
             registers.filter(|one| *one != Register::None).map(Register::full_register).collect()
         });
-        // A vector's register has numbers, no addresses.
+        // Where a vector's register has addresses the instruction gathers.
         let whole = |register: &Register| register.is_gpr64();
         to.retain(|one| whole(one) && *one != Register::RSP);
         from.retain(whole);
@@ -130,7 +132,7 @@ fn steps<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Vec<St
             (from, adds) = (Vec::new(), false);
         }
         let calls = matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
-        Step { to, from, address, reads, adds, calls }
+        Step { to, from, address, reads, adds, calls, gathers: instruction.is_vsib() }
     })
     .collect()
 }
@@ -188,6 +190,14 @@ mod tests {
         assert!(!of(&[0x48, 0x8b, 0x07, 0x39, 0x14, 0x88, 0x74, 0x05, 0x48, 0xff, 0xc1, 0xeb, 0xf3]));
         // Items of 32 bytes that are passed to a function: mov rdi, rbp; add rbp, 32; call; test eax, eax; jne
         assert!(!of(&[0x48, 0x89, 0xef, 0x48, 0x83, 0xc5, 0x20, 0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x75, 0xf0]));
+    }
+
+    #[test]
+    fn what_is_gathered_is_anywhere() {
+        // vpgatherdd ymm0, [rax+ymm1*4], ymm2; add rcx, 32; cmp rcx, rdx; jne
+        let gather =
+            [0xc4, 0xe2, 0x6d, 0x90, 0x04, 0x88, 0x48, 0x83, 0xc1, 0x20, 0x48, 0x39, 0xd1, 0x75, 0xf1];
+        assert!(of(&gather));
     }
 
     #[test]

@@ -31,7 +31,7 @@ use own_code::OwnCode;
 use slowpath_files::Folder;
 use slowpath_interfaces::Input;
 use slowpath_recording::about::State;
-use slowpath_recording::tables::{Beginning, Body, Call, Loop, Probe, Walk};
+use slowpath_recording::tables::{Beginning, Body, CUT, Call, Loop, Probe, Walk};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -334,7 +334,7 @@ impl Session {
         match event {
             Event::Exec { pid, time, mut arguments, truncated } => {
                 if truncated {
-                    arguments.push("…".to_owned());
+                    arguments.push(CUT.to_owned());
                 }
                 self.world.executed(pid, time, arguments, &mut self.writer.tables);
             }

@@ -96,7 +96,8 @@ impl Reference {
     }
 }
 
-pub(super) fn median(mut values: Vec<u64>) -> Option<u64> {
+/// The value in the middle; of two the higher.
+pub(super) fn median<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
     values.sort_unstable();
     values.get(values.len() / 2).copied()
 }

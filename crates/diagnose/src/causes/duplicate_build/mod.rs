@@ -5,7 +5,7 @@
 //! - this file — which of them are copies, who started them, and what they cost.
 //!
 //! A loop in which one process does the same again and again, one after the other, is left alone: it may measure, or wait for something. So are
-//! retries after a failure, and all that is told what to do by a pipe or a socket.
+//! retries after a failure, and commands that read from a pipe of other processes or from a socket.
 
 mod work;
 
@@ -17,7 +17,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Frame, Place, Sure};
 use crate::gate::Gate;
-use slowpath_recording::tables::Process;
+use slowpath_recording::tables::{CUT, Process, REDACTED};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use work::{Builds, Work};
 
@@ -27,7 +27,7 @@ pub(super) const CAUSE: Spec = Spec {
     title: "the same thing is built twice",
     symptom: "a build runs the same command twice, for the same output and from the same input",
     page: include_str!("../../../../../docs/causes/duplicate-build.md"),
-    needs: &[Needs::Syscalls],
+    needs: &[Needs::AllSyscalls],
     find: Find::InRecording(find),
 };
 
@@ -40,9 +40,6 @@ const NAMED: usize = 3;
 /// Share of the cost that was spent beside the first time before it counts as a conflict.
 const MOSTLY: f64 = 0.5;
 
-/// What stands for arguments that were not recorded.
-const REDACTED: &str = "(redacted)";
-
 /// A command that did what another had done, or was doing.
 struct Copy<'a> {
     first: &'a Process,
@@ -51,15 +48,49 @@ struct Copy<'a> {
     outermost: (u32, u32),
     /// The copy with all that it started.
     members: BTreeSet<u32>,
-    /// The files that both made.
-    made: BTreeSet<String>,
+    /// The files that both wrote, by their numbers in [`Builds`].
+    made: BTreeSet<u32>,
+}
+
+/// Copies that belong together.
+struct Group<'a> {
+    /// Those that are no part of another one, and of all of them those that say most: of a repeated make what was done in it.
+    whole: Vec<&'a Copy<'a>>,
+    commands: Vec<&'a Copy<'a>>,
+    /// The files that were written twice.
+    made: BTreeSet<u32>,
+}
+
+impl<'a> Group<'a> {
+    fn of(processes: &[Process], copies: &'a [Copy<'a>]) -> Group<'a> {
+        // A command that a repeated one started, or that what it repeats did, is a part of it.
+        let ancestors = |copy: &Copy<'_>| {
+            let next = |process: &u32| processes[*process as usize].parent;
+            std::iter::successors(next(&copy.again.process), next).collect::<Vec<u32>>()
+        };
+        let all = heads(copies.iter());
+        let is_part = |copy: &&Copy<'_>| ancestors(copy).iter().any(|one| all.contains(one));
+        let (parts, whole): (Vec<&Copy<'_>>, Vec<&Copy<'_>>) = copies.iter().partition(is_part);
+        let with_parts: HashSet<u32> = parts.iter().flat_map(|part| ancestors(part)).collect();
+        let is_plain =
+            |copy: &&Copy<'_>| [copy.first, copy.again].iter().all(|one| !with_parts.contains(&one.process));
+        let of_parts = heads(parts.iter().copied());
+        let is_outer = |part: &&Copy<'_>| !ancestors(part).iter().any(|one| of_parts.contains(one));
+        let plain = whole.iter().copied().filter(is_plain);
+        Group {
+            commands: plain.chain(parts.iter().copied().filter(is_outer)).collect(),
+            whole,
+            made: copies.iter().flat_map(|copy| copy.made.iter().copied()).collect(),
+        }
+    }
+}
+
+/// The processes of copies and of what they repeat.
+fn heads<'a>(copies: impl Iterator<Item = &'a Copy<'a>>) -> HashSet<u32> {
+    copies.flat_map(|copy| [copy.first.process, copy.again.process]).collect()
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
-    // What was read is known only where all calls were seen.
-    if evidence.recording.about.in_windows() {
-        return Vec::new();
-    }
     let mut alike: BTreeMap<_, Vec<&Process>> = BTreeMap::new();
     for process in evidence.recording.tables.processes.iter().filter(|process| is_command(process)) {
         alike.entry((process.run, identity(process))).or_default().push(process);
@@ -83,7 +114,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 
 /// Whether it is known what was executed.
 fn is_command(process: &Process) -> bool {
-    let whole = |word: &String| word != REDACTED && !word.ends_with('…');
+    let whole = |word: &String| word != REDACTED && word != CUT;
     process.exec_ns.is_some()
         && process.directory.is_some()
         && process.arguments.len() > 1
@@ -101,7 +132,7 @@ fn copies<'a>(evidence: &Evidence<'a>, builds: &Builds<'a>, mut same: Vec<&'a Pr
             Some((before, of)) if of.is_same(&work) => {
                 let outermost = outermost(evidence, builds, (before.process, again.process));
                 if overlap_ns(before, again) > 0 || is_by_two(evidence, builds, outermost) {
-                    let made = builds.made_by_both(of, &work);
+                    let made = of.both_made(&work);
                     copies.push(Copy { first: before, again, outermost, members: work.members, made });
                 }
             }
@@ -173,17 +204,7 @@ fn named(copies: &[&Copy<'_>]) -> Vec<String> {
 fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[Copy<'_>]) -> Option<Candidate> {
     let processes = &evidence.recording.tables.processes;
     let cost_of = |copy: &Copy<'_>| builds.cpu_ns(&copy.members);
-    // Commands that were started by a repeated one, or by what that repeats, are parts of it.
-    let heads = |copies: &mut dyn Iterator<Item = &Copy<'_>>| -> HashSet<u32> {
-        copies.flat_map(|copy| [copy.first.process, copy.again.process]).collect()
-    };
-    let all = heads(&mut copies.iter());
-    let ancestors = |copy: &Copy<'_>| {
-        let next = |process: &u32| processes[*process as usize].parent;
-        std::iter::successors(next(&copy.again.process), next).collect::<Vec<u32>>()
-    };
-    let is_in = |copy: &Copy<'_>, heads: &HashSet<u32>| ancestors(copy).iter().any(|one| heads.contains(one));
-    let (parts, whole): (Vec<&Copy<'_>>, Vec<&Copy<'_>>) = copies.iter().partition(|copy| is_in(copy, &all));
+    let Group { whole, mut commands, made } = Group::of(processes, copies);
     let cost: f64 = whole.iter().map(|copy| cost_of(copy)).sum();
     if !GATE.may_pass(evidence, cost) {
         return None;
@@ -194,55 +215,22 @@ fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[Copy<'_>]) ->
         *under.entry(copy.outermost).or_default() += cost_of(copy);
     }
     let (&(first, again), _) = under.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
-    let (first, again) = (&processes[first as usize], &processes[again as usize]);
-    // What is done in a repeated make says more than that make.
-    let with_parts: HashSet<u32> = parts.iter().flat_map(|part| ancestors(part)).collect();
-    let has_parts =
-        |copy: &&Copy<'_>| [copy.first, copy.again].iter().any(|one| with_parts.contains(&one.process));
-    let of_parts = heads(&mut parts.iter().copied());
-    let outer_parts = parts.iter().copied().filter(|part| !is_in(part, &of_parts));
-    let mut commands: Vec<&Copy<'_>> =
-        whole.iter().copied().filter(|copy| !has_parts(copy)).chain(outer_parts).collect();
+    let again = &processes[again as usize];
     // The longest first: they are what is worth knowing.
     commands.sort_by(|a, b| cost_of(b).total_cmp(&cost_of(a)).then(a.again.process.cmp(&b.again.process)));
     let side_by_side: Vec<&Copy<'_>> =
         commands.iter().copied().filter(|copy| overlap_ns(copy.first, copy.again) > 0).collect();
     let sum = |of: &[&Copy<'_>]| of.iter().map(|copy| cost_of(copy)).sum::<f64>();
     let at_once = sum(&side_by_side) >= MOSTLY * sum(&commands);
-    let made: BTreeSet<&String> = copies.iter().flat_map(|copy| &copy.made).collect();
-    let name = |process: Option<u32>| process.map(|process| command(&processes[process as usize]));
-    let (by, by_again) = (builds.parent(first.process), builds.parent(again.process));
-    let alike = processes.iter().filter(|other| {
-        other.run == again.run && identity(other) == identity(again) && other.exec_ns.is_some()
-    });
-    let started = match (name(by), name(by_again)) {
-        (Some(one), Some(_)) if by == by_again => format!("`{one}`"),
-        (Some(one), Some(other)) => format!("`{one}` and `{other}`"),
-        _ => "unknown processes".to_owned(),
-    };
-    let one = commands.len() == 1;
-    let mut explanation = vec![
-        format!(
-            "`{}` ran {} times in {}, started by {started}",
-            command(again),
-            count(alike.count() as f64),
-            again.directory.as_deref().unwrap_or("its directory"),
-        ),
-        format!(
-            "{} run again: {}. {} read the same files as the first time, and none of these had changed",
-            if one { "one command was".to_owned() } else { format!("{} commands were", commands.len()) },
-            some(&named(&commands), NAMED),
-            if one { "It" } else { "Each" },
-        ),
-    ];
+    let mut explanation = vec![how_often(evidence, builds, first, again), what_was_done(&commands)];
     if let Some(worst) =
         side_by_side.iter().max_by_key(|copy| overlap_ns(copy.first, copy.again)).filter(|_| at_once)
     {
-        let file = worst.made.first().map_or("the same file", |path| base_name(path));
+        let file = worst.made.first().map_or("the same file", |path| base_name(builds.path(*path)));
         explanation.push(format!(
             "{} at the same time as the first time, for up to {}: both write {file}, and whoever reads it meanwhile may get \
              a part of it",
-            if one { "it ran".to_owned() } else { format!("{} of them ran", side_by_side.len()) },
+            if commands.len() == 1 { "it ran".to_owned() } else { format!("{} of them ran", side_by_side.len()) },
             time(overlap_ns(worst.first, worst.again) as f64),
         ));
     }
@@ -256,7 +244,7 @@ fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[Copy<'_>]) ->
             fact("at the same time as the first", side_by_side.len() as f64, "commands", Sure::Exact),
             fact("CPU time of those run again", cost, "ns", Sure::Sampled),
         ],
-        files: evidence.concerned(made.into_iter().cloned()),
+        files: made.into_iter().map(|path| builds.concerned(path)).collect(),
         advice: "Build it in one make: list it as a prerequisite of all that need it, in one Makefile, instead of starting a \
                  make for it in each recipe; or build it once before the others start"
             .to_owned(),
@@ -269,4 +257,37 @@ fn finding(evidence: &Evidence<'_>, builds: &Builds<'_>, copies: &[Copy<'_>]) ->
         )
     };
     Some(draft.candidate(evidence, GATE, again.process))
+}
+
+/// "`make shared` ran 2 times in /src, started by `make -j2`"
+fn how_often(evidence: &Evidence<'_>, builds: &Builds<'_>, first: u32, again: &Process) -> String {
+    let processes = &evidence.recording.tables.processes;
+    let alike = processes.iter().filter(|other| {
+        other.run == again.run && identity(other) == identity(again) && other.exec_ns.is_some()
+    });
+    let name = |process: Option<u32>| process.map(|process| command(&processes[process as usize]));
+    let (by, by_again) = (builds.parent(first), builds.parent(again.process));
+    let started = match (name(by), name(by_again)) {
+        (Some(one), Some(_)) if by == by_again => format!("`{one}`"),
+        (Some(one), Some(other)) => format!("`{one}` and `{other}`"),
+        _ => "unknown processes".to_owned(),
+    };
+    format!(
+        "`{}` ran {} times in {}, started by {started}",
+        command(again),
+        count(alike.count() as f64),
+        again.directory.as_deref().unwrap_or("its directory"),
+    )
+}
+
+/// "2 commands were run again: …"
+fn what_was_done(commands: &[&Copy<'_>]) -> String {
+    let (were, each) = match commands.len() {
+        1 => ("one command was".to_owned(), "It"),
+        several => (format!("{several} commands were"), "Each"),
+    };
+    format!(
+        "{were} run again: {}. {each} read the same files as the first time, and none of these had changed",
+        some(&named(commands), NAMED),
+    )
 }

@@ -2,6 +2,7 @@
 
 use crate::Evidence;
 use crate::calls::{Calls, OPENS, READS, RECEIVES, SENDS, is_connect, is_read_open};
+use crate::findings::Concerned;
 use slowpath_recording::tables::{File, Process};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,12 +24,12 @@ type State = u32;
 #[derive(Default)]
 struct Files {
     read: BTreeMap<State, u64>,
-    /// Emptied or made anew; and made where there was none.
+    /// Emptied or written from the start; and created where there was none.
     made: BTreeMap<Path, u64>,
     new: BTreeMap<Path, u64>,
     /// Pipes that it reads from.
     pipes: BTreeSet<(u64, u64)>,
-    /// It asked somebody else, or was told something.
+    /// It connected to something, sent something, or read from a socket.
     asks: bool,
 }
 
@@ -39,7 +40,8 @@ pub(super) struct Builds<'a> {
     files: HashMap<u32, Files>,
     /// Who uses each pipe.
     users: HashMap<(u64, u64), BTreeSet<u32>>,
-    paths: Vec<String>,
+    /// Of each path the rows of `files` that have it.
+    paths: Vec<Concerned>,
     /// Of each state its path, and whether it is a program's input: what every program loads is none.
     states: Vec<(Path, bool)>,
     cpu_ns: Vec<f64>,
@@ -93,7 +95,11 @@ impl<'a> Builds<'a> {
                     let next = builds.paths.len() as Path;
                     let path = *known_paths.entry(text.clone()).or_insert(next);
                     if path == next {
-                        builds.paths.push(text);
+                        builds.paths.push(Concerned { path: text, ids: Vec::new() });
+                    }
+                    let ids = &mut builds.paths[path as usize].ids;
+                    if let Err(at) = ids.binary_search(&file.file) {
+                        ids.insert(at, file.file);
                     }
                     let flags = if row.number == OPENAT2 { 0 } else { row.argument as i32 };
                     let opened = if row.number == CREAT { Opened::Made } else { opened(flags) };
@@ -119,8 +125,8 @@ impl<'a> Builds<'a> {
         builds
     }
 
-    /// What a process did with all that it started; none if it made nothing, failed, did not end, or was told something by others: then it is
-    /// not known what it had to do.
+    /// What a process did with all that it started; none if it wrote nothing, failed, did not end, or read from a pipe or socket of others: then
+    /// it is not known what it had to do.
     pub(super) fn work(&self, process: &Process) -> Option<Work> {
         if process.exit != Some(0) {
             return None;
@@ -146,9 +152,14 @@ impl<'a> Builds<'a> {
         (!made.is_empty()).then_some(Work { members, read, has_input, made })
     }
 
-    /// Paths of the files that both made.
-    pub(super) fn made_by_both(&self, one: &Work, other: &Work) -> BTreeSet<String> {
-        one.made.intersection(&other.made).map(|path| self.paths[*path as usize].clone()).collect()
+    /// A path by its number.
+    pub(super) fn path(&self, number: u32) -> &str {
+        &self.paths[number as usize].path
+    }
+
+    /// The file at a path.
+    pub(super) fn concerned(&self, number: u32) -> Concerned {
+        self.paths[number as usize].clone()
     }
 
     /// A process and all that it started.
@@ -201,6 +212,11 @@ impl Work {
             && self.read == other.read
             && !self.made.is_disjoint(&other.made)
             && self.members.is_disjoint(&other.members)
+    }
+
+    /// The files that both made, by their paths' numbers.
+    pub(super) fn both_made(&self, other: &Work) -> BTreeSet<u32> {
+        self.made.intersection(&other.made).copied().collect()
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
         // Whom polls that were added up waited for is known if there is but one.
         let polls = (asked.len() == 1).then_some(&thread.polls);
         asked.retain(|(to, peer)| (peer.opened || peer.begins == Some(true)) && is_answered(own, **to, peer));
-        // Sockets that are opened anew for each question count together.
+        // Sockets that are opened again for each question count together.
         let mut all = Peer::default();
         for (_, peer) in asked {
             let mut waits = peer.waits.clone();

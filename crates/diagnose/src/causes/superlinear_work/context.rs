@@ -255,7 +255,7 @@ type Counts = Vec<(u64, u64)>;
 pub(super) fn callee(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Callee> {
     let tables = &evidence.recording.tables;
     let mut best: Option<Callee> = None;
-    // Counts begin anew with each window of a probe: their numbers since a restart are known within one.
+    // Counts start at 0 with each window of a probe: their numbers since a restart are known within one.
     let windows = |probe: u32| tables.windows.iter().filter(|window| window.probe == probe).count();
     let probes = grower.probes().into_iter();
     for probe in probes.filter(|probe| grower.restarts.is_none() || windows(*probe) == 1) {

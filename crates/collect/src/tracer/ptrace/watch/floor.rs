@@ -5,7 +5,7 @@ use super::{Tracee, Watch};
 use crate::clock::now_ns;
 use crate::tracer::ptrace::Floor;
 use crate::tracer::ptrace::facts::{self, Ran};
-use crate::tracer::ptrace::reference::Reference;
+use crate::tracer::ptrace::reference::{Reference, median};
 use crate::tracer::ptrace::sys::{self, Go};
 use std::sync::atomic::Ordering;
 
@@ -63,10 +63,7 @@ impl Watch {
         }
         // Legs that follow each other, for both are on the same CPU or both are not.
         let probes = self.probes.take()?.into_iter();
-        let mut more: Vec<i64> =
-            probes.filter_map(|(alone, between)| Some(between? as i64 - alone as i64)).collect();
-        more.sort_unstable();
-        more.get(more.len() / 2).copied()
+        median(probes.filter_map(|(alone, between)| Some(between? as i64 - alone as i64)).collect())
     }
 
     /// A thread has gone a leg, if it was let go to be stopped; its number in the window.

@@ -9,6 +9,7 @@
 //! The sum has an error all the same: a dozen stops show only so well what a stop takes, and a few long legs may be work or a machine that was
 //! busy with something else.
 
+use crate::tracer::ptrace::reference::median;
 use std::collections::BTreeMap;
 
 /// What a leg was.
@@ -119,9 +120,7 @@ impl Legs {
 
     /// What a leg without work usually takes, ns.
     fn usual_stop(&self) -> f64 {
-        let mut sorted = self.alone.clone();
-        sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).copied().unwrap_or(self.first) as f64
+        median(self.alone.clone()).unwrap_or(self.first) as f64
     }
 
     /// The work of each leg, ns. One may be less than nothing; then others seem to be more than they were. `entry_ns`: what it takes to enter a
@@ -135,10 +134,7 @@ impl Legs {
         let medians: BTreeMap<Kind, i64> = kinds
             .into_iter()
             .filter(|(kind, rests)| *kind != Kind::Other && rests.len() >= FEW)
-            .map(|(kind, mut rests)| {
-                rests.sort_unstable();
-                (kind, rests[rests.len() / 2])
-            })
+            .filter_map(|(kind, rests)| Some((kind, median(rests)?)))
             .collect();
         let scatter = scatter(&self.alone);
         let work = |(leg, rest): (&Leg, i64)| {
