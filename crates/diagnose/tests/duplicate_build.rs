@@ -6,7 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
-use slowpath_recording::tables::Syscall;
+use slowpath_recording::tables::{Process, Syscall, Thread};
 use traced::{MS, Mode, OTHER, Traced, US, only, silent};
 
 const OPENAT: u32 = 257;
@@ -198,25 +198,43 @@ fn a_failure_a_log_and_what_is_told_by_others_are_left_alone() {
     silent(&recording(&Build { opens_with: 0o302, ..Build::default() }));
 }
 
+/// The first compiler becomes the parent of one with the same arguments that does the same.
+fn starts_itself(mut whole: Recording) -> Recording {
+    let tables = &mut whole.tables;
+    let outer =
+        tables.processes.iter().find(|one| one.arguments.first().is_some_and(|name| name == "cc")).cloned();
+    let outer = outer.expect("a compiler");
+    let number = tables.processes.len() as u32;
+    let thread = Thread { thread: number, process: number, ..tables.threads[outer.process as usize].clone() };
+    let of_outer = |row: &&Syscall| row.thread == outer.process;
+    let mut calls: Vec<Syscall> = tables.syscalls.iter().filter(of_outer).cloned().collect();
+    calls.iter_mut().for_each(|row| row.thread = number);
+    tables.syscalls.extend(calls);
+    for sample in tables.samples.iter_mut().filter(|sample| sample.thread == outer.process) {
+        sample.thread = number;
+    }
+    let parent = Some(outer.process);
+    tables.processes.push(Process { process: number, parent, pid: number + 100, ..outer });
+    tables.threads.push(thread);
+    whole
+}
+
 #[test]
 fn a_program_that_starts_itself_again_is_no_copy_of_itself() {
-    let mut whole = recording(&Build { arguments: ["cc", "-c", "-o", "b.o"], ..Build::default() });
-    // The first compiler becomes the parent of one with the same arguments that does the same.
-    let outer =
-        whole.tables.processes.iter().find(|one| one.arguments.first().is_some_and(|name| name == "cc"));
-    let outer = outer.expect("a compiler").process;
-    let number = whole.tables.processes.len() as u32;
-    let mut inner = whole.tables.processes[outer as usize].clone();
-    (inner.process, inner.parent, inner.pid) = (number, Some(outer), number + 100);
-    let mut thread = whole.tables.threads[outer as usize].clone();
-    (thread.thread, thread.process) = (number, number);
-    let mut calls: Vec<_> = whole.tables.syscalls.iter().filter(|row| row.thread == outer).cloned().collect();
-    calls.iter_mut().for_each(|row| row.thread = number);
-    whole.tables.syscalls.extend(calls);
-    whole.tables.samples.iter_mut().filter(|row| row.thread == outer).for_each(|row| row.thread = number);
-    whole.tables.processes.push(inner);
-    whole.tables.threads.push(thread);
-    silent(&whole);
+    let other = Build { arguments: ["cc", "-c", "-o", "b.o"], ..Build::default() };
+    silent(&starts_itself(recording(&other)));
+    // Beside a copy only that counts.
+    for two_makes in [false, true] {
+        let finding =
+            only(&starts_itself(recording(&Build { two_makes, ..Build::default() })), "duplicate-build");
+        let said = &finding.explanation[1];
+        assert!(said.starts_with("one command was run again: `cc -c -o a.o`. It"), "{said}");
+        assert_eq!((finding.cost.gain() + MS / 2) / MS, 100);
+    }
+    // It runs beside what started it, but that is not the second one, which came later.
+    let later = Build { side_by_side: false, two_shells: true, ..Build::default() };
+    let finding = only(&starts_itself(recording(&later)), "duplicate-build");
+    assert_eq!(finding.confidence, Confidence::Likely);
 }
 
 #[test]

@@ -63,7 +63,8 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn of(processes: &[Process], copies: &'a [Copy<'a>]) -> Group<'a> {
-        // A command that a repeated one started, or that what it repeats did, is a part of it.
+        // A command that a repeated one started, or that what it repeats did, is a part of it: also one that is the same, as where a program
+        // starts itself again.
         let ancestors = |copy: &Copy<'_>| {
             let next = |process: &u32| processes[*process as usize].parent;
             std::iter::successors(next(&copy.again.process), next).collect::<Vec<u32>>()

@@ -205,13 +205,10 @@ fn cpu_ns(evidence: &Evidence<'_>) -> Vec<f64> {
 }
 
 impl Work {
-    /// Whether both read the same files, which nobody changed in between, and made the same file; neither is a part of the other.
+    /// Whether both read the same files, which nobody changed in between, and made the same file.
     pub(super) fn is_same(&self, other: &Work) -> bool {
         // Without any input it is not known what it depends on.
-        self.has_input
-            && self.read == other.read
-            && !self.made.is_disjoint(&other.made)
-            && self.members.is_disjoint(&other.members)
+        self.has_input && self.read == other.read && !self.made.is_disjoint(&other.made)
     }
 
     /// The files that both made, by their paths' numbers.
