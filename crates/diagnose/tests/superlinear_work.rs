@@ -38,6 +38,8 @@ struct Model {
     /// `leaf` is the kernel's, and has this share of the cost of `grow`.
     leaf_in_kernel: bool,
     leaf_share: f64,
+    /// That share is of so many functions like `leaf`, in equal parts.
+    kinds: u32,
     /// Share of the run in which `grow` is counted, from its start on.
     counted: f64,
     /// Rounds of the loop in `grow` that were counted in its k-th call, and of a loop around it.
@@ -60,6 +62,7 @@ impl Default for Model {
             count_load: false,
             leaf_in_kernel: false,
             leaf_share: 0.8,
+            kinds: 1,
             counted: 1.0,
             loop_rounds: None,
             around: None,
@@ -112,7 +115,8 @@ fn recording(model: &Model) -> Recording {
         size: 1,
         mtime_ns: 0,
     });
-    for (number, name) in (0..).zip(NAMES) {
+    let further: Vec<String> = (1..model.kinds).map(|kind| format!("kind{kind}")).collect();
+    for (number, name) in (0..).zip(NAMES.into_iter().chain(further.iter().map(String::as_str))) {
         let address = u64::from(number) * 0x100;
         let kind = if number == LEAF && model.leaf_in_kernel { "kernel" } else { "native" };
         tables.locations.push(Location { location: number, module: Some(0), address, kind: kind.into() });
@@ -140,6 +144,9 @@ fn recording(model: &Model) -> Recording {
     ] {
         tables.stacks.push(Stack { stack, parent, location: stack });
     }
+    for stack in OTHER + 1..OTHER + model.kinds {
+        tables.stacks.push(Stack { stack, parent: Some(GROW), location: stack });
+    }
     for (probe, location) in [(0, GROW), (1, LEAF), (2, LOAD)] {
         tables.probes.push(Probe { probe, process: 0, location, kind: "function".into(), offset: 0 });
     }
@@ -160,7 +167,10 @@ fn recording(model: &Model) -> Recording {
         leaves += model.leaf_calls.map_or(0, |calls| calls(k));
         let cost = (model.grow_ns)(k, n);
         run.spend(cost * (1.0 - model.leaf_share), GROW);
-        run.spend(cost * model.leaf_share, LEAF);
+        for kind in 0..model.kinds {
+            let each = cost * model.leaf_share / f64::from(model.kinds);
+            run.spend(each, if kind == 0 { LEAF } else { OTHER + kind });
+        }
     }
     run.spend(model.other_ns, OTHER);
     let end_ns = run.now as u64;
@@ -420,6 +430,16 @@ fn a_call_that_goes_through_as_much_as_before_is_slowed_down_by_something_else()
     only(diagnosed(Model { chases: true, leaf_calls: Some(|k| 2 * k as u64), ..model(|_| 10.0, None) }));
     // The calls of a callee are counted, and grow.
     only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..model(|_| 10.0, Some(one)) }));
+}
+
+#[test]
+fn a_function_that_passes_on_to_many_others_grows_as_these_do() {
+    // 0.4 of its own and 0.3 of one of two; then 0.4 and 0.15 of one of four.
+    let model = |kinds| Model { leaf_share: 0.6, kinds, ..Model::default() };
+    only(diagnosed(model(2)));
+    silent(model(4));
+    // What is counted speaks for itself.
+    only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..model(4) }));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::candidate::Candidate;
 use crate::Evidence;
+use crate::causes::runtime;
 use slowpath_recording::tables::Probe;
 use slowpath_stats::{CountFit, count_fit, median, rate_ratio_interval, spearman};
 use std::collections::HashMap;
@@ -221,6 +222,26 @@ pub(super) fn is_caller(evidence: &Evidence<'_>, outer: u32, inner: u32) -> bool
         evidence.function_at(stack.location) == Some(inner)
             && stack.parent.is_some_and(|parent| outer_on[parent as usize])
     })
+}
+
+/// Whether a function mostly passes on to many others, as one that runs the passes of a compiler or handles events does: its calls are of many
+/// kinds, and cost more or less as these come.
+pub(super) fn passes_on(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
+    let tables = &evidence.recording.tables;
+    let (mut all, mut own) = (0.0, 0.0);
+    let mut called: HashMap<u32, f64> = HashMap::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|stack| grower.on[*stack as usize]) else { continue };
+        all += weight;
+        let inner = evidence.locations(stack).map(|location| evidence.function_at(location));
+        let below = inner.take_while(|function| *function != Some(grower.function));
+        match below.last().flatten().filter(|function| !runtime::is_name(&evidence.frame(*function))) {
+            Some(function) => *called.entry(function).or_default() += weight,
+            None => own += weight,
+        }
+    }
+    let most = called.into_values().fold(0.0, f64::max);
+    own + most < super::INNER_SHARE * all
 }
 
 /// A function that the grower calls more often with each call.

@@ -63,7 +63,8 @@ const WINDOWS_RATIO: f64 = 3.5;
 const HINT_RATIO: f64 = 4.0;
 /// A cost of which more than half is the kernel's is the kernel's.
 const KERNEL: f64 = 0.5;
-/// A grower is guilty of its caller's growth if it has this share of the caller's cost.
+/// A grower is guilty of its caller's growth if it has this share of the caller's cost; and it does its work itself, or has one function do it, if
+/// that has so much of its own.
 const INNER_SHARE: f64 = 0.6;
 /// Work that for this share walks speaks for itself, if it grows so many times, and as a curve that fits so well.
 const WALKS: f64 = 0.6;
@@ -200,6 +201,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
         return None; // what the caller does besides grows as well: so does the input
     }
     let callee = context::callee(evidence, grower);
+    if callee.is_none() && grower.round.is_none() && context::passes_on(evidence, grower) {
+        return None;
+    }
     if callee.is_none() {
         match rounds::steps(evidence, grower) {
             // As many steps as before, each of them dearer: a cache, or the machine.
