@@ -79,6 +79,42 @@ fn a_short_program_is_traced_whole_and_its_counts_are_exact() {
     assert!(!about["degraded"].to_string().contains("in windows"), "{about:#}");
 }
 
+/// Reads a file a byte at a time.
+const READS: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) static long count_lines(int file) {
+    long lines = 0;
+    for (char byte; read(file, &byte, 1) == 1;) lines += byte == '\n';
+    return lines;
+}
+int main(int argc, char **argv) {
+    printf("%ld\n", count_lines(open(argv[argc - 1], O_RDONLY)));
+    return 0;
+}
+"#;
+
+#[test]
+fn reads_are_counted_by_the_kernel_where_they_are_traced_in_windows() {
+    const BYTES: u64 = 600_000;
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let (program, file) = (built(dir.path(), "reads", READS), dir.path().join("text"));
+    std::fs::write(&file, vec![b'\n'; BYTES as usize]).unwrap();
+    let (report, about) = recorded(dir.path(), &[program.to_str().unwrap(), file.to_str().unwrap()]);
+    assert!(about["traced_share"].as_f64().unwrap() < 0.5, "{about:#}");
+    let finding = &report["findings"][0];
+    assert_eq!(
+        (finding["cause"].as_str(), &finding["function"], finding["confidence"].as_str()),
+        (Some("small-io"), &"count_lines".into(), Some("likely"))
+    );
+    let facts = finding["facts"].as_array().unwrap();
+    let calls = facts.iter().find(|fact| fact["name"] == "calls").unwrap()["value"].as_f64().unwrap();
+    // Of a window that the end of the program cuts off nothing may be known.
+    assert!((calls / BYTES as f64 - 1.0).abs() < 0.05, "{calls}");
+}
+
 /// Threads wait in calls that a stop makes fail, as often and long as is their business, and say so if one does; meanwhile others
 /// make many calls.
 const WAITERS: &str = r#"

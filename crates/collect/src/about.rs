@@ -53,6 +53,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
         sampled_share: 0.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        tracing_calls_ns: None,
         traced_share: 1.0,
         instructions: None,
         machine: None,
@@ -100,10 +101,7 @@ pub(crate) fn add_counter(about: &mut About, bpf: bool, hit_ns: Option<u64>) {
 
 /// How a tracer by ptrace is described.
 pub(crate) fn how_traced(cost: &Cost) -> String {
-    format!(
-        "ptrace, all calls or in windows: open, stat, read, write, exec, fork, wait, sync, sleep and connect; {:.1} µs a stop",
-        cost.wall_ns as f64 / 1e3
-    )
+    format!("ptrace, for the whole run or in windows; {:.1} µs a stop", cost.wall_ns as f64 / 1e3)
 }
 
 /// A share of the elapsed time below which times are as good as without tracing: they differ by more from run to run.

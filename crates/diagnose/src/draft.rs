@@ -122,7 +122,7 @@ impl Draft {
         if in_windows {
             self.explanation.push(format!(
                 "so are counts: calls were traced in {} of the CPU time and scaled up; a count of calls or bytes may be \
-                 off by a factor of four",
+                 off by a factor of four, except where they are mostly reads and writes, which the kernel counts",
                 if traced_share < 0.001 {
                     "less than 0.1 %".to_owned()
                 } else {

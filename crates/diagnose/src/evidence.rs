@@ -18,8 +18,10 @@ pub struct Evidence<'a> {
     pub cpu_ns: f64,
     /// System calls were traced by ptrace: only some of them, and their times are estimates.
     pub by_ptrace: bool,
-    /// What tracing a call or the end of a thread took by ptrace, elapsed ns; 0 otherwise.
+    /// What tracing a call took by ptrace, elapsed ns; 0 otherwise.
     pub tracing_a_call: f64,
+    /// … and of a thread that it began, executed a program and ended.
+    pub tracing_a_thread: f64,
     /// For each location the real function it is in, not those inlined there.
     real: Vec<Option<u32>>,
     /// Names of the programs that ran, without their folders.
@@ -38,18 +40,26 @@ impl<'a> Evidence<'a> {
             .collect();
         let sampled: f64 = weights.iter().sum();
         let about = &recording.about;
-        let cpu_ns = sampled.max((about.user_ns + about.sys_ns).saturating_sub(about.tracing_ns) as f64);
+        let cpu_ns =
+            sampled.max((about.user_ns.saturating_add(about.sys_ns)).saturating_sub(about.tracing_ns) as f64);
         let by_ptrace = about.by_ptrace();
-        // A row is a call that was traced, whatever it stands for. The end of a thread stops it like a call.
-        let calls = (tables.syscalls.len() + tables.threads.len()) as u64;
-        let each = |sum: u64| if by_ptrace { sum as f64 / calls.max(1) as f64 } else { 0.0 };
-        let tracing_a_call = each(about.tracing_wall_ns);
+        let (tracing_a_call, tracing_a_thread) = if by_ptrace { tracing(recording) } else { (0.0, 0.0) };
         let programs = tables.processes.iter().map(|process| base_name(&process.program)).collect();
         let mut files: HashMap<&str, Vec<u32>> = HashMap::new();
         for file in &tables.files {
             files.entry(&file.path).or_default().push(file.file);
         }
-        Evidence { recording, weights, cpu_ns, by_ptrace, tracing_a_call, real, programs, files }
+        Evidence {
+            recording,
+            weights,
+            cpu_ns,
+            by_ptrace,
+            tracing_a_call,
+            tracing_a_thread,
+            real,
+            programs,
+            files,
+        }
     }
 
     /// The run's total of a basis: ns, or instructions.
@@ -201,5 +211,18 @@ impl<'a> Evidence<'a> {
         frames
             .map(|frame| Frame { file: frame.file.clone(), line: frame.line, ..self.frame(frame.function) })
             .collect()
+    }
+}
+
+/// What tracing by ptrace took of a call, and of a thread for beginning, executing a program and ending, elapsed ns. A row is a call that was
+/// traced, whatever it stands for.
+fn tracing(recording: &Recording) -> (f64, f64) {
+    let (about, tables) = (&recording.about, &recording.tables);
+    let (calls, threads) = (tables.syscalls.len() as f64, tables.threads.len() as f64);
+    let whole = about.tracing_wall_ns as f64;
+    match about.tracing_calls_ns.map(|ns| ns as f64) {
+        Some(of_calls) => (of_calls / calls.max(1.0), (whole - of_calls).max(0.0) / threads.max(1.0)),
+        // Each thread as one more call.
+        None => (whole / (calls + threads).max(1.0), whole / (calls + threads).max(1.0)),
     }
 }

@@ -45,7 +45,7 @@ pub fn diagnose(recording: &Recording) -> Findings {
         .sort_by(|a, b| b.cost.gain().cmp(&a.cost.gain()).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
     let mut notes = Vec::new();
     let about = &recording.about;
-    let cpu_ns = about.user_ns + about.sys_ns;
+    let cpu_ns = about.user_ns.saturating_add(about.sys_ns);
     let counted = about.collectors.iter().any(|collector| collector.name == "counter");
     if findings.is_empty()
         && cpu_ns < SHORT_NS * u64::from(about.runs.max(1))

@@ -244,6 +244,21 @@ fn what_breakpoints_counted_is_at_most_likely() {
 }
 
 #[test]
+fn a_rise_that_is_less_than_a_hit_of_a_breakpoint_takes_shows_nothing() {
+    // By quarters of the calls from 5 to 35 ms.
+    let by_breakpoints = |hit_ms: u64, leaf_calls| {
+        let mut recording = recording(&Model { leaf_calls, ..Model::default() });
+        (recording.about.counter, recording.about.hit_ns) =
+            (Some(Counter::Breakpoints), Some(hit_ms * 1_000_000));
+        diagnose(&recording)
+    };
+    assert_eq!(only(by_breakpoints(27, None)).confidence, Confidence::Likely);
+    assert!(by_breakpoints(33, None).findings.is_empty());
+    // Counts of a callee show it.
+    only(by_breakpoints(33, Some(|k| 2 * k as u64)));
+}
+
+#[test]
 fn without_counts_of_a_callee_no_square_is_claimed() {
     let finding = only(diagnosed(Model::default()));
     assert_eq!(finding.place.frame.function, "grow");

@@ -53,7 +53,10 @@ fn change_about(about: &mut About, input: &mut Input<'_>) {
             3 => about.start_ns = input.number(about.start_ns),
             4 => about.started_unix_ns = input.u64(),
             5 => about.tracing_ns = input.number(about.user_ns),
-            6 => about.tracing_wall_ns = input.number(about.wall_ns),
+            6 => {
+                about.tracing_wall_ns = input.number(about.wall_ns);
+                about.tracing_calls_ns = input.once_in(2).then(|| input.number(about.wall_ns));
+            }
             7 => about.instructions = input.once_in(2).then(|| input.number(1_000_000)),
             8 => about.sampled_share = input.float(1.0),
             9 => about.runs = input.number(10) as u32,

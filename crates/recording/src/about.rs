@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Major version of the format: another one is refused. Minor: columns and fields were only added.
 pub const MAJOR: u32 = 1;
 /// See [`MAJOR`].
-pub const MINOR: u32 = 6;
+pub const MINOR: u32 = 7;
 
 /// The format's version, as in `about.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +134,9 @@ pub struct About {
     /// Elapsed time that a tracer by ptrace kept threads stopped, estimated from what one stop takes, ns; of all threads.
     #[serde(default)]
     pub tracing_wall_ns: u64,
+    /// Of that what stops at calls took, ns; the rest is of forks, programs and exits. Absent before minor version 7.
+    #[serde(default)]
+    pub tracing_calls_ns: Option<u64>,
     /// Share (0 to 1) of the threads' CPU time in which system calls were traced. Below 1 their rows stand for the rest too, and their
     /// counts are estimates.
     #[serde(default = "all")]

@@ -36,6 +36,7 @@ fn about() -> About {
         sampled_share: 1.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        tracing_calls_ns: None,
         traced_share: 1.0,
         instructions: None,
         machine: None,

@@ -116,7 +116,7 @@ pub(crate) fn coverage(recording: &RecordingSummary) -> String {
     if recording.samples == 0 {
         return "no CPU samples".to_owned();
     }
-    let whole = recording.user_ns + recording.sys_ns;
+    let whole = recording.user_ns.saturating_add(recording.sys_ns);
     let tracing = recording.tracing_ns as f64 / whole.max(1) as f64;
     let tracing = if tracing < TRACING_TOLD {
         String::new()

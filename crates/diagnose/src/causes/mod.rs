@@ -22,7 +22,7 @@ mod waiting;
 pub mod words;
 
 use crate::Evidence;
-use crate::calls::{READS, WRITES};
+use crate::calls::{POLLS, is_receive, is_send};
 use crate::candidate::Candidate;
 use crate::findings::Cause;
 use slowpath_recording::tables::Syscall;
@@ -75,6 +75,8 @@ pub enum Needs {
     Syscalls,
     /// All system calls, reads and writes too, with times that are good to some 100 ns.
     AllSyscalls,
+    /// Reads, writes and what waits for answers, with their files; at least in windows, from which they are scaled up.
+    Transfers,
     /// Functions (or loops) whose calls were counted or whose entries were looked at, or a run under callgrind.
     CountedCalls,
     /// Hot loops and functions whose entries were looked at.
@@ -102,17 +104,17 @@ impl Spec {
     /// Whether the recording holds what it takes.
     fn is_possible(&self, evidence: &Evidence<'_>) -> bool {
         let tables = &evidence.recording.tables;
+        // A tracer by ptrace sees them since it stops at all calls, not in older recordings.
+        let moves = |row: &Syscall| is_send(row) || is_receive(row) || POLLS.contains(&row.number);
+        let has_transfers = || tables.syscalls.iter().any(moves);
         self.needs.iter().all(|needs| match needs {
             Needs::Syscalls => !tables.syscalls.is_empty(),
-            // A tracer by ptrace sees them since it stops at all calls, not in older recordings.
-            // Traced by ptrace in windows, short calls seem to take longer than they do, and how many there are is known to a factor of
-            // four only.
+            // Traced by ptrace in windows, short calls seem to take longer than they do, and how many there are is an estimate.
             Needs::AllSyscalls => {
-                let moves = |row: &Syscall| READS.contains(&row.number) || WRITES.contains(&row.number);
-                let whole = evidence.recording.about.traced_share >= 1.0;
                 !tables.syscalls.is_empty()
-                    && (!evidence.by_ptrace || whole && tables.syscalls.iter().any(moves))
+                    && (!evidence.by_ptrace || !evidence.recording.about.in_windows() && has_transfers())
             }
+            Needs::Transfers => !tables.syscalls.is_empty() && (!evidence.by_ptrace || has_transfers()),
             Needs::Walks => !tables.walks.is_empty(),
             Needs::Builds => !tables.builds.is_empty(),
             Needs::CountedCalls => {

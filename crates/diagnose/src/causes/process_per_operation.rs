@@ -5,6 +5,7 @@
 //! started for; one without any has started up with the last library or settings that it loads. Who starts programs that
 //! then work for long (make and its compilers) is left alone.
 
+mod pauses;
 mod tracing;
 
 use super::words::{base_name, count, time};
@@ -18,6 +19,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use pauses::before_a_pause;
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracing::{as_the_others, traced};
@@ -39,14 +41,10 @@ const START_UP: f64 = 0.5;
 const GATE: Gate = Gate::TENTH_OF_WALL;
 /// A file that this share of the operations touches is part of starting up.
 const COMMON: f64 = 0.5;
+/// Where only one could be traced: folders of what programs load and of their settings.
+const OF_THE_SYSTEM: [&str; 4] = ["/usr/", "/lib", "/etc/", "/proc/"];
 /// execve, execveat, mmap, mprotect, munmap.
 const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
-/// Where calls are traced by ptrace, what is read and written is not known for all processes: what loads after such a pause comes after some work, ns.
-const PAUSE_NS: u64 = 2_000_000;
-/// … if this share of the operations pause there: half is more than a busy machine lets wait at one place by chance.
-const PAUSED: f64 = 0.5;
-/// … and on a busy machine, where all takes longer, after so many times what usually passes between two.
-const LONG_PAUSE: u64 = 10;
 
 /// A sleep of this length is no part of starting up, ns.
 const SLEEP_NS: u64 = 1_000_000;
@@ -150,8 +148,12 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
             _ => {}
         }
     }
-    let few = |path: &str| {
-        openers.get(path).is_none_or(|by| (by.len() as f64) < (COMMON * operations.len() as f64).max(2.0))
+    // Of those that were not traced it is not known what they opened.
+    let traced: BTreeSet<usize> = openers.values().flatten().copied().collect();
+    let few = |path: &str| match openers.get(path) {
+        Some(_) if traced.len() == 1 => !OF_THE_SYSTEM.iter().any(|folder| path.starts_with(folder)),
+        Some(by) => (by.len() as f64) < (COMMON * traced.len() as f64).max(2.0),
+        None => true,
     };
     let mut at: Vec<u64> = vec![u64::MAX; operations.len()];
     // The end of the last call that loads code or settings, for those that have no input.
@@ -202,62 +204,6 @@ fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation])
     at.into_iter().zip(loaded).map(|(at, loaded)| either(at, loaded)).collect()
 }
 
-/// The end of what each operation loads without a pause in between or a helper asked: what it reads and writes is not known.
-fn before_a_pause(
-    evidence: &Evidence<'_>,
-    calls: &Calls<'_>,
-    of: &HashMap<u32, usize>,
-    operations: &[Operation],
-    few: &dyn Fn(&str) -> bool,
-) -> Vec<u64> {
-    let mut loads: Vec<Vec<(u64, u64)>> = vec![Vec::new(); operations.len()];
-    let mut asked: Vec<u64> = vec![u64::MAX; operations.len()];
-    for (row, process) in calls.all() {
-        let Some(at) = of.get(&process) else { continue };
-        let common = OPENS.contains(&row.number)
-            && calls.file(row).is_some_and(|file| !(file.kind == "file" && few(&file.path)));
-        if common || LOADS.contains(&row.number) || FORKS.contains(&row.number) {
-            loads[*at].push((row.time_ns, row.end_ns + evidence.tracing_a_call as u64));
-        } else if row.number == CONNECT && row.result >= 0 {
-            asked[*at] = asked[*at].min(row.time_ns);
-        }
-    }
-    loads.iter_mut().for_each(|loads| loads.sort_unstable());
-    let between = loads.iter().flat_map(|loads| loads.windows(2));
-    let mut gaps: Vec<u64> = between.map(|pair| pair[1].0.saturating_sub(pair[0].1)).collect();
-    gaps.sort_unstable();
-    let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
-    let pause = PAUSE_NS.max(LONG_PAUSE * usual);
-    let works = works_after(&loads, operations, pause);
-    let ends = loads.into_iter().zip(asked).zip(operations).map(|((loads, asked), operation)| {
-        let mut end = operation.start;
-        for ((start, until), works) in loads.into_iter().zip(&works) {
-            if *works && start > end + pause || start > asked {
-                break;
-            }
-            end = end.max(until);
-        }
-        end.min(operation.end)
-    });
-    ends.collect()
-}
-
-/// Whether a pause before each load is work, by its number in the operation. They run the same program: what it does there, it does
-/// in most of them. A pause that few have there is the machine's, which let others run.
-fn works_after(loads: &[Vec<(u64, u64)>], operations: &[Operation], pause: u64) -> Vec<bool> {
-    let longest = loads.iter().map(Vec::len).max().unwrap_or(0);
-    let mut before: Vec<(usize, usize)> = vec![(0, 0); longest]; // with a pause, of how many
-    for (loads, operation) in loads.iter().zip(operations) {
-        let mut end = operation.start;
-        for ((paused, of), (start, until)) in before.iter_mut().zip(loads) {
-            *paused += usize::from(*start > end + pause);
-            *of += 1;
-            end = end.max(*until);
-        }
-    }
-    before.into_iter().map(|(paused, of)| paused as f64 >= PAUSED * of as f64).collect()
-}
-
 fn reads_or_opens(row: &Syscall) -> bool {
     READS.contains(&row.number) || OPENS.contains(&row.number)
 }
@@ -289,6 +235,8 @@ fn finding(
     let lives = (lives - tracing).max(0.0);
     let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum::<f64>();
     let start_up = (start_up - waited - tracing_start).max(0.0);
+    // Both are estimates where little was traced.
+    let start_up = if about.in_windows() { start_up.min(lives - waited) } else { start_up };
     // Operations that overlap: what one of them takes is not all elapsed time.
     let mut spans: Vec<(u64, u64)> =
         operations.iter().map(|operation| (operation.start, operation.end)).collect();

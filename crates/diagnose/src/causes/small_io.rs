@@ -21,7 +21,7 @@ pub(super) const CAUSE: Spec = Spec {
     title: "tiny writes, tiny reads",
     symptom: "a few bytes per call",
     page: include_str!("../../../../docs/causes/small-io.md"),
-    needs: &[Needs::AllSyscalls],
+    needs: &[Needs::Transfers],
     find: Find::InRecording(find),
 };
 

@@ -34,6 +34,7 @@ pub fn about(wall_ns: u64) -> About {
         sampled_share: 1.0,
         tracing_ns: 0,
         tracing_wall_ns: 0,
+        tracing_calls_ns: None,
         traced_share: 1.0,
         instructions: None,
     }

@@ -85,13 +85,23 @@ pub(super) fn open_flags(entry: &Entry) -> u64 {
 fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {
+        // poll, read, write, pread64, pwrite64, sendto, recvfrom, lseek.
+        7 | 0 | 1 | 17 | 18 | 44 | 45 | 8 => arguments[2],
         2 | 257 => open_flags(entry),
-        9 | 11 => arguments[1],
+        // mmap, munmap; fcntl, flock.
+        9 | 11 | 72 | 73 => arguments[1],
         // MADV_DONTNEED; what a brk gives back is not known.
         28 if arguments[2] == 4 => arguments[1],
         12 | 28 => 0,
+        // epoll_wait.
+        232 => arguments[3],
+        // select, pselect6; ppoll.
         23 | 270 if arguments[4] == 0 => 0,
+        23 | 270 if arguments[0] as u32 != 0 => 1,
         23 | 270 => 2,
+        271 => u64::from(arguments[2] != 0),
+        // futex: the operation and its number.
+        202 => arguments[1] & u64::from(u32::MAX) | arguments[2] << 32,
         _ => arguments[0],
     }
 }

@@ -52,6 +52,13 @@ pub(super) fn peak_pages(pid: u32) -> u64 {
     status_line(pid, "VmHWM").unwrap_or(0) / 4
 }
 
+/// How many calls of a thread have read and written so far, whatever they moved; none where the kernel does not count them.
+pub(super) fn moves(pid: u32, tid: u32) -> Option<[u64; 2]> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/io")).ok()?;
+    let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some([of("syscr:")?, of("syscw:")?])
+}
+
 /// The process of a thread, and that process's parent.
 pub(super) fn process_of(tid: u32) -> Option<(u32, u32)> {
     Some((status_line(tid, "Tgid")? as u32, status_line(tid, "PPid")? as u32))

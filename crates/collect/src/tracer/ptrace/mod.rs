@@ -57,6 +57,8 @@ pub(crate) struct Taken {
     /// Elapsed and CPU time, estimated, ns.
     pub wall_ns: u64,
     pub cpu_ns: u64,
+    /// Of the elapsed time what stops at calls took, ns: the others report forks, programs and exits.
+    pub calls_ns: u64,
     /// CPU time of the threads themselves while their calls were traced, and while they were not, ns.
     pub traced_ns: u64,
     pub missed_ns: u64,
@@ -68,6 +70,7 @@ impl Taken {
         self.stops += other.stops;
         self.wall_ns += other.wall_ns;
         self.cpu_ns += other.cpu_ns;
+        self.calls_ns += other.calls_ns;
         self.traced_ns += other.traced_ns;
         self.missed_ns += other.missed_ns;
     }
@@ -86,6 +89,7 @@ impl Taken {
 struct Shared {
     stops: AtomicU64,
     /// What they took, estimated: elapsed and CPU time, ns.
+    calls_ns: AtomicU64,
     wall_ns: AtomicU64,
     cpu_ns: AtomicU64,
     traced_ns: AtomicU64,
@@ -165,6 +169,7 @@ impl Ptrace {
             stops: read(&shared.stops),
             wall_ns: read(&shared.wall_ns),
             cpu_ns: read(&shared.cpu_ns),
+            calls_ns: read(&shared.calls_ns),
             traced_ns: read(&shared.traced_ns),
             missed_ns: read(&shared.missed_ns),
         }

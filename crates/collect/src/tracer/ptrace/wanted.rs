@@ -1,4 +1,4 @@
-//! Which system calls become events. All of them stop while a window is open; of any other nothing is read but its number.
+//! Which system calls become events, and what of their arguments is read. All of them stop while a window is open.
 
 /// open, openat, openat2, creat.
 pub(super) const OPENS: [u32; 4] = [2, 257, 437, 85];
@@ -9,19 +9,23 @@ pub(super) const WAITS: [u32; 2] = [61, 247];
 /// fsync, fdatasync, msync, sync, syncfs, sync_file_range.
 pub(super) const SYNCS: [u32; 6] = [74, 75, 26, 162, 306, 277];
 pub(super) const MSYNC: u32 = 26;
-/// stat, lstat, access, readlink, readlinkat, faccessat, faccessat2.
-const LOOKS: [u32; 7] = [4, 6, 21, 89, 267, 269, 439];
 /// nanosleep, clock_nanosleep.
 const SLEEPS: [u32; 2] = [35, 230];
 pub(super) const CONNECT: u32 = 42;
+/// clone, fork, vfork, clone3, which are reported as what they make; rt_sigreturn, which returns into what a signal interrupted; and fstat,
+/// which is asked after each open.
+const UNWANTED: [u32; 6] = [56, 57, 58, 435, 15, 5];
 /// newfstatat and statx, and the argument with their flags: of an open file (`AT_EMPTY_PATH`), which is asked after each open,
 /// they are not wanted.
 const BY_FLAGS: [(u32, usize); 2] = [(262, 3), (332, 2)];
-/// select and pselect6, where they look at no descriptor, which is a sleep.
+/// select, pselect6.
 const SELECTS: [u32; 2] = [23, 270];
-/// Calls on the file behind their first argument: read, write, lseek, pread64, pwrite64, readv, writev, sendto, recvfrom, sendmsg,
-/// recvmsg, getdents64.
-const ON_FILES: [u32; 12] = [0, 1, 8, 17, 18, 19, 20, 44, 45, 46, 47, 217];
+/// Calls on the file behind their first argument: read, write, close, lseek, ioctl, pread64, pwrite64, readv, writev, sendfile, accept,
+/// sendto, recvfrom, sendmsg, recvmsg, fcntl, flock, ftruncate, getdents64, accept4, preadv, pwritev, preadv2, pwritev2.
+const ON_FILES: [u32; 24] =
+    [0, 1, 3, 8, 16, 17, 18, 19, 20, 40, 43, 44, 45, 46, 47, 72, 73, 77, 217, 288, 295, 296, 327, 328];
+/// What the kernel counts as reads: read, pread64, readv, preadv, preadv2; and as writes.
+pub(super) const MOVES: [[u32; 5]; 2] = [[0, 17, 19, 295, 327], [1, 18, 20, 296, 328]];
 /// restart_syscall: the kernel goes on with a call that a stop has ended.
 pub(super) const RESTART: u32 = 219;
 /// What the reference calls, and how it answers (see `reference`).
@@ -51,11 +55,7 @@ pub(super) fn is_wanted(number: u32, arguments: &[u64; 6]) -> bool {
     if let Some((_, argument)) = BY_FLAGS.iter().find(|(of, _)| *of == number) {
         return flags(*argument) == 0;
     }
-    if SELECTS.contains(&number) {
-        return arguments[0] as u32 == 0;
-    }
-    let always = [&OPENS[..], &EXECS, &WAITS, &SYNCS, &LOOKS, &SLEEPS, &ON_FILES, &[CONNECT]];
-    always.iter().any(|some| some.contains(&number))
+    !UNWANTED.contains(&number)
 }
 
 /// Whether a thread may be stopped inside a call: it goes on with it, and nothing of it is different. Sleeps, futex, wait4, waitid,

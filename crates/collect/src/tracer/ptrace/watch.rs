@@ -167,6 +167,7 @@ impl Watch {
         }
         let probe = self.threads.get_mut(&tid).and_then(|thread| thread.probe.take());
         let mut pass_on = 0;
+        let mut of_call = false;
         match status >> 16 {
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => self.forked(tid),
             libc::PTRACE_EVENT_EXEC => self.executed(tid),
@@ -175,28 +176,33 @@ impl Watch {
                 if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
                     return sys::go(tid, Go::Listen, 0);
                 }
+                // Unless it begins.
+                of_call = probe.is_some() || self.threads.get(&tid).is_some_and(|thread| thread.view.asked);
                 if let Some(before) = probe {
                     self.probed(tid, before);
                 }
                 self.arrived(tid);
             }
-            0 if signal == libc::SIGTRAP | 0x80 => match sys::call(tid) {
-                Ok(At::Entry { abi, number, arguments, ip, sp }) => {
-                    self.entered(tid, abi, Place { ip, sp, number }, arguments);
+            0 if signal == libc::SIGTRAP | 0x80 => {
+                of_call = true;
+                match sys::call(tid) {
+                    Ok(At::Entry { abi, number, arguments, ip, sp }) => {
+                        self.entered(tid, abi, Place { ip, sp, number }, arguments);
+                    }
+                    Ok(At::Exit { result }) => {
+                        self.returned_the_rest(tid, result);
+                        self.returned(tid, seen, result);
+                    }
+                    Ok(At::Other) | Err(_) => {}
                 }
-                Ok(At::Exit { result }) => {
-                    self.returned_the_rest(tid, result);
-                    self.returned(tid, seen, result);
-                }
-                Ok(At::Other) | Err(_) => {}
-            },
+            }
             0 => {
                 pass_on = signal;
                 self.ignores(tid, signal);
             }
             _ => {}
         }
-        self.count_stop(tid, now_ns() - seen);
+        self.count_stop(tid, now_ns() - seen, of_call);
         self.went(tid, Kind::Other); // unless it was a call's
         let traced = self.threads.get_mut(&tid).is_some_and(|thread| {
             thread.leave();

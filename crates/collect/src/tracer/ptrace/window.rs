@@ -2,8 +2,9 @@
 //! undisturbed before (and, at its end, after) it. Then their counts are scaled up.
 //!
 //! Two ratios, of what the thread did itself in both to what it did in the window: CPU time, and time asleep. Calls that hardly
-//! sleep are scaled by the first. A wait is scaled by the lesser of the two: what sleeps as it works in each round of a loop is in both, but
-//! a single long sleep says nothing of others, whichever side it falls on. A call that is known to be the only one on its file in
+//! sleep are scaled by the first, or by that of both together, if that is less and the thread sleeps steadily. A wait is scaled by the
+//! lesser of the two: what sleeps as it works in each round of a loop is in both, but a single long sleep says nothing of others, whichever
+//! side it falls on. Reads and writes the kernel counts itself. A call that is known to be the only one on its file in
 //! the window is no evidence that the file was used again: the rest of what it stands for has no file.
 
 use super::wanted;
@@ -18,6 +19,10 @@ pub(super) const CALLS: u64 = 100;
 pub(super) const LENGTH_NS: u64 = 20_000_000;
 /// Files that are remembered from former windows of a process.
 const FILES: usize = 4096;
+/// Sleeps of a window, none of them half of all, that show that the thread sleeps as a rule.
+const SLEEPS: usize = 3;
+/// From a tenth of a window on reads or writes are what a thread does.
+const FEW_MOVES: usize = CALLS as usize / 10;
 
 /// What a thread did itself, without what tracing took, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +32,10 @@ pub(super) struct Own {
 }
 
 impl Own {
+    fn both_ns(self) -> u64 {
+        self.cpu_ns + self.asleep_ns
+    }
+
     fn plus(self, other: Own) -> Own {
         Own { cpu_ns: self.cpu_ns + other.cpu_ns, asleep_ns: self.asleep_ns + other.asleep_ns }
     }
@@ -40,6 +49,8 @@ pub(super) struct Window {
     pub gap: Own,
     /// Of the CPU time of the gap at most so much was in the kernel, ns.
     pub gap_sys_ns: u64,
+    /// Reads and writes in the gap, where the kernel counts them.
+    pub gap_moves: Option<[u64; 2]>,
     /// What the reference's call takes where it is not traced, ns.
     pub bare_ns: u64,
     pub calls: Vec<Finished>,
@@ -53,8 +64,16 @@ impl Window {
     /// Adds one that follows.
     pub(super) fn join(&mut self, next: Window) {
         self.own = self.own.plus(next.own);
-        self.gap = self.gap.plus(next.gap);
         self.gap_sys_ns += next.gap_sys_ns;
+        // What is not known of one is not known of both; where there was no gap there is nothing to be known.
+        let no_gap = |window: &Window| window.gap == Own::default();
+        self.gap_moves = match (self.gap_moves, next.gap_moves) {
+            (Some(a), Some(b)) => Some([a[0] + b[0], a[1] + b[1]]),
+            (known, None) if no_gap(&next) => known,
+            (None, known) if no_gap(self) => known,
+            _ => None,
+        };
+        self.gap = self.gap.plus(next.gap);
         self.calls.extend(next.calls);
     }
 
@@ -85,22 +104,52 @@ impl Window {
 
     fn count(&mut self) {
         let ratio = |own: u64, gap: u64| 1.0 + gap as f64 / own.max(1) as f64;
-        let busy = ratio(self.own.cpu_ns, self.gap.cpu_ns);
+        let mut busy = ratio(self.own.cpu_ns, self.gap.cpu_ns);
         let waits = busy.min(ratio(self.own.asleep_ns, self.gap.asleep_ns));
+        if self.sleeps_steadily() {
+            // What it works is little beside what stopping it takes, but it sleeps as long as it does otherwise.
+            busy = busy.min(ratio(self.own.both_ns(), self.gap.both_ns()));
+        }
+        let (moves, busy) = self.by_moves(busy);
         // The sums are right, though each count is a whole number.
-        let mut due = [0.0; 2];
+        let mut due = [0.0; 4];
         for call in &mut self.calls {
             let wait = call.blocked >= LONG_WAIT_NS;
-            let due = &mut due[usize::from(wait)];
+            let way = way(call.number).filter(|_| !wait);
+            let due = &mut due[way.map_or(usize::from(wait), |way| 2 + way)];
             // Each exec is reported by itself.
             *due += match () {
                 () if wanted::EXECS.contains(&call.number) => 1.0,
                 () if wait => waits,
-                () => busy,
+                () => way.map_or(busy, |way| moves[way]),
             };
             call.count = (*due as u64).max(1);
             *due -= call.count as f64;
         }
+    }
+
+    /// What reads and writes are scaled by, and other calls that hardly sleep, if by CPU time they were by `busy`. Where the kernel counted
+    /// reads and writes they are as many as there were, and other calls as many for each of them as in the window. A few may have been another
+    /// matter than those of the gap: they are made no more than their CPU time allows.
+    fn by_moves(&self, busy: f64) -> ([f64; 2], f64) {
+        let Some(gap) = self.gap_moves else { return ([busy; 2], busy) };
+        let seen = [0, 1].map(|at| self.calls.iter().filter(|call| way(call.number) == Some(at)).count());
+        let exact = |gap: u64, seen: usize| {
+            let exact = 1.0 + gap as f64 / seen.max(1) as f64;
+            if seen >= FEW_MOVES { exact } else { exact.min(busy) }
+        };
+        let moves = [0, 1].map(|at| exact(gap[at], seen[at]));
+        let all = seen[0] + seen[1];
+        (moves, if all >= FEW_MOVES { exact(gap[0] + gap[1], all) } else { busy })
+    }
+
+    /// Whether it sleeps for most of its time, a little at a time.
+    fn sleeps_steadily(&self) -> bool {
+        let sleeps = || self.calls.iter().map(|call| call.blocked).filter(|ns| *ns > 0);
+        let longest = sleeps().max().unwrap_or(0);
+        sleeps().count() >= SLEEPS
+            && longest <= self.own.asleep_ns / 2
+            && self.own.asleep_ns > self.own.cpu_ns
     }
 
     /// What the calls stand for is no more than what the thread did.
@@ -149,6 +198,11 @@ impl Window {
         all.extend(rest.into_values().filter_map(mean));
         all
     }
+}
+
+/// Whether a call reads (0) or writes (1).
+fn way(number: u32) -> Option<usize> {
+    wanted::MOVES.iter().position(|of| of.contains(&number))
 }
 
 /// What tells a file from others: its path, or where no path is known its device and inode.
@@ -202,7 +256,7 @@ mod tests {
             let end = sleep + US;
             calls.push(Finished { end, blocked: sleep, count: 1, number: 35, ..Finished::default() });
         }
-        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400 }
+        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400, gap_moves: None }
     }
 
     fn sums(calls: &[Finished], number: u32) -> (u64, u64, u64) {
@@ -265,6 +319,60 @@ mod tests {
         let gap = Own { cpu_ns: 2_000 * US, asleep_ns: 10_000_000 * US };
         let calls = window([1; 100], 2_000 * US, gap).scaled(&mut HashSet::new());
         assert!(sums(&calls, 35).0 <= 2 && sums(&calls, 0).0 <= 201);
+    }
+
+    #[test]
+    fn reads_and_writes_are_as_many_as_the_kernel_counted() {
+        // By CPU time ten times as many; the kernel counted 4,900 reads in the gap.
+        let gap = Own { cpu_ns: 18_000 * US, asleep_ns: 0 };
+        let mut counted = window([1; 100], 0, gap);
+        counted.gap_moves = Some([4_900, 0]);
+        counted.calls[50].number = 257;
+        let calls = counted.scaled(&mut HashSet::new());
+        assert!((4_998..=4_999).contains(&sums(&calls, 0).0), "but for a part of a call");
+        assert_eq!(sums(&calls, 257).0, 50);
+        // A few are made no more than CPU time allows, and fewer if there were fewer.
+        for (gap_moves, reads) in [(4_900, 90), (45, 54)] {
+            let mut few = window([1; 100], 0, gap);
+            few.calls[9..].iter_mut().for_each(|call| call.number = 4);
+            few.gap_moves = Some([gap_moves, 0]);
+            let calls = few.scaled(&mut HashSet::new());
+            assert_eq!((sums(&calls, 0).0, sums(&calls, 4).0), (reads, 910));
+        }
+    }
+
+    #[test]
+    fn reads_of_two_gaps_are_added_up_if_both_are_known() {
+        let gap = Own { cpu_ns: 18_000 * US, asleep_ns: 0 };
+        let with = |gap, gap_moves| Window { gap_moves, ..window([1; 100], 0, gap) };
+        for (first, next, both) in [
+            (with(gap, Some([1, 2])), with(gap, Some([3, 4])), Some([4, 6])),
+            (with(gap, Some([1, 2])), with(Own::default(), None), Some([1, 2])),
+            (with(Own::default(), None), with(gap, Some([3, 4])), Some([3, 4])),
+            (with(gap, None), with(gap, Some([3, 4])), None),
+        ] {
+            let mut whole = first;
+            whole.join(next);
+            assert_eq!(whole.gap_moves, both);
+        }
+    }
+
+    #[test]
+    fn calls_of_a_thread_that_sleeps_steadily_are_scaled_by_its_whole_time() {
+        // A request each ms; of its CPU time a hundredth was measured in the window.
+        let steady = |longest: u64| {
+            let gap = Own { cpu_ns: 9_000 * US, asleep_ns: 90_000 * US };
+            let mut window = window([1; 20], 0, gap);
+            window.calls.iter_mut().skip(1).step_by(2).for_each(|call| {
+                (call.number, call.end, call.blocked) = (7, call.end + 900 * US, 900 * US);
+            });
+            window.calls[1].blocked = longest;
+            window.own = Own { cpu_ns: 100 * US, asleep_ns: 8_100 * US + longest };
+            sums(&window.scaled(&mut HashSet::new()), 0).0
+        };
+        assert!((115..=125).contains(&steady(900 * US)), "{}", steady(900 * US));
+        // One sleep is most of what it slept.
+        assert!((900..=920).contains(&steady(9_000 * US)), "{}", steady(9_000 * US));
     }
 
     #[test]

@@ -25,12 +25,15 @@ pub(super) fn as_the_others(
             traced[*operation].1 += u32::from(row.time_ns < at[*operation]);
         }
     }
-    let own = |time: u64, calls: u32| (time as f64 - f64::from(calls) * evidence.tracing_a_call).max(0.0);
+    let own = |operation: &Operation, time: u64, calls: u32| {
+        let threads = operation.members.len() as f64 * evidence.tracing_a_thread;
+        (time as f64 - threads - f64::from(calls) * evidence.tracing_a_call).max(0.0)
+    };
     let (mut lives, mut starts) = (0.0, 0.0);
     for ((operation, at), (all, before)) in operations.iter().zip(&*at).zip(&traced) {
         if *all > 0 {
-            lives += own(operation.end - operation.start, *all);
-            starts += own(at.saturating_sub(operation.start), *before);
+            lives += own(operation, operation.end - operation.start, *all);
+            starts += own(operation, at.saturating_sub(operation.start), *before);
         }
     }
     let share = if lives > 0.0 { (starts / lives).min(1.0) } else { 0.0 };
@@ -41,6 +44,10 @@ pub(super) fn as_the_others(
     }
 }
 
+/// Of a thread's stops, at its fork, its beginning, its program and its end, so many are part of starting up. Where they are not known apart from
+/// those of calls, only the last one was counted.
+const BEFORE: f64 = 0.75;
+
 /// Elapsed time that tracing took of operations, and of their starting up (until `at`), ns.
 pub(super) fn traced(
     evidence: &Evidence<'_>,
@@ -48,8 +55,7 @@ pub(super) fn traced(
     operations: &[Operation],
     at: &[u64],
 ) -> (f64, f64) {
-    let each = evidence.tracing_a_call;
-    if each == 0.0 {
+    if !evidence.by_ptrace {
         return (0.0, 0.0);
     }
     let until: HashMap<u32, u64> = operations
@@ -57,13 +63,16 @@ pub(super) fn traced(
         .zip(at)
         .flat_map(|(operation, at)| operation.members.iter().map(move |process| (*process, *at)))
         .collect();
-    let (mut all, mut before) = (0u64, 0u64);
     // A row is a call that was traced, whatever it stands for.
+    let (mut all, mut before) = (0u64, 0u64);
     for (row, process) in calls.all() {
         if let Some(until) = until.get(&process) {
             all += 1;
             before += u64::from(row.time_ns < *until);
         }
     }
-    ((all + until.len() as u64) as f64 * each, before as f64 * each)
+    let threads = until.len() as f64 * evidence.tracing_a_thread;
+    let of = |calls: u64, threads: f64| calls as f64 * evidence.tracing_a_call + threads;
+    let begins = if evidence.recording.about.tracing_calls_ns.is_some() { BEFORE * threads } else { 0.0 };
+    (of(all, threads), of(before, begins))
 }

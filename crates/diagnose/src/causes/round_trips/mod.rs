@@ -28,7 +28,7 @@ pub(super) const CAUSE: Spec = Spec {
     title: "one request at a time",
     symptom: "a request and a wait for its answer, again and again, with one peer",
     page: include_str!("../../../../../docs/causes/round-trip-per-operation.md"),
-    needs: &[Needs::AllSyscalls],
+    needs: &[Needs::Transfers],
     find: Find::InRecording(find),
 };
 

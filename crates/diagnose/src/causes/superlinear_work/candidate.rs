@@ -56,6 +56,8 @@ pub(super) struct Candidate {
     pub growth: Growth,
     pub exponent: f64,
     pub falling: bool,
+    /// By how much the cost of the last quarter of the calls differs from that of the first, ns.
+    pub rise_ns: f64,
     /// Cost of the last quarter of the calls over that of the first (of the dearer over the cheaper).
     pub ratio: f64,
 }
@@ -132,6 +134,7 @@ impl Candidate {
         let mean =
             |points: &[Point]| points.iter().map(|point| point.cost).sum::<f64>() / points.len() as f64;
         let (first, last) = (mean(&self.points[..quarter]), mean(&self.points[n - quarter..]));
+        self.rise_ns = (last - first).abs();
         self.ratio = if self.falling { first / last.max(1e-9) } else { last / first.max(1e-9) };
         self
     }

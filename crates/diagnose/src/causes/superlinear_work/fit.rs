@@ -193,6 +193,7 @@ fn in_buckets(
         growth,
         exponent,
         falling,
+        rise_ns: 0.0,
         ratio: 0.0,
     };
     Some(found.with_ratio())

@@ -200,6 +200,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
     if let Rest::Grows = rest {
         return None; // what the caller does besides grows as well: so does the input
     }
+    // Four breakpoints at a time show parts of the run, and each hit of them takes longer than many calls.
+    let estimated = evidence.recording.about.counter == Some(Counter::Breakpoints);
+    let hit_ns = evidence.recording.about.hit_ns.filter(|_| estimated).unwrap_or(0) as f64;
     let callee = context::callee(evidence, grower);
     if callee.is_none() && grower.round.is_none() && context::passes_on(evidence, grower) {
         return None;
@@ -210,6 +213,8 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
             Steps::Same => return None,
             // Time alone cannot tell growth from caches that overflow.
             Steps::Unknown if rounds::may_be_caches(evidence, grower) => return None,
+            // What a hit of a breakpoint takes is not the same at all times, and is subtracted.
+            Steps::Unknown if grower.round.is_none() && grower.rise_ns < hit_ns => return None,
             Steps::Unknown | Steps::More => {}
         }
     }
@@ -225,8 +230,6 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
         (true, ..) => Confidence::Likely,
         (false, ..) => strength,
     };
-    // Four breakpoints at a time show parts of the run, and each hit of them takes longer than many calls.
-    let estimated = evidence.recording.about.counter == Some(Counter::Breakpoints);
     let confidence = if estimated { confidence.min(Confidence::Likely) } else { confidence };
     Some(told::candidate(evidence, grower, &Verdict { rest, callee, flat, confidence }))
 }

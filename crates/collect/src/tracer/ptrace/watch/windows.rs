@@ -51,6 +51,9 @@ pub(super) struct View {
     pub legs: Legs,
     gap: Own,
     gap_sys: u64,
+    /// Reads and writes when the gap began, and in it.
+    moves: Option<[u64; 2]>,
+    gap_moves: Option<[u64; 2]>,
     /// User and kernel time when the gap began, as clock ticks saw it, ns.
     ticks: (u64, u64),
     /// The window before, as long as it may have to stand for what follows it.
@@ -117,6 +120,12 @@ impl View {
         (gap.cpu_ns as f64 * sys as f64 / (user + sys) as f64) as u64
     }
 
+    /// Reads and writes of a gap, when there are now so many.
+    fn moved(&self, now: Option<[u64; 2]>) -> Option<[u64; 2]> {
+        let (before, now) = self.moves.zip(now)?;
+        Some([now[0].saturating_sub(before[0]), now[1].saturating_sub(before[1])])
+    }
+
     /// What so many calls usually take with what lies between them, ns: such a part of that is in the kernel as of the time before.
     fn usual(&self, bare_ns: u64) -> u64 {
         let lookups = self.seen.iter().filter(|(call, _)| !call.path.is_empty()).count() as u64;
@@ -145,6 +154,7 @@ impl View {
             own: Own { cpu_ns, asleep_ns: self.asleep },
             gap: std::mem::take(&mut self.gap),
             gap_sys_ns: std::mem::take(&mut self.gap_sys),
+            gap_moves: self.gap_moves.take(),
             bare_ns: cost.bare_ns,
             calls: calls.collect(),
         };
@@ -170,6 +180,7 @@ impl Watch {
         if !std::mem::take(&mut view.fresh) {
             view.gap = view.own(now, ran);
             view.gap_sys = view.sys(view.gap, facts::ticks(thread.pid, tid));
+            view.gap_moves = view.moved(facts::moves(thread.pid, tid));
             self.shared.missed_ns.fetch_add(view.gap.cpu_ns, Ordering::Relaxed);
         }
         view.begin(now, ran);
@@ -231,6 +242,7 @@ impl Watch {
         let view = &mut thread.view;
         let window = view.window(now, ran, cost);
         (view.traced, view.ticks) = (false, facts::ticks(thread.pid, tid));
+        view.moves = facts::moves(thread.pid, tid);
         self.shared.traced_ns.fetch_add(window.own.cpu_ns, Ordering::Relaxed);
         if let Some(before) = view.held.replace(window) {
             self.send_counted(tid, before);
@@ -261,10 +273,11 @@ impl Watch {
         } else {
             let after = view.own(now, ran);
             let gap_sys_ns = view.sys(after, facts::ticks(thread.pid, tid));
+            let gap_moves = view.moved(facts::moves(thread.pid, tid));
             view.begin(now, ran);
             self.shared.missed_ns.fetch_add(after.cpu_ns, Ordering::Relaxed);
             if let Some(mut held) = held {
-                held.join(Window { gap: after, gap_sys_ns, ..Window::default() });
+                held.join(Window { gap: after, gap_sys_ns, gap_moves, ..Window::default() });
                 self.send_counted(tid, held);
             }
         }
