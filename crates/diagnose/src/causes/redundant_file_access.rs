@@ -120,15 +120,14 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidat
             if paths.len() == 1 { "was" } else { "were" },
             count(times as f64)
         )];
-        let read = if evidence.by_ptrace {
-            String::new() // not seen
-        } else {
-            format!(" and read {} bytes", count(sum.bytes as f64))
-        };
+        // Before minor version 7 a tracer by ptrace may have seen the opens alone.
+        let opens_alone = evidence.by_ptrace && sum.bytes == 0;
+        let read =
+            if opens_alone { String::new() } else { format!(" and read {} bytes", count(sum.bytes as f64)) };
         explanation.push(format!(
             "{} {} took {} in the kernel{read}{}",
             count(sum.count as f64),
-            if evidence.by_ptrace { "opens of it alone" } else { "system calls on it" },
+            if opens_alone { "opens of it alone" } else { "system calls on it" },
             time(kernel),
             if cost > 1.05 * kernel {
                 format!("; {} including the program's own work on it", time(cost))

@@ -9,6 +9,10 @@ pub(super) const CALLS: u64 = 64;
 /// A new process is traced for so many calls before it is let run: its beginning is of no use in part.
 pub(super) const FIRST_CALLS: u64 = 200;
 
+/// So many programs are traced for that long at their first start, even when tracing has taken all that it may: where processes are started all the
+/// time, their stops alone take that, and nothing would be known of any.
+pub(super) const FIRST_PROGRAMS: usize = 6;
+
 /// See the file's head. All times are ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Budget {

@@ -8,7 +8,7 @@ mod stacks;
 mod tracee;
 mod windows;
 
-use super::budget::Budget;
+use super::budget::{self, Budget};
 use super::call::{Entry, Inside, Place, finished, finished_call, open_flags, rest_of_path, site};
 use super::facts::{self, Devices, Ran};
 use super::reference::Reference;
@@ -80,6 +80,8 @@ pub(super) struct Watch {
     threads: HashMap<u32, Tracee>,
     processes: HashMap<u32, Memory>,
     devices: Devices,
+    /// Those that were traced at their first start.
+    programs: HashSet<String>,
     slice: (u64, u32),
 }
 
@@ -102,6 +104,7 @@ impl Watch {
             threads: HashMap::new(),
             processes: HashMap::new(),
             devices: Devices::default(),
+            programs: HashSet::new(),
             slice: (0, 0),
         };
         watch.insert(root, root, now_ns());
@@ -292,9 +295,19 @@ impl Watch {
         );
         let (program, directory, arguments) = facts::program(tid);
         let after = arguments.clone();
+        let first = program.clone().is_some_and(|program| self.is_first(program));
         self.say(Event::Program { pid: tid, time, program, directory, arguments });
         self.say(Event::Exec { pid: tid, time, arguments: after, truncated: false });
-        self.may_open(tid);
+        if first {
+            self.open(tid, budget::FIRST_CALLS);
+        } else {
+            self.may_open(tid);
+        }
+    }
+
+    /// Whether a program is one of the first, and has not been started before.
+    fn is_first(&mut self, program: String) -> bool {
+        self.programs.len() < budget::FIRST_PROGRAMS && self.programs.insert(program)
     }
 
     fn exits(&mut self, tid: u32) {

@@ -170,7 +170,7 @@ impl Watch {
     }
 
     /// From now on its calls stop it, `least` of them at least.
-    fn open(&mut self, tid: u32, least: u64) {
+    pub(super) fn open(&mut self, tid: u32, least: u64) {
         let (now, ran) = (now_ns(), self.ran(tid));
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let view = &mut thread.view;
