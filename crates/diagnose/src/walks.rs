@@ -2,6 +2,7 @@
 //! and the CPU time that was spent in each.
 
 use crate::Evidence;
+use crate::calls::{READS, RECEIVES};
 use crate::causes::runtime;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
 use slowpath_stats::median;
@@ -11,6 +12,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
 /// Entries of a burst that say something of how they follow each other.
 const OF_BURST: usize = 8;
+/// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
+/// there are fewer, at least three of four walks go through what was read once.
+const READS_A_WALK: f64 = 0.25;
 /// Share of the time between entries that must be CPU time: half, since ticks may miss some.
 pub(crate) const ON_CPU: f64 = 0.5;
 
@@ -267,6 +271,24 @@ impl Entries<'_> {
             runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame) || reading.contains(&function)
         }))
     }
+}
+
+/// Whether a system call puts new content into memory.
+fn fills(number: u32) -> bool {
+    const PREAD: u32 = 17;
+    READS.contains(&number) || RECEIVES.contains(&number) || number == PREAD
+}
+
+/// Whether reads of the process are so many that they may refill what is walked over.
+pub(crate) fn is_refilled(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
+    let tables = &evidence.recording.tables;
+    let process = &tables.processes[entries.walk.process as usize];
+    let of = |thread: u32| tables.threads[thread as usize].process == entries.walk.process;
+    let reads = tables.syscalls.iter().filter(|row| fills(row.number) && row.bytes > 0 && of(row.thread));
+    let reads: u64 = reads.map(|row| row.count).sum();
+    let end = process.end_ns.unwrap_or(evidence.recording.about.start_ns + evidence.recording.about.wall_ns);
+    let seconds = end.saturating_sub(process.start_ns) as f64 / 1e9;
+    reads as f64 > READS_A_WALK * entries.rate * seconds
 }
 
 /// The hot functions of the program that only read: they compare items, or tell something of one, and store nothing.

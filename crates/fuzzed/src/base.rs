@@ -30,6 +30,7 @@ pub(crate) fn all() -> &'static [Base] {
             in_rounds(),
             searching(),
             preparing(),
+            copying(),
             unoptimized(),
             in_slices(),
             unnamed(),
@@ -136,6 +137,36 @@ fn preparing() -> Base {
     }
     let mut run = Run::new(tables);
     for stack in [compile, context, main] {
+        run.spend(200.0 * MS_F, stack);
+    }
+    sampled_to_the_end(run, &[])
+}
+
+/// `main` copies one document again and again.
+fn copying() -> Base {
+    let (main, copy) = (0, 1);
+    let mut tables = functions(&["main", "xmlCopyDoc"]);
+    for stack in [main, copy] {
+        tables.stacks.push(Stack { stack, parent: (stack == copy).then_some(main), location: stack });
+    }
+    let (walk, strides) = (0, vec![0; 3]);
+    tables.walks.push(Walk { walk, process: 0, location: copy, loop_number: None, strides });
+    let (start_ns, end_ns, entries) = (10_000_000, 20_000_000, 40);
+    tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+    for call in 0..entries {
+        tables.beginnings.push(Beginning {
+            walk,
+            time_ns: start_ns + call * 10_000,
+            thread: Some(0),
+            cpu_ns: 0,
+            addresses: vec![0x7000_0000, 1, 0],
+            contents: vec![5, 0, 0],
+            linked: 0,
+            length: 0,
+        });
+    }
+    let mut run = Run::new(tables);
+    for stack in [copy, main] {
         run.spend(200.0 * MS_F, stack);
     }
     sampled_to_the_end(run, &[])

@@ -3,8 +3,10 @@
 //!
 //! The collector notes the input of their calls, as far as an [`Input`] says where it is; the diagnosis says whether it was always the same.
 
+mod copies;
 mod pattern;
 
+pub use copies::{Copied, copied};
 pub use pattern::without_arguments;
 
 use serde::Deserialize;

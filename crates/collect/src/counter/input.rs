@@ -4,7 +4,7 @@
 use super::origin::{self, ORIGINS, Origin};
 use crate::image::Image;
 use iced_x86::{Instruction, Register};
-use slowpath_interfaces::{Input, Interface, What};
+use slowpath_interfaces::{Copied, Input, Interface, What};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -28,6 +28,23 @@ impl Known {
                 return None;
             }
             slowpath_interfaces::of(&slowpath_symbols::demangle(name))
+        })
+    }
+}
+
+/// Which functions copy something as a whole, by their number.
+#[derive(Default)]
+pub(super) struct Copiers(HashMap<u32, bool>);
+
+impl Copiers {
+    /// Whether the function that begins at `start` is one. Those that copy bytes work themselves.
+    pub(super) fn is_one(&mut self, function: u32, image: &Image, start: u64) -> bool {
+        *self.0.entry(function).or_insert_with(|| {
+            let name = image.functions().and_then(|functions| functions.containing(start)?.name);
+            let known = |name: &str| slowpath_interfaces::copied(&slowpath_symbols::demangle(name));
+            name.filter(|name| !MADE.iter().any(|made| name.contains(made)))
+                .and_then(known)
+                .is_some_and(|copied| copied != Copied::Bytes)
         })
     }
 }

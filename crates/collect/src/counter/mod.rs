@@ -210,6 +210,7 @@ pub(crate) struct Counter {
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
     interfaces: input::Known,
+    copiers: input::Copiers,
     walks: u32,
     free: Vec<usize>,
     numbers: u32,
@@ -233,6 +234,7 @@ impl Counter {
             surveys: Vec::new(),
             surveyed: HashSet::new(),
             interfaces: input::Known::default(),
+            copiers: input::Copiers::default(),
             walks: first_walk,
             free: (0..SLOTS).rev().collect(),
             numbers: first_probe,
@@ -302,6 +304,7 @@ impl Counter {
             Order::Choose(candidates) => {
                 for candidate in candidates {
                     self.take_up_interface(&candidate);
+                    self.take_up_copier(&candidate);
                     self.look_at_loops(&candidate);
                     let key = (candidate.process, candidate.function);
                     match self.by_function.get(&key) {

@@ -152,6 +152,18 @@ impl Counter {
         if candidate.innermost < choose::SHARE || !known.is_some_and(|index| self.is_entered_often(*index)) {
             return;
         }
+        self.take_up_function(candidate);
+    }
+
+    /// Takes up a function that copies something as a whole: it may do so by others, and seldom.
+    pub(super) fn take_up_copier(&mut self, candidate: &Candidate) {
+        let hot = self.notes_beginnings() && candidate.share >= choose::SHARE;
+        if hot && self.copiers.is_one(candidate.function, &candidate.image, candidate.start) {
+            self.take_up_function(candidate);
+        }
+    }
+
+    fn take_up_function(&mut self, candidate: &Candidate) {
         let Some((offset, before)) = entry_of(candidate) else { return };
         let arguments = origin::of_arguments(before.iter(), candidate.image.go);
         let arguments: Vec<(Origin, i64)> = arguments.into_iter().map(|origin| (origin, 0)).collect();

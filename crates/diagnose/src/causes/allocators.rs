@@ -119,6 +119,11 @@ pub(crate) fn frees(frame: &Frame) -> bool {
     matches!(does(frame), Some(Takes | Moves))
 }
 
+/// Whether a function hands out memory, takes it back, or maps it.
+pub(crate) fn is_allocator(frame: &Frame) -> bool {
+    does(frame).is_some()
+}
+
 /// Whether a function hands out memory or takes it back. Giving whole mappings back to the kernel is no part of that.
 pub(crate) fn allocates(frame: &Frame) -> bool {
     does(frame).is_some() && frame.function != "munmap"

@@ -10,6 +10,7 @@ mod lock_contention;
 mod page_fault_churn;
 mod process_per_operation;
 mod redundant_computation;
+mod redundant_copy;
 mod redundant_file_access;
 mod repeated_scan;
 mod round_trips;
@@ -35,6 +36,7 @@ pub const ALL: &[Spec] = &[
     superlinear_work::CAUSE,
     repeated_scan::CAUSE,
     redundant_computation::CAUSE,
+    redundant_copy::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
     duplicate_build::CAUSE,

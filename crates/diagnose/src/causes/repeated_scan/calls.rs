@@ -5,7 +5,7 @@
 //! kept. A number that it is given besides, such as a position or a key, differs. Where it is asked the very same each time (the cost of a tour, the
 //! checksum of a frame), something behind the first bytes has changed: that is left alone.
 
-use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate, is_refilled};
+use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
@@ -26,7 +26,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     }
     let seen = Seen::of(entries);
     let on_cpu = seen.cpu_ns >= ON_CPU * seen.elapsed_ns;
-    if seen.repeated_ns < AGAIN * seen.elapsed_ns || !on_cpu || is_refilled(evidence, entries) {
+    if seen.repeated_ns < AGAIN * seen.elapsed_ns || !on_cpu || walks::is_refilled(evidence, entries) {
         return None;
     }
     let spent = entries.spent(evidence);

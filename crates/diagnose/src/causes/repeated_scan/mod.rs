@@ -18,7 +18,6 @@ mod texts;
 use super::words::{count, time, two_digits};
 use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
 use crate::Evidence;
-use crate::calls::{READS, RECEIVES};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
@@ -57,9 +56,6 @@ const ITEM_NS: f64 = 1.0;
 const CALL_NS: f64 = 4.0;
 /// The loop and what it calls must read and compare for this share of its time.
 const LOOKING: f64 = 0.8;
-/// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
-/// there are fewer, at least three of four walks go through what was read once.
-const READS_A_WALK: f64 = 0.25;
 
 /// The variant of `superlinear-work` that is found here.
 const GROWING: &str = "walks";
@@ -193,7 +189,7 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let (same, overlap) = (entries.of_pointers(), entries.overlap());
     let same = Some(same).filter(|same| same.share() >= AGAIN);
     let repeated = same.is_some() || overlap >= OVERLAP;
-    if entries.noted() < NOTED || !repeated || length < LENGTH || is_refilled(evidence, entries) {
+    if entries.noted() < NOTED || !repeated || length < LENGTH || walks::is_refilled(evidence, entries) {
         return None;
     }
     let spent = entries.spent(evidence);
@@ -207,24 +203,6 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let (at_least, spared, grows) = (entries.is_longer(), again * by_index, growth(&entries.each_ns()));
     let scan = Scan { length, unit: Unit::Items, at_least, same, spared, grows };
     candidate(evidence, entries, &spent, &scan)
-}
-
-/// Whether a system call puts new content into memory.
-fn fills(number: u32) -> bool {
-    const PREAD: u32 = 17;
-    READS.contains(&number) || RECEIVES.contains(&number) || number == PREAD
-}
-
-/// Whether reads of the process are so many that they may refill what is walked over.
-fn is_refilled(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
-    let tables = &evidence.recording.tables;
-    let process = &tables.processes[entries.walk.process as usize];
-    let of = |thread: u32| tables.threads[thread as usize].process == entries.walk.process;
-    let reads = tables.syscalls.iter().filter(|row| fills(row.number) && row.bytes > 0 && of(row.thread));
-    let reads: u64 = reads.map(|row| row.count).sum();
-    let end = process.end_ns.unwrap_or(evidence.recording.about.start_ns + evidence.recording.about.wall_ns);
-    let seconds = end.saturating_sub(process.start_ns) as f64 / 1e9;
-    reads as f64 > READS_A_WALK * entries.rate * seconds
 }
 
 fn candidate(

@@ -1,0 +1,219 @@
+//! The same data is copied again and again, as a whole: a list is passed by value, a configuration cloned for each request, where a reference
+//! would do.
+//!
+//! Which functions make copies is listed in the crate `slowpath-interfaces`. What a call copies is told by where it is and how it begins: it must
+//! be the same as in a call shortly before. Whoever asks for the copy is guilty. Bytes that are copied count where there are many, and where
+//! memory is allocated for them besides: into memory of its own a program may copy what it then changes, such as the start of a search. The C
+//! library's own buffers are left alone.
+
+use super::words::{count, time};
+use super::{Find, Needs, Spec, allocators, runtime};
+use crate::Evidence;
+use crate::calls::place;
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::gate::Gate;
+use crate::walks::{self, Entries, LOWEST_ADDRESS};
+use slowpath_interfaces::{Copied, copied};
+use slowpath_recording::tables::Beginning;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "redundant-copy",
+    title: "the same data is copied again and again",
+    symptom: "a list is passed by value, a configuration cloned for each request",
+    page: include_str!("../../../../docs/causes/redundant-copy.md"),
+    needs: &[Needs::Walks],
+    find: Find::InRecording(find),
+};
+
+/// A copy may be wanted, to be changed: only where it takes a fifth is it worth asking.
+const GATE: Gate = Gate { share: 0.20, ..Gate::TENTH_OF_CPU };
+/// Calls that must have been looked at: half of a burst.
+const NOTED: usize = 32;
+/// Share of the calls (of the bytes) that must copy what one shortly before copied. The rest is left for data that changes now and then.
+const AGAIN: f64 = 0.9;
+/// Fewer bytes are a field, not a list: copying them takes as long as a look into an index.
+const BYTES: u64 = 1_024;
+/// Share of the copying that allocating memory for it takes at least: for a megabyte it is a page fault for each 4 KiB, for a few KiB some
+/// 50 ns beside 200.
+const ALLOCATED: f64 = 0.01;
+
+/// Copies of one function that were looked at.
+#[derive(Debug, Clone, Copy)]
+struct Looked {
+    what: Copied,
+    noted: usize,
+    again: f64,
+    /// Bytes a call on average, where they are known.
+    bytes: f64,
+}
+
+/// Time in copies that one function asks for, and in allocating memory for them, ns.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    allocating_ns: f64,
+    stacks: BTreeMap<u32, f64>,
+    /// By the function that copies.
+    functions: BTreeMap<u32, f64>,
+}
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let entries = walks::all(evidence);
+    let functions = entries.iter().filter(|one| one.one_loop.is_none());
+    let looked: HashMap<(u32, u32), Looked> = functions
+        .filter_map(|one| Some(((one.walk.process, one.function), looked_at(evidence, one)?)))
+        .collect();
+    if looked.is_empty() {
+        return Vec::new();
+    }
+    let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+    let tables = &evidence.recording.tables;
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let (Some(stack), process) = (sample.stack, evidence.process_of(sample)) else { continue };
+        // Page faults of memory that was just allocated are part of copying.
+        let of_program = |at: &u32| tables.locations[*at as usize].kind != "kernel";
+        let locations = evidence.locations(stack).filter(of_program);
+        let functions: Vec<u32> = locations.filter_map(|at| evidence.function_at(at)).collect();
+        // What a copy copies is part of it.
+        let copy = functions.iter().rposition(|function| looked.contains_key(&(process, *function)));
+        let Some(asker) = asker(evidence, &functions[copy.map_or(0, |at| at + 1)..]) else { continue };
+        let of_asker = spent.entry((process, asker)).or_default();
+        match copy {
+            Some(at) => {
+                of_asker.ns += weight;
+                *of_asker.stacks.entry(stack).or_default() += weight;
+                *of_asker.functions.entry(functions[at]).or_default() += weight;
+            }
+            None if functions.iter().any(|function| allocators::is_allocator(&evidence.frame(*function))) => {
+                of_asker.allocating_ns += weight;
+            }
+            None => {}
+        }
+    }
+    let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
+        finding(evidence, *process, *asker, spent, &|function| looked[&(*process, function)])
+    };
+    spent.iter().filter_map(of).collect()
+}
+
+/// What was seen of the calls of a function, if it makes copies, and of the same data again and again.
+fn looked_at(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Looked> {
+    let what = copied(evidence.name(entries.function))?;
+    let noted = entries.noted();
+    let (mut again, mut all, mut bytes) = (0.0, 0.0, 0.0);
+    for burst in &entries.bursts {
+        let mut known = HashSet::new();
+        for (at, row) in burst.iter().enumerate() {
+            let size = if what == Copied::Bytes { row.addresses.get(2).copied().unwrap_or(0) } else { 1 };
+            let enough = what != Copied::Bytes || size >= BYTES;
+            let same = key(what, row).is_some_and(|key| !known.insert(key));
+            bytes += size as f64;
+            // The first of a burst has none before it.
+            if at > 0 {
+                all += size as f64;
+                again += if same && enough { size as f64 } else { 0.0 };
+            }
+        }
+    }
+    let again = if all > 0.0 { again / all } else { 0.0 };
+    let looked = Looked { what, noted, again, bytes: bytes / noted.max(1) as f64 };
+    (noted >= NOTED && again >= AGAIN && !walks::is_refilled(evidence, entries)).then_some(looked)
+}
+
+/// What tells what is copied from anything else; none where that cannot be read.
+fn key(what: Copied, row: &Beginning) -> Option<Vec<u64>> {
+    let address = |number: usize| row.addresses.get(number - 1).copied().unwrap_or(0);
+    let content = |number: usize| row.contents.get(number - 1).copied().unwrap_or(0);
+    let readable = |number: usize| address(number) >= LOWEST_ADDRESS && content(number) != 0;
+    let from = |number: usize| readable(number).then(|| vec![address(number), content(number)]);
+    match what {
+        Copied::Bytes => from(2).map(|mut key| {
+            key.push(address(3));
+            key
+        }),
+        Copied::Object(number) => from(usize::from(number)),
+        // Where the copy goes, if the first is that, may hold anything.
+        Copied::Returned if readable(2) => Some(vec![address(1), address(2), content(2)]),
+        Copied::Returned => from(1),
+    }
+}
+
+/// The function of the program that asks, given those around a copy, innermost first; none where the C library copies for itself.
+fn asker(evidence: &Evidence<'_>, around: &[u32]) -> Option<u32> {
+    for function in around {
+        let frame = evidence.frame(*function);
+        if copied(&frame.function).is_some() {
+            continue;
+        }
+        if !runtime::is_name(&frame) {
+            return Some(*function);
+        }
+        let allocates = allocators::is_allocator(&frame);
+        if frame.module.starts_with("libc.") && !allocates && !runtime::handles_bytes(&frame) {
+            return None;
+        }
+    }
+    None
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    process: u32,
+    asker: u32,
+    spent: &Spent,
+    looked: &dyn Fn(u32) -> Looked,
+) -> Option<Candidate> {
+    let (function, _) = spent.functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let Looked { what, noted, again, bytes } = looked(*function);
+    let gain = spent.ns * again;
+    if what == Copied::Bytes && spent.allocating_ns < ALLOCATED * spent.ns || !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let frame = evidence.frame(*function);
+    let (share, calls) = (format!("{:.0} %", 100.0 * again), count(noted as f64));
+    let mut explanation = vec![match what {
+        Copied::Bytes => format!(
+            "of the bytes that {calls} calls of {} copied, {share} had been copied from the same place shortly before; {} bytes a call on \
+             average",
+            frame.function,
+            count(bytes)
+        ),
+        _ => format!(
+            "{share} of {calls} calls of {} that were looked at copied the same as one shortly before",
+            frame.function
+        ),
+    }];
+    explanation.push(format!(
+        "copying took {} of CPU time, without allocating memory and freeing it",
+        time(spent.ns)
+    ));
+    explanation.push("where a copy is not changed, a reference to the original will do".to_owned());
+    let mut facts = vec![
+        Fact::new("calls looked at", noted as f64, "calls", "probe", Sure::Exact),
+        Fact::new("share that repeats one", again, "ratio", "probe", Sure::Sampled),
+        Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
+    ];
+    if what == Copied::Bytes {
+        facts.push(Fact::new("bytes a copy", bytes, "bytes", "probe", Sure::Sampled));
+    }
+    let draft = Draft {
+        explanation,
+        related: vec![frame],
+        facts,
+        advice: "Pass a reference or a shared pointer, or a part of it; copy once and keep the copy, or copy only what is changed"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            CAUSE.title,
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, spent.ns, gain),
+            place(evidence, stack, Some(asker), process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}

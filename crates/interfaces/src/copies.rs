@@ -1,0 +1,113 @@
+//! Functions that make a copy of what they are given, and which argument that is.
+
+use crate::without_arguments;
+
+/// What is copied, by the numbers of arguments from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copied {
+    /// So many bytes as the third argument says, from the second one on.
+    Bytes,
+    /// What an argument points to, with all that belongs to it.
+    Object(u8),
+    /// What the second argument points to, where the first says where the copy goes; else what the first points to. Which of them it is
+    /// depends on the size of the copy.
+    Returned,
+}
+
+/// Functions of libraries in C that copy a document, a tree or a list, and the argument that it is.
+const IN_C: [(&str, u8); 12] = [
+    ("xmlCopyDoc", 1),
+    ("xmlCopyNode", 1),
+    ("xmlDocCopyNode", 1),
+    ("cJSON_Duplicate", 1),
+    ("json_copy", 1),
+    ("json_deep_copy", 1),
+    ("json_object_deep_copy", 1),
+    ("g_strdupv", 1),
+    ("g_list_copy_deep", 1),
+    ("g_array_copy", 1),
+    ("X509_dup", 1),
+    ("BN_dup", 1),
+];
+/// The C library's, with the names of its variants for each kind of processor, and Go's.
+const BYTES: [&str; 3] = ["memcpy", "memmove", "mempcpy"];
+const BYTES_IN_GO: &str = "runtime.memmove";
+/// Smart pointers: a copy of one is a count.
+const POINTERS: [&str; 6] = [
+    "std::shared_ptr",
+    "std::__shared_ptr",
+    "std::__shared_count",
+    "std::weak_ptr",
+    "alloc::sync::Arc",
+    "alloc::rc::Rc",
+];
+
+/// What a function with this demangled name copies; none if it is not known to.
+pub fn copied(name: &str) -> Option<Copied> {
+    let plain = name.trim_start_matches('_').split('@').next().unwrap_or_default();
+    let is_bytes = |known: &&str| {
+        plain.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    if BYTES.iter().any(|known| is_bytes(&known)) || name == BYTES_IN_GO {
+        return Some(Copied::Bytes);
+    }
+    if let Some((_, argument)) = IN_C.iter().find(|(known, _)| *known == name) {
+        return Some(Copied::Object(*argument));
+    }
+    if POINTERS.iter().any(|pointer| name.trim_start_matches('<').starts_with(pointer)) {
+        return None;
+    }
+    if name.starts_with('<') && name.ends_with(" as core::clone::Clone>::clone") {
+        return Some(Copied::Returned);
+    }
+    is_copied_in_cpp(name).then_some(Copied::Object(2))
+}
+
+/// `T::T(T const&)` and `T::operator=(T const&)`.
+fn is_copied_in_cpp(name: &str) -> bool {
+    let function = without_arguments(name);
+    let class = name[function.len()..].strip_prefix('(').and_then(|rest| rest.strip_suffix(" const&)"));
+    let Some(member) = class.and_then(|class| function.strip_prefix(class)?.strip_prefix("::")) else {
+        return false;
+    };
+    let class = class.map(without_parameters).unwrap_or_default();
+    member == "operator=" || class.rsplit("::").next() == Some(member)
+}
+
+/// A class without the parameters of its template: `std::vector<int>` is `std::vector`.
+fn without_parameters(class: &str) -> &str {
+    class.split_once('<').map_or(class, |(plain, _)| plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_copy_are_known_by_their_names() {
+        for (name, what) in [
+            ("memcpy", Some(Copied::Bytes)),
+            ("__memmove_avx_unaligned_erms", Some(Copied::Bytes)),
+            ("memcpy@plt", Some(Copied::Bytes)),
+            ("runtime.memmove", Some(Copied::Bytes)),
+            ("memcpyish", None),
+            ("xmlCopyDoc", Some(Copied::Object(1))),
+            ("<proxy::Config as core::clone::Clone>::clone", Some(Copied::Returned)),
+            ("<alloc::vec::Vec<T> as core::clone::Clone>::clone", Some(Copied::Returned)),
+            ("<alloc::sync::Arc<T> as core::clone::Clone>::clone", None),
+            ("proxy::clone", None),
+            ("World::World(World const&)", Some(Copied::Object(2))),
+            ("a::World::operator=(a::World const&)", Some(Copied::Object(2))),
+            (
+                "std::vector<int, std::allocator<int> >::vector(std::vector<int, std::allocator<int> > const&)",
+                Some(Copied::Object(2)),
+            ),
+            ("std::shared_ptr<int>::shared_ptr(std::shared_ptr<int> const&)", None),
+            ("World::World(int const&)", None),
+            ("World::add(World const&)", None),
+            ("World::World(World&&)", None),
+        ] {
+            assert_eq!(copied(name), what, "{name}");
+        }
+    }
+}
