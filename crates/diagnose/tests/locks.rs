@@ -175,7 +175,19 @@ fn a_condition_is_no_lock() {
 }
 
 #[test]
-fn five_waits_that_cost_a_tenth_of_the_time_and_fifty_ms_make_a_finding() {
+fn a_fifth_of_the_elapsed_time_is_worth_telling() {
+    let lasting = |wall_ms: u64| {
+        let mut recording = taking_turns(50, 2 * MS, 10, WAKE_ONE, MS);
+        recording.about.wall_ns = wall_ms * MS;
+        recording
+    };
+    let gain = only(&lasting(300), "lock-contention").cost.gain() / MS;
+    only(&lasting(gain * 100 / 21), "lock-contention");
+    silent(&lasting(gain * 100 / 19));
+}
+
+#[test]
+fn five_waits_that_cost_fifty_ms_make_a_finding() {
     only(&taking_turns(3, 40 * MS, 10, WAKE_ONE, MS), "lock-contention");
     silent(&taking_turns(2, 60 * MS, 10, WAKE_ONE, MS));
     silent(&taking_turns(12, 4 * MS, 10, WAKE_ONE, MS));
