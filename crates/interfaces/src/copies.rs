@@ -48,7 +48,7 @@ pub fn copied(name: &str) -> Option<Copied> {
     let is_bytes = |known: &&str| {
         plain.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    if BYTES.iter().any(|known| is_bytes(&known)) || name == BYTES_IN_GO {
+    if BYTES.iter().any(is_bytes) || name == BYTES_IN_GO {
         return Some(Copied::Bytes);
     }
     if let Some((_, argument)) = IN_C.iter().find(|(known, _)| *known == name) {

@@ -1,6 +1,7 @@
 //! The program waits instead of working, and need not.
 //!
 //! - `sleeping` — it polls in a sleep loop where it could wait for the event; `children` — where it sleeps and looks through these.
+//! - `late` — it looks for the end of its children now and then, and sleeps in between.
 //! - `in_vain` — it waits for an answer that does not come.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
 //!
@@ -10,6 +11,7 @@
 mod children;
 mod delayed_ack;
 mod in_vain;
+mod late;
 mod sleeping;
 
 pub(super) use delayed_ack::VARIANT as DELAYED_ACK;
@@ -32,6 +34,10 @@ pub(super) const CAUSE: Spec = Spec {
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = sleeping::find(evidence, &calls);
+    let late = late::find(evidence, &calls);
+    // Of those more is known.
+    findings.retain(|one| late.iter().all(|other| other.function() != one.function()));
+    findings.extend(late);
     findings.extend(in_vain::find(evidence, &calls));
     findings.extend(delayed_ack::find(evidence, &calls));
     findings

@@ -1,0 +1,126 @@
+//! Children that have ended are noticed late: the program looks for them now and then, and sleeps in between. The next one is started only then.
+//!
+//! When a child ended is known, and when its parent woke: what lies between is lost where nothing else works meanwhile. A long sleep may be
+//! meant, and so may one after which nothing is started.
+
+use super::super::words::{count, time};
+use super::children::Children;
+use crate::Evidence;
+use crate::calls::{CallSite, Calls, FORKS, Sum, fact, from, is_sleep, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::gate::Gate;
+use std::collections::{BTreeMap, HashMap};
+
+/// Children that were noticed late before they count.
+const LATE: u64 = 5;
+/// Whoever sleeps longer does so at leisure: a second is the least that schedulers and monitors rest, ns.
+const LONG_NS: u64 = 500_000_000;
+/// After so many of them another child is started before the next sleep.
+const GOES_ON: f64 = 0.5;
+const GATE: Gate = Gate::TENTH_OF_WALL;
+
+/// A sleep that has ended, until the next one.
+struct Slept {
+    own: Option<u32>,
+    from: u64,
+    to: u64,
+    /// When the first child ended in it that was seen afterwards.
+    ended: Option<u64>,
+    counted: bool,
+}
+
+/// What is lost at one place.
+#[derive(Default)]
+struct Lost {
+    sum: Sum,
+    late: u64,
+    goes_on: u64,
+    /// Thread, from the child's end to that of the sleep, ns.
+    intervals: Vec<(u32, u64, u64)>,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+    let children = Children::new(evidence, calls);
+    let mut places: BTreeMap<CallSite, Lost> = BTreeMap::new();
+    let mut last: HashMap<u32, Slept> = HashMap::new();
+    for (row, process) in calls.all() {
+        if is_sleep(row) {
+            let own = calls.own(row);
+            places.entry((row.thread, own)).or_default().sum.add(row);
+            let (from, to) = (row.time_ns, row.end_ns);
+            // Of those that were added up it is not known when they were.
+            if row.count == 1 && to - from <= LONG_NS {
+                last.insert(row.thread, Slept { own, from, to, ended: None, counted: false });
+            } else {
+                last.remove(&row.thread);
+            }
+            continue;
+        }
+        let Some(slept) = last.get_mut(&row.thread) else { continue };
+        let Some(lost) = places.get_mut(&(row.thread, slept.own)) else { continue };
+        if let Some(end) = children.ended(row, process).and_then(|child| child.end_ns) {
+            // It ended in the sleep, and the look for it did not wait.
+            if row.blocked_ns == 0 && (slept.from..slept.to).contains(&end) {
+                let earlier = slept.ended.is_none_or(|known| end < known);
+                if slept.ended.is_none() {
+                    lost.late += 1;
+                    lost.intervals.push((row.thread, end, slept.to));
+                } else if let Some(interval) = lost.intervals.last_mut().filter(|_| earlier) {
+                    interval.1 = end;
+                }
+                slept.ended = Some(slept.ended.map_or(end, |known| known.min(end)));
+            }
+        } else if FORKS.contains(&row.number) && slept.ended.is_some() {
+            lost.goes_on += u64::from(!std::mem::replace(&mut slept.counted, true));
+        }
+    }
+    places.into_iter().filter_map(|(site, lost)| finding(evidence, calls, site, lost)).collect()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    (thread, own): CallSite,
+    mut lost: Lost,
+) -> Option<Candidate> {
+    if lost.late < LATE || (lost.goes_on as f64) < GOES_ON * lost.late as f64 {
+        return None;
+    }
+    lost.intervals.sort_unstable_by_key(|(_, from, _)| *from);
+    let late: u64 = lost.intervals.iter().map(|(_, from, to)| to - from).sum();
+    let gain = late as f64 * (1.0 - calls.busy_share(&lost.intervals)).max(0.0);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = lost.sum.stack();
+    let process = evidence.recording.tables.threads[thread as usize].process;
+    let draft = Draft {
+        variant: "late",
+        explanation: vec![
+            format!(
+                "{} times{}, a child ended while the program slept, and was seen {} later on average, after the sleep",
+                count(lost.late as f64),
+                from(evidence, stack, own),
+                time(late as f64 / lost.late.max(1) as f64)
+            ),
+            format!("nothing else worked meanwhile for {} in total; then the next one was started", time(gain)),
+        ],
+        facts: vec![
+            fact("children seen late", lost.late as f64, "processes", Sure::Exact),
+            fact("time from their end", late as f64, "ns", Sure::Exact),
+            fact("sleeps", lost.sum.count as f64, "calls", Sure::Exact),
+        ],
+        advice: "Wait for the child instead: waitpid without WNOHANG, or poll on a pidfd or on a pipe that SIGCHLD's handler writes to"
+            .to_owned(),
+        ..Draft::new(
+            &super::CAUSE,
+            "sees the end of its children late",
+            Confidence::Likely,
+            Cost::new(Basis::Wall, lost.sum.blocked_ns, gain),
+            place(evidence, stack, own, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
