@@ -261,7 +261,10 @@ impl Entries<'_> {
         let offset = tables.locations[host as usize].address.wrapping_sub(start);
         let location = self.walk.location;
         let innermost = tables.loops.iter().rev().find(|one| one.location == location && holds(one, offset));
-        if self.one_loop.is_some() && innermost.is_some_and(|one| one.work != "walks") {
+        let counts = |one: &Loop| {
+            one.work == "counts" && self.one_loop.is_some_and(|own| own.loop_number == one.loop_number)
+        };
+        if self.one_loop.is_some() && innermost.is_some_and(|one| one.work != "walks" && !counts(one)) {
             return Some(false);
         }
         let called = evidence.locations(stack).take_while(|location| *location != host);

@@ -20,6 +20,8 @@ const UNITS: u32 = 1;
 const BETWEEN: u32 = 2;
 const COPY: u32 = 3;
 const MALLOC: u32 = 4;
+/// The stack of a copy that `main` asks for itself.
+const BY_MAIN: u32 = 5;
 
 /// A pointer, and the hash of what it leads to.
 const HERE: (u64, u64) = (0x5_0000_0000, 7);
@@ -31,9 +33,13 @@ struct Model {
     between: (&'static str, u32),
     /// Arguments of each call, with the hash of what they lead to.
     calls: Vec<[(u64, u64); 3]>,
+    /// In so many bursts.
+    bursts: usize,
     /// Shares of a second: copying, and allocating for it.
     share: f64,
     allocating: f64,
+    /// The same, asked for by `main` itself.
+    by_main: f64,
     /// Reads of the process.
     reads: u64,
 }
@@ -44,8 +50,10 @@ impl Default for Model {
             copies: "__memmove_avx_unaligned_erms",
             between: ("std::vector<Unit>::vector", 0),
             calls: same(100, 4096),
+            bursts: 3,
             share: 0.5,
             allocating: 0.1,
+            by_main: 0.0,
             reads: 0,
         }
     }
@@ -93,16 +101,18 @@ fn recording(model: &Model) -> Recording {
         tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
         tables.stacks.push(Stack { stack: number, parent, location: number });
     }
+    tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
     tables.walks.push(Walk { walk: 0, process: 0, location: COPY, loop_number: None, strides: vec![0; 3] });
     let mut run = Run::new(tables);
     run.spend((1.0 - model.share - model.allocating) * 1000.0 * MS, MAIN);
     run.spend(model.share * 1000.0 * MS, COPY);
     run.spend(model.allocating * 1000.0 * MS, MALLOC);
+    run.spend(model.by_main * 1000.0 * MS, BY_MAIN);
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
     let burst = |number: u64| (number * 50_000_000, number * 50_000_000 + 20_000_000);
-    for (number, calls) in model.calls.chunks(64).enumerate() {
+    for (number, calls) in model.calls.chunks(model.calls.len().div_ceil(model.bursts)).enumerate() {
         let (start_ns, end_ns) = burst(number as u64 + 1);
         let entries = calls.len() as u64;
         tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries, rounds: None });
@@ -150,7 +160,7 @@ fn of(model: Model) -> Vec<Finding> {
 #[test]
 fn a_list_that_is_passed_by_value_is_reported_where_it_is() {
     let [finding] = &of(Model::default())[..] else { panic!("there is one finding") };
-    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("units", Confidence::Likely));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("units", Confidence::Hint));
     assert!(finding.explanation[0].contains("100 % had been copied from the same place"), "{finding:#?}");
     assert!(finding.explanation[0].contains("4,096 bytes a call"), "{finding:#?}");
     assert!((490..=510).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
@@ -197,29 +207,36 @@ fn what_the_c_library_copies_for_itself_and_what_is_read_again_are_left_alone() 
 }
 
 #[test]
-fn objects_are_told_by_the_argument_that_is_copied() {
+fn objects_are_told_by_where_they_are_and_what_their_first_words_lead_to() {
     const CLONE: &str = "<proxy::Config as core::clone::Clone>::clone";
+    const COPY: &str = "World::World(World const&)";
     let with = |copies, call: fn(u64) -> [(u64, u64); 3]| {
-        of(Model { copies, calls: (0..100).map(call).collect(), allocating: 0.0, ..Model::default() }).len()
+        of(Model { copies, calls: (0..100).map(call).collect(), allocating: 0.0, ..Model::default() })
     };
-    // The first argument says where the copy goes.
-    assert_eq!(with(CLONE, |_| [(0x7ffd_0000_0000, 9), HERE, (3, 0)]), 1);
+    const ITEMS: (u64, u64) = (0x8_0000_0000, 11);
+    let found = with(CLONE, |_| [THERE, HERE, ITEMS]);
+    assert_eq!((found.len(), found[0].confidence), (1, Confidence::Likely));
+    assert!(found[0].explanation[0].contains("100 % of 100 calls"), "{found:#?}");
+    // What was where the copy goes is nothing.
+    assert_eq!(with(CLONE, |call| [(THERE.0, call), HERE, ITEMS]).len(), 1);
+    assert_eq!(with(CLONE, |call| [(THERE.0 + 8 * call, 0), HERE, ITEMS]).len(), 0);
+    assert_eq!(with(CLONE, |call| [THERE, (HERE.0 + 64 * call, 7), ITEMS]).len(), 0);
     assert_eq!(
-        with(CLONE, |call| [(0x7ffd_0000_0000, 9), (0x7_0000_0000 + 0x100 * call, call + 100), (3, 0)]),
-        0
+        with(CLONE, |call| [THERE, HERE, (ITEMS.0, call + 1)]).len(),
+        0,
+        "a list that is filled again"
     );
-    // It is what is copied; what the second register holds matters only if it is the same as well.
-    assert_eq!(with(CLONE, |_| [HERE, (3, 0), (3, 0)]), 1);
-    assert_eq!(with(CLONE, |call| [(0x7_0000_0000 + 0x100 * call, call + 100), HERE, (3, 0)]), 0);
-    assert_eq!(with("World::World(World const&)", |_| [THERE, HERE, (3, 0)]), 1);
-    assert_eq!(
-        with("World::World(World const&)", |call| [
-            THERE,
-            (0x7_0000_0000 + 0x100 * call, call + 100),
-            (3, 0)
-        ]),
-        0
-    );
-    assert_eq!(with("xmlCopyDoc", |call| [HERE, (call, 0), (3, 0)]), 1);
-    assert_eq!(with("World::move", |_| [HERE, HERE, (3, 0)]), 0);
+    assert_eq!(with(COPY, |_| [HERE, ITEMS, (3, 0)]).len(), 1);
+    assert_eq!(with(COPY, |call| [(HERE.0 + 64 * call, 7), ITEMS, (3, 0)]).len(), 0);
+    assert_eq!(with(COPY, |call| [HERE, (ITEMS.0, call + 1), (3, 0)]).len(), 0);
+    assert_eq!(with("xmlCopyDoc", |_| [HERE, (3, 0), (3, 0)]).len(), 1);
+    assert_eq!(with("World::move", |_| [HERE, ITEMS, (3, 0)]).len(), 0);
+}
+
+#[test]
+fn three_bursts_and_one_who_asks_count() {
+    assert_eq!(of(Model { bursts: 2, ..Model::default() }).len(), 0);
+    // Whose calls were looked at is not known.
+    assert_eq!(of(Model { by_main: 0.12, ..Model::default() }).len(), 1);
+    assert_eq!(of(Model { by_main: 0.14, ..Model::default() }).len(), 0);
 }

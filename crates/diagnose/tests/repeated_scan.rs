@@ -46,6 +46,8 @@ struct Walked {
     linked: u64,
     /// Entries and rounds counted in a burst of lengths.
     counted: (u64, u64),
+    /// By how many rounds the next burst of lengths has more.
+    further: u64,
     /// Reads of the process.
     reads: u64,
     /// CPU time from one entry to the next, ns, in each burst; not known where there are none.
@@ -69,6 +71,7 @@ impl Default for Walked {
             entry: |_| (vec![LIST], vec![77], 0),
             linked: 0,
             counted: (10, 2_000),
+            further: 0,
             reads: 0,
             each_ns: &[],
             usual_ns: 10_000,
@@ -183,7 +186,7 @@ fn recording(walked: &Walked) -> Recording {
         }
         let end_ns = at(each);
         tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries: each, rounds: None });
-        let (entries, rounds) = walked.counted;
+        let (entries, rounds) = (walked.counted.0, walked.counted.1 + burst * walked.further);
         let counted =
             WalkBurst { walk: 0, start_ns: end_ns, end_ns: end_ns + 1_000, entries, rounds: Some(rounds) };
         tables.walk_bursts.push(counted);
@@ -493,4 +496,39 @@ fn a_text_that_is_copied_for_each_addition_is_superlinear_work() {
         entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 2_000 << (n % 8)], vec![0, 77, 0], 0),
         ..moves()
     });
+}
+
+/// A loop that counts the lines before a position, further on in each burst, for most of the time.
+fn lines() -> Walked {
+    let time = vec![(SEARCH, 0.8), (PARSE, 0.2)];
+    Walked { work: "counts", time, counted: (10, 20_000), further: 10_000, ..Walked::default() }
+}
+
+#[test]
+fn lines_that_are_counted_from_the_start_again_and_again_are_reported() {
+    let found = findings(lines());
+    let [finding] = &found[..] else { panic!("one finding: {found:#?}") };
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "find");
+    assert!((780..=810).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn counting_a_little_or_all_there_is_or_beside_other_work_is_left_alone() {
+    // A thousand items on average.
+    let length =
+        |items: u64| Walked { counted: (10, 5 * items), further: 10 * items / (BURSTS - 1), ..lines() };
+    assert_eq!(findings(length(1_010)).len(), 1);
+    silent(length(990));
+    // The last burst has one and a half times as many as the first.
+    silent(Walked { further: 0, ..lines() });
+    silent(Walked { further: 9_000 / (BURSTS - 1), ..lines() });
+    assert_eq!(findings(Walked { further: 11_000 / (BURSTS - 1), ..lines() }).len(), 1);
+    // Seven tenths of the time.
+    let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..lines() };
+    assert_eq!(findings(share(0.72)).len(), 1);
+    silent(share(0.68));
+    // Elsewhere each time, or in a buffer that is filled again.
+    silent(Walked { entry: |n| (vec![LIST + 4096 * n], vec![77], 0), ..lines() });
+    silent(Walked { reads: 1_000_000, ..lines() });
 }

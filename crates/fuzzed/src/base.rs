@@ -151,19 +151,22 @@ fn copying() -> Base {
     }
     let (walk, strides) = (0, vec![0; 3]);
     tables.walks.push(Walk { walk, process: 0, location: copy, loop_number: None, strides });
-    let (start_ns, end_ns, entries) = (10_000_000, 20_000_000, 40);
-    tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
-    for call in 0..entries {
-        tables.beginnings.push(Beginning {
-            walk,
-            time_ns: start_ns + call * 10_000,
-            thread: Some(0),
-            cpu_ns: 0,
-            addresses: vec![0x7000_0000, 1, 0],
-            contents: vec![5, 0, 0],
-            linked: 0,
-            length: 0,
-        });
+    for burst in 0..3u64 {
+        let start_ns = (burst + 1) * 100_000_000;
+        let (end_ns, entries) = (start_ns + 10_000_000, 16);
+        tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+        for call in 0..entries {
+            tables.beginnings.push(Beginning {
+                walk,
+                time_ns: start_ns + call * 10_000,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: vec![0x7000_0000, 1, 0],
+                contents: vec![5, 0, 0],
+                linked: 0,
+                length: 0,
+            });
+        }
     }
     let mut run = Run::new(tables);
     for stack in [copy, main] {

@@ -81,7 +81,7 @@ impl<'a> Input<'a> {
 
     /// A text instead of a usual one.
     pub(crate) fn text(&mut self, usual: &str) -> String {
-        const KNOWN: [&str; 32] = [
+        const KNOWN: [&str; 33] = [
             "file",
             "directory",
             "pipe",
@@ -100,6 +100,7 @@ impl<'a> Input<'a> {
             "walks",
             "moves",
             "calculates",
+            "counts",
             "hot",
             "budget",
             "end",

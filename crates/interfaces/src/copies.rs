@@ -9,8 +9,7 @@ pub enum Copied {
     Bytes,
     /// What an argument points to, with all that belongs to it.
     Object(u8),
-    /// What the second argument points to, where the first says where the copy goes; else what the first points to. Which of them it is
-    /// depends on the size of the copy.
+    /// What the second argument points to, where the first says where the copy goes: what is larger than two registers is returned so.
     Returned,
 }
 
@@ -32,11 +31,21 @@ const IN_C: [(&str, u8); 12] = [
 /// The C library's, with the names of its variants for each kind of processor, and Go's.
 const BYTES: [&str; 3] = ["memcpy", "memmove", "mempcpy"];
 const BYTES_IN_GO: &str = "runtime.memmove";
-/// Smart pointers: a copy of one is a count.
-const POINTERS: [&str; 6] = [
+/// Smart pointers, and containers that are shared until one is changed: a copy of one is a count.
+const POINTERS: [&str; 16] = [
     "std::shared_ptr",
     "std::__shared_ptr",
     "std::__shared_count",
+    "std::__weak_ptr",
+    "boost::shared_ptr",
+    "boost::intrusive_ptr",
+    "boost::weak_ptr",
+    "QString",
+    "QList",
+    "QByteArray",
+    "QVector",
+    "cv::Mat",
+    "bytes::bytes::Bytes",
     "std::weak_ptr",
     "alloc::sync::Arc",
     "alloc::rc::Rc",

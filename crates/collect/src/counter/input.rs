@@ -34,18 +34,38 @@ impl Known {
 
 /// Which functions copy something as a whole, by their number.
 #[derive(Default)]
-pub(super) struct Copiers(HashMap<u32, bool>);
+pub(super) struct Copiers(HashMap<u32, Option<Copied>>);
 
 impl Copiers {
-    /// Whether the function that begins at `start` is one. Those that copy bytes work themselves.
-    pub(super) fn is_one(&mut self, function: u32, image: &Image, start: u64) -> bool {
+    /// What the function that begins at `start` copies, if it is one. Those that copy bytes work themselves.
+    pub(super) fn get(&mut self, function: u32, image: &Image, start: u64) -> Option<Copied> {
         *self.0.entry(function).or_insert_with(|| {
             let name = image.functions().and_then(|functions| functions.containing(start)?.name);
             let known = |name: &str| slowpath_interfaces::copied(&slowpath_symbols::demangle(name));
             name.filter(|name| !MADE.iter().any(|made| name.contains(made)))
                 .and_then(known)
-                .is_some_and(|copied| copied != Copied::Bytes)
+                .filter(|copied| *copied != Copied::Bytes)
         })
+    }
+}
+
+/// What a probe notes of what is copied: where the copy goes, if that is said, what is copied, and what its first words lead to, such as the first
+/// items of a list.
+pub(super) fn copied<'a>(
+    what: Copied,
+    before: impl Iterator<Item = &'a Instruction>,
+    go: bool,
+) -> Option<Vec<Origin>> {
+    let noted = |numbers: &[u8], words: &[i64]| {
+        let mut origins = origin::of_numbered(before, go, numbers)?;
+        let from = origins.last()?.clone();
+        origins.extend(words.iter().map(|word| Origin { offsets: vec![*word, 0], ..from.clone() }));
+        Some(origins)
+    };
+    match what {
+        Copied::Bytes => None,
+        Copied::Object(number) => noted(&[number], &[0, 8]),
+        Copied::Returned => noted(&[1, 2], &[8]),
     }
 }
 

@@ -70,13 +70,15 @@ pub(crate) fn first(code: &[u8], address: u64, go: bool) -> Option<Placement> {
     (go || !again).then_some(Placement { offset: 0, sp_adjust: 0 })
 }
 
-/// Whether the kernel emulates an instruction: a push of a register, a call, a jump, or nothing at all.
+/// Whether the kernel emulates an instruction: a push of a register, a call, a jump, or nothing at all. It refuses probes at instructions with a
+/// segment's prefix (`is_prefix_bad` in `arch/x86/kernel/uprobes.c`), as the padding before many a loop has it: `cs nopw 0x0(%rax,%rax,1)`.
 pub(super) fn is_emulated(instruction: &Instruction) -> bool {
     let push = instruction.mnemonic() == Mnemonic::Push && instruction.op0_kind() == OpKind::Register;
     let jump = instruction.is_call_near()
         || instruction.is_jmp_short_or_near()
         || instruction.is_jcc_short_or_near();
-    push || jump || instruction.mnemonic() == Mnemonic::Nop
+    let nothing = instruction.mnemonic() == Mnemonic::Nop && instruction.segment_prefix() == Register::None;
+    push || jump || nothing
 }
 
 fn writes_sp(instruction: &Instruction) -> bool {
@@ -90,6 +92,13 @@ fn writes_sp(instruction: &Instruction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn padding_with_a_segments_prefix_cannot_be_probed() {
+        let of = |code: &[u8]| is_emulated(&Decoder::with_ip(64, code, 0, DecoderOptions::NONE).decode());
+        assert!(of(&[0x66, 0x0f, 0x1f, 0x44, 0, 0]), "nopw 0x0(%rax,%rax,1)");
+        assert!(!of(&[0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0]), "cs nopw 0x0(%rax,%rax,1)");
+    }
 
     #[test]
     fn a_push_behind_endbr64_is_taken_and_the_stack_is_as_at_entry() {

@@ -126,7 +126,7 @@ struct Standing {
 }
 
 impl Counter {
-    /// Takes up the walking loops of a hot function, and the function itself where it works itself and is entered often.
+    /// Takes up the loops of a hot function that walk or count, and the function itself where it works itself and is entered often.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
         let share = |one: &Loop| -> f64 {
             let inside =
@@ -134,7 +134,7 @@ impl Counter {
             inside.map(|(_, share)| share).sum()
         };
         for (at, one) in loops.iter().enumerate() {
-            if one.work != Work::Walks || share(one) < choose::SHARE {
+            if !matches!(one.work, Work::Walks | Work::Counts) || share(one) < choose::SHARE {
                 continue;
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
@@ -157,10 +157,16 @@ impl Counter {
 
     /// Takes up a function that copies something as a whole: it may do so by others, and seldom.
     pub(super) fn take_up_copier(&mut self, candidate: &Candidate) {
-        let hot = self.notes_beginnings() && candidate.share >= choose::SHARE;
-        if hot && self.copiers.is_one(candidate.function, &candidate.image, candidate.start) {
-            self.take_up_function(candidate);
+        if !self.notes_beginnings() || candidate.share < choose::SHARE {
+            return;
         }
+        let Some(what) = self.copiers.get(candidate.function, &candidate.image, candidate.start) else {
+            return;
+        };
+        let Some((offset, before)) = entry_of(candidate) else { return };
+        let Some(origins) = input::copied(what, before.iter(), candidate.image.go) else { return };
+        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
+        self.survey(candidate, Of::Function, offset, &origins, None);
     }
 
     fn take_up_function(&mut self, candidate: &Candidate) {

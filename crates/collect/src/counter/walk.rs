@@ -14,6 +14,8 @@ pub(crate) enum Work {
     Walks,
     /// It also stores what it read.
     Moves,
+    /// It only reads and compares, and counts what it meets.
+    Counts,
     /// It adds up, multiplies, or makes something new in another way.
     Calculates,
     /// Of a function: it adds, shifts and combines whole numbers, and stores nothing but on its stack: it counts or compares what is there.
@@ -26,6 +28,7 @@ impl Work {
         match self {
             Work::Walks => "walks",
             Work::Moves => "moves",
+            Work::Counts => "counts",
             Work::Calculates => "calculates",
             Work::Reads => "reads",
         }
@@ -48,6 +51,8 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     let mut infos = InstructionInfoFactory::new();
     let mut leads: HashSet<Register> = HashSet::new();
     let mut changed: HashSet<Register> = HashSet::new();
+    // Those that are changed by more than a constant.
+    let mut summed: HashSet<Register> = HashSet::new();
     // Conditional moves, and where registers were moved to.
     let (mut chosen, mut moved): (HashSet<Register>, Vec<(Register, Register)>) = Default::default();
     let mut bases: HashSet<Register> = HashSet::new();
@@ -89,7 +94,11 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             }
             Kind::Calculates => return Work::Calculates,
             Kind::Steps => {
-                changed.insert(instruction.op0_register().full_register());
+                let register = instruction.op0_register().full_register();
+                changed.insert(register);
+                if !steps_by_a_constant(instruction) {
+                    summed.insert(register);
+                }
             }
             Kind::Plain => {}
         }
@@ -113,10 +122,26 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     if !chosen.iter().all(next) {
         return Work::Calculates;
     }
-    match changed.iter().all(|register| *register == Register::RSP || leads.contains(register)) {
-        false => Work::Calculates,
-        true if stored => Work::Moves,
-        true => Work::Walks,
+    let mut results =
+        changed.iter().filter(|register| **register != Register::RSP && !leads.contains(register));
+    match (results.clone().next(), stored) {
+        (None, true) => Work::Moves,
+        (None, false) => Work::Walks,
+        (Some(_), false) if !bases.is_empty() && results.all(|register| !summed.contains(register)) => {
+            Work::Counts
+        }
+        (Some(_), _) => Work::Calculates,
+    }
+}
+
+/// Whether a step is as long each time.
+fn steps_by_a_constant(instruction: &Instruction) -> bool {
+    match instruction.mnemonic() {
+        Mnemonic::Inc | Mnemonic::Dec => true,
+        Mnemonic::Lea => {
+            instruction.memory_index() == Register::None || instruction.memory_base() == Register::None
+        }
+        _ => !matches!(instruction.op1_kind(), OpKind::Register | OpKind::Memory),
     }
 }
 
@@ -125,7 +150,8 @@ pub(super) fn work_of_function(code: &[u8]) -> Work {
     let code: Vec<Instruction> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
     let frame = code.iter().any(makes_a_frame);
     match work(code.iter(), frame) {
-        Work::Calculates if only_reads(&code, frame) => Work::Reads,
+        Work::Calculates | Work::Counts if only_reads(&code, frame) => Work::Reads,
+        Work::Counts => Work::Calculates,
         other => other,
     }
 }
@@ -349,6 +375,19 @@ mod tests {
         // cmp [rax], edx; jne; inc esi; add rax, 4; cmp rax, rcx; jne
         assert_eq!(
             of(&[0x39, 0x10, 0x75, 0x02, 0xff, 0xc6, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf1]),
+            Work::Counts
+        );
+        // cmp [rax], edx; jne; add esi, ebx; add rax, 4; cmp rax, rcx; jne
+        assert_eq!(
+            of(&[0x39, 0x10, 0x75, 0x02, 0x01, 0xde, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf1]),
+            Work::Calculates
+        );
+        // The same count, and what was read is stored.
+        assert_eq!(
+            of(&[
+                0x8b, 0x10, 0x89, 0x50, 0x04, 0xff, 0xc6, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75,
+                0xef
+            ]),
             Work::Calculates
         );
     }

@@ -33,6 +33,10 @@ pub(super) const CAUSE: Spec = Spec {
 const GATE: Gate = Gate { share: 0.20, ..Gate::TENTH_OF_CPU };
 /// Calls that must have been looked at: half of a burst.
 const NOTED: usize = 32;
+/// Bursts of them: in three it is more than what happened once, as when the program began.
+const SEEN: usize = 3;
+/// Share of a function's copies that one caller must ask for: in a burst it is not known who calls.
+const ALONE: f64 = 0.8;
 /// Share of the calls (of the bytes) that must copy what one shortly before copied. The rest is left for data that changes now and then.
 const AGAIN: f64 = 0.9;
 /// Fewer bytes are a field, not a list: copying them takes as long as a look into an index.
@@ -70,6 +74,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     if looked.is_empty() {
         return Vec::new();
     }
+    let kinds = Kinds::of(evidence);
     let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
     let tables = &evidence.recording.tables;
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
@@ -80,7 +85,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let functions: Vec<u32> = locations.filter_map(|at| evidence.function_at(at)).collect();
         // What a copy copies is part of it.
         let copy = functions.iter().rposition(|function| looked.contains_key(&(process, *function)));
-        let Some(asker) = asker(evidence, &functions[copy.map_or(0, |at| at + 1)..]) else { continue };
+        let Some(asker) = kinds.asker(&functions[copy.map_or(0, |at| at + 1)..]) else { continue };
         let of_asker = spent.entry((process, asker)).or_default();
         match copy {
             Some(at) => {
@@ -88,14 +93,25 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 *of_asker.stacks.entry(stack).or_default() += weight;
                 *of_asker.functions.entry(functions[at]).or_default() += weight;
             }
-            None if functions.iter().any(|function| allocators::is_allocator(&evidence.frame(*function))) => {
+            None if functions.iter().any(|function| kinds.allocates[*function as usize]) => {
                 of_asker.allocating_ns += weight;
             }
             None => {}
         }
     }
+    let mut whole: HashMap<(u32, u32), f64> = HashMap::new();
+    for ((process, _), spent) in &spent {
+        for (function, ns) in &spent.functions {
+            *whole.entry((*process, *function)).or_default() += ns;
+        }
+    }
     let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
-        finding(evidence, *process, *asker, spent, &|function| looked[&(*process, function)])
+        // Whose calls were looked at is not known.
+        let (function, ns) = spent.functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        if *ns < ALONE * whole[&(*process, *function)] {
+            return None;
+        }
+        finding(evidence, (*process, *asker), spent, (*function, looked[&(*process, *function)]))
     };
     spent.iter().filter_map(of).collect()
 }
@@ -121,60 +137,79 @@ fn looked_at(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Looked> {
     }
     let again = if all > 0.0 { again / all } else { 0.0 };
     let looked = Looked { what, noted, again, bytes: bytes / noted.max(1) as f64 };
-    (noted >= NOTED && again >= AGAIN && !walks::is_refilled(evidence, entries)).then_some(looked)
+    (noted >= NOTED
+        && entries.bursts.len() >= SEEN
+        && again >= AGAIN
+        && !walks::is_refilled(evidence, entries))
+    .then_some(looked)
 }
 
-/// What tells what is copied from anything else; none where that cannot be read.
+/// What tells what is copied from anything else; none where that cannot be read. Of objects all that was noted must be the same: where the copy
+/// goes, if that is said, what is copied, and what its first words lead to.
 fn key(what: Copied, row: &Beginning) -> Option<Vec<u64>> {
-    let address = |number: usize| row.addresses.get(number - 1).copied().unwrap_or(0);
-    let content = |number: usize| row.contents.get(number - 1).copied().unwrap_or(0);
-    let readable = |number: usize| address(number) >= LOWEST_ADDRESS && content(number) != 0;
-    let from = |number: usize| readable(number).then(|| vec![address(number), content(number)]);
-    match what {
-        Copied::Bytes => from(2).map(|mut key| {
-            key.push(address(3));
-            key
-        }),
-        Copied::Object(number) => from(usize::from(number)),
-        // Where the copy goes, if the first is that, may hold anything.
-        Copied::Returned if readable(2) => Some(vec![address(1), address(2), content(2)]),
-        Copied::Returned => from(1),
+    let value = |of: &[u64], at: usize| of.get(at).copied().unwrap_or(0);
+    let from = match what {
+        Copied::Bytes | Copied::Returned => 1,
+        Copied::Object(_) => 0,
+    };
+    let (address, content) = (value(&row.addresses, from), value(&row.contents, from));
+    if address < LOWEST_ADDRESS || content == 0 {
+        return None;
     }
+    Some(match what {
+        Copied::Bytes => vec![address, content, value(&row.addresses, 2)],
+        // What was where the copy goes does not matter.
+        Copied::Returned => row.addresses.iter().chain(&row.contents[from..]).copied().collect(),
+        Copied::Object(_) => row.addresses.iter().chain(&row.contents).copied().collect(),
+    })
 }
 
-/// The function of the program that asks, given those around a copy, innermost first; none where the C library copies for itself.
-fn asker(evidence: &Evidence<'_>, around: &[u32]) -> Option<u32> {
-    for function in around {
-        let frame = evidence.frame(*function);
-        if copied(&frame.function).is_some() {
-            continue;
-        }
-        if !runtime::is_name(&frame) {
-            return Some(*function);
-        }
-        let allocates = allocators::is_allocator(&frame);
-        if frame.module.starts_with("libc.") && !allocates && !runtime::handles_bytes(&frame) {
-            return None;
+/// What is asked of functions, again and again.
+struct Kinds {
+    copies: Vec<bool>,
+    allocates: Vec<bool>,
+    runtime: Vec<bool>,
+    /// The C library's own work, such as filling a buffer.
+    of_libc: Vec<bool>,
+}
+
+impl Kinds {
+    fn of(evidence: &Evidence<'_>) -> Kinds {
+        let frames = || (0..evidence.recording.tables.functions.len() as u32).map(|at| evidence.frame(at));
+        let in_libc =
+            |module: &str| ["libc.", "libc-", "ld-musl"].iter().any(|start| module.starts_with(start));
+        Kinds {
+            copies: frames().map(|frame| copied(&frame.function).is_some()).collect(),
+            allocates: frames().map(|frame| allocators::is_allocator(&frame)).collect(),
+            runtime: frames().map(|frame| runtime::is_name(&frame)).collect(),
+            of_libc: frames()
+                .map(|frame| in_libc(&frame.module) && !runtime::handles_bytes(&frame))
+                .collect(),
         }
     }
-    None
+
+    /// The function of the program that asks, given those around a copy, innermost first; none where the C library copies for itself.
+    fn asker(&self, around: &[u32]) -> Option<u32> {
+        let passes =
+            |at: usize| self.copies[at] || self.allocates[at] || self.runtime[at] && !self.of_libc[at];
+        let first = around.iter().copied().find(|function| !passes(*function as usize))?;
+        (!self.of_libc[first as usize]).then_some(first)
+    }
 }
 
 fn finding(
     evidence: &Evidence<'_>,
-    process: u32,
-    asker: u32,
+    (process, asker): (u32, u32),
     spent: &Spent,
-    looked: &dyn Fn(u32) -> Looked,
+    (function, looked): (u32, Looked),
 ) -> Option<Candidate> {
-    let (function, _) = spent.functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
-    let Looked { what, noted, again, bytes } = looked(*function);
+    let Looked { what, noted, again, bytes } = looked;
     let gain = spent.ns * again;
     if what == Copied::Bytes && spent.allocating_ns < ALLOCATED * spent.ns || !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
-    let frame = evidence.frame(*function);
+    let frame = evidence.frame(function);
     let (share, calls) = (format!("{:.0} %", 100.0 * again), count(noted as f64));
     let mut explanation = vec![match what {
         Copied::Bytes => format!(
@@ -188,11 +223,12 @@ fn finding(
             frame.function
         ),
     }];
-    explanation.push(format!(
-        "copying took {} of CPU time, without allocating memory and freeing it",
-        time(spent.ns)
-    ));
-    explanation.push("where a copy is not changed, a reference to the original will do".to_owned());
+    let (besides, compared) = match what {
+        Copied::Bytes => ("allocating memory for it", "how the data begins was compared"),
+        _ => ("freeing it", "how the data and its first items begin was compared"),
+    };
+    explanation.push(format!("copying took {} of CPU time, without {besides}", time(spent.ns)));
+    explanation.push(format!("{compared}; where a copy is not changed, a reference to the original will do"));
     let mut facts = vec![
         Fact::new("calls looked at", noted as f64, "calls", "probe", Sure::Exact),
         Fact::new("share that repeats one", again, "ratio", "probe", Sure::Sampled),
@@ -210,7 +246,8 @@ fn finding(
         ..Draft::new(
             &CAUSE,
             CAUSE.title,
-            Confidence::Likely,
+            // Of bytes only the first are compared: a field that is copied at each step may have changed behind them.
+            if what == Copied::Bytes { Confidence::Hint } else { Confidence::Likely },
             Cost::new(Basis::Cpu, spent.ns, gain),
             place(evidence, stack, Some(asker), process),
         )

@@ -10,7 +10,7 @@ pub(super) const CALLS: u64 = 64;
 pub(super) const FIRST_CALLS: u64 = 200;
 
 /// So many programs are traced for that long at their first start, even when tracing has taken all that it may: where processes are started all the
-/// time, their stops alone take that, and nothing would be known of any.
+/// time, their stops alone take that, and nothing would be known of any. Six take some 0.1 s, and a shell's loop has seldom more.
 pub(super) const FIRST_PROGRAMS: usize = 6;
 
 /// See the file's head. All times are ns.

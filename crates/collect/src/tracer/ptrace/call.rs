@@ -85,8 +85,8 @@ pub(super) fn open_flags(entry: &Entry) -> u64 {
 fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {
-        // poll, read, write, pread64, pwrite64, sendto, recvfrom, lseek.
-        7 | 0 | 1 | 17 | 18 | 44 | 45 | 8 => arguments[2],
+        // poll, read, write, pread64, pwrite64, sendto, recvfrom, lseek; the options of wait4.
+        7 | 0 | 1 | 17 | 18 | 44 | 45 | 8 | 61 => arguments[2],
         2 | 257 => open_flags(entry),
         // mmap, munmap; fcntl, flock.
         9 | 11 | 72 | 73 => arguments[1],

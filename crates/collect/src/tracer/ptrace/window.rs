@@ -19,8 +19,10 @@ pub(super) const CALLS: u64 = 100;
 pub(super) const LENGTH_NS: u64 = 20_000_000;
 /// Files that are remembered from former windows of a process.
 const FILES: usize = 4096;
-/// Sleeps of a window, none of them half of all, that show that the thread sleeps as a rule.
+/// Sleeps of a window, none of them half of all, that show that the thread sleeps as a rule: two would each be half.
 const SLEEPS: usize = 3;
+/// CPU time tells how many calls there were to such a factor.
+const UNSURE: f64 = 4.0;
 /// From a tenth of a window on reads or writes are what a thread does.
 const FEW_MOVES: usize = CALLS as usize / 10;
 
@@ -140,7 +142,7 @@ impl Window {
         };
         let moves = [0, 1].map(|at| exact(gap[at], seen[at]));
         let all = seen[0] + seen[1];
-        (moves, if all >= FEW_MOVES { exact(gap[0] + gap[1], all) } else { busy })
+        (moves, if all >= FEW_MOVES { exact(gap[0] + gap[1], all).min(UNSURE * busy) } else { busy })
     }
 
     /// Whether it sleeps for most of its time, a little at a time.

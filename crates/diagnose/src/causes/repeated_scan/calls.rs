@@ -15,8 +15,9 @@ use std::collections::HashMap;
 
 /// From so many ns on a call goes through much: the way down a tree of 64 levels, each a miss of the caches at 200 ns, takes less.
 const LONG_NS: f64 = 20_000.0;
-/// Share of the CPU time of its process that it must have.
-const MOST: f64 = 0.7;
+/// Share of the CPU time of its process that it must have: what passes from one call to the next is theirs only where hardly anything else is
+/// done.
+pub(super) const MOST: f64 = 0.7;
 
 /// A finding, if the function only reads and is called so.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
@@ -30,10 +31,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         return None;
     }
     let spent = entries.spent(evidence);
-    // What passes from one call to the next is theirs only where hardly anything else is done.
-    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-    let of_process = samples.filter(|(sample, _)| evidence.process_of(sample) == entries.walk.process);
-    if spent.cost_ns < MOST * of_process.map(|(_, weight)| weight).sum::<f64>() {
+    if spent.cost_ns < MOST * of_process(evidence, entries) {
         return None;
     }
     if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
@@ -48,6 +46,13 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         grows: None,
     };
     candidate(evidence, entries, &spent, &scan)
+}
+
+/// CPU time of the process of a walk, ns.
+pub(super) fn of_process(evidence: &Evidence<'_>, entries: &Entries<'_>) -> f64 {
+    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+    let of_it = samples.filter(|(sample, _)| evidence.process_of(sample) == entries.walk.process);
+    of_it.map(|(_, weight)| weight).sum()
 }
 
 /// What the bursts show.

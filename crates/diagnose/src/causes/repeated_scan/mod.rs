@@ -2,6 +2,7 @@
 //! and goes through many items until it finds one. An index, a map, or a position that is kept, would do.
 //!
 //! - `calls` — the same for functions of the program that only count or compare, whose loops may do more than look.
+//! - `counts` — the same for loops that count what they meet.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
 //!
@@ -13,6 +14,7 @@
 //! text), what calculates or stores, and short walks are none.
 
 mod calls;
+mod counts;
 mod texts;
 
 use super::words::{count, time, two_digits};
@@ -57,6 +59,8 @@ const CALL_NS: f64 = 4.0;
 /// The loop and what it calls must read and compare for this share of its time.
 const LOOKING: f64 = 0.8;
 
+/// The work of a loop that counts what it meets.
+const COUNTS: &str = "counts";
 /// The variant of `superlinear-work` that is found here.
 const GROWING: &str = "walks";
 /// Searches take ever longer if those of the last third of the bursts take so many times as long as those of the first: a machine that
@@ -185,6 +189,9 @@ fn growth(each: &[f64]) -> Option<(f64, f64)> {
 }
 
 fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    if entries.one_loop.is_some_and(|one| one.work == COUNTS) {
+        return counts::judge(evidence, entries);
+    }
     let length = entries.length();
     let (same, overlap) = (entries.of_pointers(), entries.overlap());
     let same = Some(same).filter(|same| same.share() >= AGAIN);
@@ -251,10 +258,11 @@ fn candidate(
             time(last)
         ));
     }
+    let counts = entries.one_loop.is_some_and(|one| one.work == COUNTS);
     let (cause, variant, confidence) = match scan.grows {
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
-        None if scan.unit == Unit::Ns => (&CAUSE, "", Confidence::Likely),
+        None if scan.unit == Unit::Ns || counts => (&CAUSE, "", Confidence::Likely),
         None => (&CAUSE, "", Confidence::Certain),
     };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);

@@ -38,6 +38,11 @@ enum Work {
     Other,
 }
 
+/// Whether a loop leaves a result: a number that it counted is one.
+fn is_calculating(work: &str) -> bool {
+    matches!(work, "calculates" | "counts")
+}
+
 /// The loops of one function.
 pub(super) struct Loops<'a> {
     function: u32,
@@ -114,7 +119,7 @@ impl<'a> Loops<'a> {
             }
             // Where the program counts or sums up what is compared, comparing is no way to a place.
             let inner = self.around(offset).next().filter(|one| within != Some(one.loop_number));
-            let sums = within.is_some() && inner.is_some_and(|one| one.work == "calculates");
+            let sums = within.is_some() && inner.is_some_and(|one| is_calculating(&one.work));
             return match asked && !sums && runtime::handles_bytes(&frame) {
                 true if runtime::copies_bytes(&frame) => Work::Copies,
                 true => Work::Walks,
@@ -126,7 +131,7 @@ impl<'a> Loops<'a> {
             _ if within == Some(innermost.loop_number) => Work::Other,
             "walks" => Work::Walks,
             "moves" => Work::Moves,
-            "calculates" => Work::Calculates,
+            work if is_calculating(work) => Work::Calculates,
             _ => Work::Other,
         }
     }

@@ -48,6 +48,11 @@ impl<'a> Children<'a> {
         of_pid.iter().filter(|child| child.start_ns <= row.end_ns).max_by_key(|child| child.start_ns).copied()
     }
 
+    /// Whether a process has had a child of this pid.
+    pub(super) fn is_child(&self, process: u32, pid: i64) -> bool {
+        u32::try_from(pid).is_ok_and(|pid| self.by_pid.contains_key(&(process, pid)))
+    }
+
     /// Whether the call waited for a child that only slept.
     pub(super) fn slept(&self, row: &Syscall, process: u32) -> bool {
         row.blocked_ns > 0

@@ -1,7 +1,7 @@
 //! Children that have ended are noticed late: the program looks for them now and then, and sleeps in between. The next one is started only then.
 //!
-//! When a child ended is known, and when its parent woke: what lies between is lost where nothing else works meanwhile. A long sleep may be
-//! meant, and so may one after which nothing is started.
+//! When a child ended is known, and when its parent woke: what lies between is lost where no other child lives and nothing else works
+//! meanwhile. A long sleep may be meant, and so may one after which nothing is started.
 
 use super::super::words::{count, time};
 use super::children::Children;
@@ -13,12 +13,15 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, HashMap};
 
-/// Children that were noticed late before they count.
+/// Children that were noticed late before they count: as many as sleeps of a loop that polls.
 const LATE: u64 = 5;
 /// Whoever sleeps longer does so at leisure: a second is the least that schedulers and monitors rest, ns.
 const LONG_NS: u64 = 500_000_000;
-/// After so many of them another child is started before the next sleep.
+/// After so many of them another child is started before the next sleep: else what they did was all that was wanted.
 const GOES_ON: f64 = 0.5;
+/// The option of wait4 not to wait, and the minor version since which the options are known.
+const WNOHANG: u64 = 1;
+const WITH_OPTIONS: (u32, u32) = (1, 7);
 const GATE: Gate = Gate::TENTH_OF_WALL;
 
 /// A sleep that has ended, until the next one.
@@ -26,7 +29,7 @@ struct Slept {
     own: Option<u32>,
     from: u64,
     to: u64,
-    /// When the first child ended in it that was seen afterwards.
+    /// When the last child ended in it that was seen afterwards.
     ended: Option<u64>,
     counted: bool,
 }
@@ -42,6 +45,10 @@ struct Lost {
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+    let format = &evidence.recording.about.format;
+    if (format.major, format.minor) < WITH_OPTIONS {
+        return Vec::new();
+    }
     let children = Children::new(evidence, calls);
     let mut places: BTreeMap<CallSite, Lost> = BTreeMap::new();
     let mut last: HashMap<u32, Slept> = HashMap::new();
@@ -61,18 +68,22 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let Some(slept) = last.get_mut(&row.thread) else { continue };
         let Some(lost) = places.get_mut(&(row.thread, slept.own)) else { continue };
         if let Some(end) = children.ended(row, process).and_then(|child| child.end_ns) {
-            // It ended in the sleep, and the look for it did not wait.
-            if row.blocked_ns == 0 && (slept.from..slept.to).contains(&end) {
-                let earlier = slept.ended.is_none_or(|known| end < known);
-                if slept.ended.is_none() {
-                    lost.late += 1;
-                    lost.intervals.push((row.thread, end, slept.to));
-                } else if let Some(interval) = lost.intervals.last_mut().filter(|_| earlier) {
-                    interval.1 = end;
+            // It ended in the sleep, and the look for it would not have waited.
+            if row.argument & WNOHANG != 0 && (slept.from..slept.to).contains(&end) {
+                let last = slept.ended.map_or(end, |known| known.max(end));
+                match lost.intervals.last_mut().filter(|_| slept.ended.is_some()) {
+                    Some(interval) => interval.1 = last,
+                    None => {
+                        lost.late += 1;
+                        lost.intervals.push((row.thread, last, slept.to));
+                    }
                 }
-                slept.ended = Some(slept.ended.map_or(end, |known| known.min(end)));
+                slept.ended = Some(last);
             }
-        } else if FORKS.contains(&row.number) && slept.ended.is_some() {
+        } else if FORKS.contains(&row.number)
+            && slept.ended.is_some()
+            && children.is_child(process, row.result)
+        {
             lost.goes_on += u64::from(!std::mem::replace(&mut slept.counted, true));
         }
     }
@@ -89,21 +100,27 @@ fn finding(
         return None;
     }
     lost.intervals.sort_unstable_by_key(|(_, from, _)| *from);
+    let process = evidence.recording.tables.threads[thread as usize].process;
+    // Another child that lives until then may be waited for anyway.
+    let siblings =
+        || evidence.recording.tables.processes.iter().filter(|other| other.parent == Some(process));
+    let lives =
+        |at: u64| siblings().any(|other| other.start_ns < at && other.end_ns.is_none_or(|end| end > at));
+    lost.intervals.retain(|(_, _, to)| !lives(*to));
     let late: u64 = lost.intervals.iter().map(|(_, from, to)| to - from).sum();
     let gain = late as f64 * (1.0 - calls.busy_share(&lost.intervals)).max(0.0);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = lost.sum.stack();
-    let process = evidence.recording.tables.threads[thread as usize].process;
     let draft = Draft {
         variant: "late",
         explanation: vec![
             format!(
-                "{} times{}, a child ended while the program slept, and was seen {} later on average, after the sleep",
+                "{} times{}, a child ended while the program slept, and was seen after the sleep, {} later on average where no other child was running",
                 count(lost.late as f64),
                 from(evidence, stack, own),
-                time(late as f64 / lost.late.max(1) as f64)
+                time(late as f64 / lost.intervals.len().max(1) as f64)
             ),
             format!("nothing else worked meanwhile for {} in total; then the next one was started", time(gain)),
         ],

@@ -36,7 +36,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut findings = sleeping::find(evidence, &calls);
     let late = late::find(evidence, &calls);
     // Of those more is known.
-    findings.retain(|one| late.iter().all(|other| other.function() != one.function()));
+    let is_of = |one: &Candidate, other: &Candidate| {
+        (one.process, one.function()) == (other.process, other.function())
+            && other.finding.cost.gain() >= one.finding.cost.gain()
+    };
+    findings.retain(|one| !late.iter().any(|other| is_of(one, other)));
     findings.extend(late);
     findings.extend(in_vain::find(evidence, &calls));
     findings.extend(delayed_ack::find(evidence, &calls));

@@ -69,7 +69,8 @@ impl View {
     /// `alone_ns`: what a leg without work took last, of any thread.
     pub(super) fn new(now: u64, alone_ns: u64) -> View {
         let legs = Legs::new(alone_ns);
-        View { fresh: true, since: now, ran: Some(Ran::default()), legs, ..View::default() }
+        let moves = Some([0, 0]);
+        View { fresh: true, since: now, ran: Some(Ran::default()), moves, legs, ..View::default() }
     }
 
     /// A stop took so much.
@@ -273,7 +274,10 @@ impl Watch {
         } else {
             let after = view.own(now, ran);
             let gap_sys_ns = view.sys(after, facts::ticks(thread.pid, tid));
-            let gap_moves = view.moved(facts::moves(thread.pid, tid));
+            let moves = facts::moves(thread.pid, tid);
+            let gap_moves = view.moved(moves);
+            // Its program may be another one from here on.
+            (view.moves, view.ticks) = (moves, facts::ticks(thread.pid, tid));
             view.begin(now, ran);
             self.shared.missed_ns.fetch_add(after.cpu_ns, Ordering::Relaxed);
             if let Some(mut held) = held {
