@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build page demo test test-all lint rust c foreign unit e2e page-lint page-unit page-e2e page-bench bench gains corpus suites fuzz screenshots clean
+.PHONY: help setup setup-test build page demo test test-all lint rust c foreign unit e2e page-lint page-unit page-e2e page-bench bench gains trial corpus suites fuzz screenshots clean
 
 SLOWPATH := target/release/slowpath
 CARGO := cargo
@@ -96,6 +96,9 @@ bench: build ## overhead, comparisons and AES-GCM against peers, as tables
 
 gains: build ## reported gains of small slow programs beside what their fixed versions save, as a table
 	@tests/pairs/run
+
+trial: build ## what slowpath says of programs that were not written for it, as a table
+	@tests/trial/run
 
 corpus: build ## real bugs of real libraries: how many slowpath names, as a table (builds them from the registries: an hour)
 	@corpus/build && corpus/clean/check && corpus/run
