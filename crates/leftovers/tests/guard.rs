@@ -3,7 +3,7 @@
 use slowpath_leftovers::{Guard, Wards};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
@@ -29,13 +29,18 @@ fn owner() {
             command.args(["-c", daemon, "--"]).arg(argument);
         }
         None => {
-            command.args(["-c", "sleep 1000 & echo ready; exec sleep 1000"]).process_group(0);
+            // It says so only once it has been told to go on.
+            command.args(["-c", "sleep 1000 & read go; echo ready; exec sleep 1000"]).process_group(0);
+            command.stdin(Stdio::piped());
             guard.watch(&mut command);
         }
     }
     let mut child = command.spawn().expect("sh runs");
     if role == "over" {
         guard.over();
+    }
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(b"go\n").expect("it reads");
     }
     child.wait().expect("our child");
     std::thread::sleep(NEVER);
@@ -101,6 +106,16 @@ fn who_has_the_argument_ends_with_the_owner_wherever_it_went() {
     assert!(owner.all_end(), "the daemon lives on");
 }
 
+/// The processes that have this role in their environment.
+fn processes_of(role: &str) -> Vec<i32> {
+    let marked = |environment: Vec<u8>| {
+        environment.split(|byte| *byte == 0).any(|one| one == format!("{ROLE}={role}").as_bytes())
+    };
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    let of_role = processes.filter(|entry| fs::read(entry.path().join("environ")).is_ok_and(marked));
+    of_role.map(|entry| entry.file_name().to_string_lossy().parse().expect("a process")).collect()
+}
+
 #[test]
 fn a_command_whose_end_was_told_is_no_business_of_the_guard() {
     let mut owner = Owner::ready("over");
@@ -112,16 +127,18 @@ fn a_command_whose_end_was_told_is_no_business_of_the_guard() {
     let mut poll = libc::pollfd { fd: watch, events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid pollfd.
     assert_eq!(unsafe { libc::poll(&mut poll, 1, NEVER.as_millis() as i32) }, 1, "the guard ends");
-    let mut left = 0;
-    for entry in fs::read_dir("/proc").expect("processes").flatten() {
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment.split(|byte| *byte == 0).any(|one| one == format!("{ROLE}=over").as_bytes()) {
-            let pid = entry.file_name().to_string_lossy().parse().expect("a process");
-            // SAFETY: a signal to a process of this test.
-            left += i32::from(unsafe { libc::kill(pid, libc::SIGKILL) } == 0);
-        }
+    // A process that executes just now has no environment for a moment; and one that is killed lets the other one end.
+    let mut left = processes_of("over");
+    let began = std::time::Instant::now();
+    while left.len() < 2 && began.elapsed() < NEVER / 10 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        left = processes_of("over");
     }
-    assert_eq!(left, 2, "both processes of the command");
+    for pid in &left {
+        // SAFETY: a signal to a process of this test.
+        assert_eq!(unsafe { libc::kill(*pid, libc::SIGKILL) }, 0, "{pid} lives");
+    }
+    assert_eq!(left.len(), 2, "both processes of the command");
     assert!(owner.all_end());
 }
 
