@@ -25,7 +25,8 @@ struct Jobs {
     options: u64,
     /// Other work of the first process, at the end.
     other_ms: u64,
-    /// Another child works all the time.
+    /// Another child waits for something all the time; and one of somebody else works.
+    sibling: bool,
     beside: bool,
 }
 
@@ -38,6 +39,7 @@ impl Default for Jobs {
             goes_on: 20,
             options: 1,
             other_ms: 0,
+            sibling: false,
             beside: false,
         }
     }
@@ -45,7 +47,8 @@ impl Default for Jobs {
 
 fn recording(jobs: Jobs) -> Recording {
     let mut traced = Traced::new(Mode::Each);
-    let beside = jobs.beside.then(|| traced.process(Some(0), "/bin/other", MS));
+    let sibling = jobs.sibling.then(|| traced.process(Some(0), "/bin/download", MS));
+    let beside = jobs.beside.then(|| traced.process(None, "/bin/other", MS));
     for number in 0..jobs.number {
         let child = traced.process(Some(0), "/bin/job", MS);
         let pid = i64::from(child) + 100;
@@ -60,6 +63,9 @@ fn recording(jobs: Jobs) -> Recording {
         }
     }
     traced.compute(WORK, jobs.other_ms * MS);
+    if let Some(sibling) = sibling {
+        traced.tables.processes[sibling as usize].end_ns = Some(traced.now);
+    }
     if let Some(beside) = beside {
         let until = traced.now;
         traced.now = MS;
@@ -106,5 +112,10 @@ fn where_nothing_is_started_afterwards_or_the_look_waits_or_others_work_nothing_
     silent(&recording(Jobs { goes_on: 8, ..Jobs::default() }));
     silent(&recording(Jobs { options: 0, ..Jobs::default() }));
     silent(&recording(Jobs { works: 60 * MS, ..Jobs::default() }));
+    silent(&recording(Jobs { sibling: true, ..Jobs::default() }));
     silent(&recording(Jobs { beside: true, ..Jobs::default() }));
+    // Before, the options of a look were not recorded.
+    let mut before = recording(Jobs::default());
+    before.about.format.minor = 6;
+    silent(&before);
 }

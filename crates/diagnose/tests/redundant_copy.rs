@@ -33,6 +33,8 @@ struct Model {
     between: (&'static str, u32),
     /// Arguments of each call, with the hash of what they lead to.
     calls: Vec<[(u64, u64); 3]>,
+    /// A `clone` was inlined where `units` asks.
+    inlined: bool,
     /// In so many bursts.
     bursts: usize,
     /// Shares of a second: copying, and allocating for it.
@@ -50,6 +52,7 @@ impl Default for Model {
             copies: "__memmove_avx_unaligned_erms",
             between: ("std::vector<Unit>::vector", 0),
             calls: same(100, 4096),
+            inlined: false,
             bursts: 3,
             share: 0.5,
             allocating: 0.1,
@@ -100,6 +103,16 @@ fn recording(model: &Model) -> Recording {
         tables.locations.push(Location { location: number, module, address, kind: kind.clone() });
         tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
         tables.stacks.push(Stack { stack: number, parent, location: number });
+    }
+    if model.inlined {
+        let (function, kind) = (functions.len() as u32, "native".to_owned());
+        let name = "<World as core::clone::Clone>::clone".to_owned();
+        let (module, file, line) = (Some(0), Some("program.c".to_owned()), Some(7));
+        tables.functions.push(Function { function, name, module, file: file.clone(), line, address: 0x9000 });
+        let units = tables.frames.iter_mut().find(|frame| frame.location == UNITS).expect("units");
+        units.depth = 1;
+        let units = tables.frames.iter().position(|frame| frame.location == UNITS).expect("units");
+        tables.frames.insert(units, Frame { location: UNITS, depth: 0, function, file, line, kind });
     }
     tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
     tables.walks.push(Walk { walk: 0, process: 0, location: COPY, loop_number: None, strides: vec![0; 3] });
@@ -164,6 +177,12 @@ fn a_list_that_is_passed_by_value_is_reported_where_it_is() {
     assert!(finding.explanation[0].contains("100 % had been copied from the same place"), "{finding:#?}");
     assert!(finding.explanation[0].contains("4,096 bytes a call"), "{finding:#?}");
     assert!((490..=510).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn whoever_asks_is_reported_and_not_what_was_inlined_there_to_copy() {
+    let found = of(Model { inlined: true, ..Model::default() });
+    assert_eq!(found[0].place.frame.function, "units");
 }
 
 #[test]

@@ -524,6 +524,10 @@ fn counting_a_little_or_all_there_is_or_beside_other_work_is_left_alone() {
     silent(Walked { further: 0, ..lines() });
     silent(Walked { further: 9_000 / (BURSTS - 1), ..lines() });
     assert_eq!(findings(Walked { further: 11_000 / (BURSTS - 1), ..lines() }).len(), 1);
+    // Too many to be counted: then the time that they take shows it.
+    let endless = |each_ns| Walked { counted: (0, 20_000), further: 0, each_ns, ..lines() };
+    assert_eq!(findings(endless(&[40_000, 50_000, 61_000, 40_000])).len(), 1);
+    silent(endless(&[40_000, 50_000, 58_000, 40_000]));
     // Seven tenths of the time.
     let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..lines() };
     assert_eq!(findings(share(0.72)).len(), 1);

@@ -235,8 +235,8 @@ table! {
         parent: Option<u32>,
         /// The code in it, inner loops included: from and to of each piece in turn, bytes from `location`.
         ranges: Vec<u64>,
-        /// `walks` (only reads, compares and advances), `counts` (also counts what it meets; since minor version 7), `moves` (also stores what it read elsewhere than on the stack) or
-        /// `calculates`. What it calls is not looked at.
+        /// `walks` (only reads, compares and advances), `counts` (also counts what it meets; since minor version 7), `moves` (also stores what it
+        /// read elsewhere than on the stack) or `calculates`. What it calls is not looked at.
         work: String,
         /// Whether a round may read anywhere in memory, since it reads at addresses that it read; none in recordings before 1.6.
         chases: Option<bool>,

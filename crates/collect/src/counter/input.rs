@@ -4,7 +4,7 @@
 use super::origin::{self, ORIGINS, Origin};
 use crate::image::Image;
 use iced_x86::{Instruction, Register};
-use slowpath_interfaces::{Copied, Input, Interface, What};
+use slowpath_interfaces::{Input, Interface, What};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -22,51 +22,14 @@ pub(super) struct Known(HashMap<u32, Option<&'static Interface>>);
 impl Known {
     /// The interface that a function which begins at `start` is.
     pub(super) fn get(&mut self, function: u32, image: &Image, start: u64) -> Option<&'static Interface> {
-        *self.0.entry(function).or_insert_with(|| {
-            let name = image.functions()?.containing(start)?.name?;
-            if MADE.iter().any(|made| name.contains(made)) {
-                return None;
-            }
-            slowpath_interfaces::of(&slowpath_symbols::demangle(name))
-        })
+        *self.0.entry(function).or_insert_with(|| slowpath_interfaces::of(&known_name(image, start)?))
     }
 }
 
-/// Which functions copy something as a whole, by their number.
-#[derive(Default)]
-pub(super) struct Copiers(HashMap<u32, Option<Copied>>);
-
-impl Copiers {
-    /// What the function that begins at `start` copies, if it is one. Those that copy bytes work themselves.
-    pub(super) fn get(&mut self, function: u32, image: &Image, start: u64) -> Option<Copied> {
-        *self.0.entry(function).or_insert_with(|| {
-            let name = image.functions().and_then(|functions| functions.containing(start)?.name);
-            let known = |name: &str| slowpath_interfaces::copied(&slowpath_symbols::demangle(name));
-            name.filter(|name| !MADE.iter().any(|made| name.contains(made)))
-                .and_then(known)
-                .filter(|copied| *copied != Copied::Bytes)
-        })
-    }
-}
-
-/// What a probe notes of what is copied: where the copy goes, if that is said, what is copied, and what its first words lead to, such as the first
-/// items of a list.
-pub(super) fn copied<'a>(
-    what: Copied,
-    before: impl Iterator<Item = &'a Instruction>,
-    go: bool,
-) -> Option<Vec<Origin>> {
-    let noted = |numbers: &[u8], words: &[i64]| {
-        let mut origins = origin::of_numbered(before, go, numbers)?;
-        let from = origins.last()?.clone();
-        origins.extend(words.iter().map(|word| Origin { offsets: vec![*word, 0], ..from.clone() }));
-        Some(origins)
-    };
-    match what {
-        Copied::Bytes => None,
-        Copied::Object(number) => noted(&[number], &[0, 8]),
-        Copied::Returned => noted(&[1, 2], &[8]),
-    }
+/// The demangled name of the function that begins at `start`, if its arguments are where its name says.
+pub(super) fn known_name(image: &Image, start: u64) -> Option<String> {
+    let name = image.functions()?.containing(start)?.name?;
+    (!MADE.iter().any(|made| name.contains(made))).then(|| slowpath_symbols::demangle(name).to_string())
 }
 
 /// What a probe notes of an input, given the code between the function's entry and the probe. None if an argument is no longer known there.

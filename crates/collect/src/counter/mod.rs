@@ -20,6 +20,7 @@
 pub(crate) mod breakpoint;
 mod chase;
 pub(crate) mod choose;
+mod copies;
 mod hits;
 pub(crate) mod input;
 pub(crate) mod loops;
@@ -210,7 +211,7 @@ pub(crate) struct Counter {
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
     interfaces: input::Known,
-    copiers: input::Copiers,
+    copiers: copies::Copiers,
     walks: u32,
     free: Vec<usize>,
     numbers: u32,
@@ -234,7 +235,7 @@ impl Counter {
             surveys: Vec::new(),
             surveyed: HashSet::new(),
             interfaces: input::Known::default(),
-            copiers: input::Copiers::default(),
+            copiers: copies::Copiers::default(),
             walks: first_walk,
             free: (0..SLOTS).rev().collect(),
             numbers: first_probe,

@@ -164,7 +164,7 @@ impl Counter {
             return;
         };
         let Some((offset, before)) = entry_of(candidate) else { return };
-        let Some(origins) = input::copied(what, before.iter(), candidate.image.go) else { return };
+        let Some(origins) = copies::origins(what, before.iter(), candidate.image.go) else { return };
         let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
         self.survey(candidate, Of::Function, offset, &origins, None);
     }

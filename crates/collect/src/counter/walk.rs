@@ -1,5 +1,5 @@
-//! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), move
-//! things about, or calculate.
+//! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), count what it meets,
+//! move things about, or calculate.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
@@ -42,7 +42,8 @@ pub(super) const ARGUMENTS: [Register; 6] =
 /// What the code of a loop does. What it calls is not looked at.
 ///
 /// Stores to the stack (by its pointer, or by a `frame` pointer) are spilled registers, arguments and the variables of code
-/// that was built without optimisation. A register that is changed must lead to memory or be compared: else it is a result.
+/// that was built without optimisation. A register that is changed must lead to memory or be compared: else it is a result, a
+/// count where it is changed by constants only.
 pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Work {
     let mut stored = false;
     // What is passed to a function that is called leads somewhere as well.

@@ -126,7 +126,7 @@ pub(crate) fn is_allocator(frame: &Frame) -> bool {
 
 /// Whether a function hands out memory or takes it back. Giving whole mappings back to the kernel is no part of that.
 pub(crate) fn allocates(frame: &Frame) -> bool {
-    does(frame).is_some() && frame.function != "munmap"
+    is_allocator(frame) && frame.function != "munmap"
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! The same data is copied again and again, as a whole: a list is passed by value, a configuration cloned for each request, where a reference
 //! would do.
 //!
-//! Which functions make copies is listed in the crate `slowpath-interfaces`. What a call copies is told by where it is and how it begins: it must
-//! be the same as in a call shortly before. Whoever asks for the copy is guilty. Bytes that are copied count where there are many, and where
-//! memory is allocated for them besides: into memory of its own a program may copy what it then changes, such as the start of a search. The C
-//! library's own buffers are left alone.
+//! Which functions make copies is listed in the crate `slowpath-interfaces`. Two calls copy the same if the data is at the same
+//! place and begins the same; the earlier call must be shortly before. Whoever asks for the copy is guilty, not the function that makes it. Bytes
+//! that are copied count where there are many, and where memory is allocated for them besides: into memory of its own a program may copy what
+//! it then changes, such as the start of a search. The C library's own buffers are left alone.
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec, allocators, runtime};
 use crate::Evidence;
-use crate::calls::place;
 use crate::candidate::Candidate;
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, LOWEST_ADDRESS};
 use slowpath_interfaces::{Copied, copied};
@@ -197,6 +196,14 @@ impl Kinds {
     }
 }
 
+/// Where the copy is asked for: in the innermost function that was inlined there and makes none itself.
+fn place(evidence: &Evidence<'_>, stack: Option<u32>, asker: u32, process: u32) -> Place {
+    let mut path = stack.map_or_else(Vec::new, |stack| evidence.path_at(stack, asker));
+    let asks = |frame: &Frame| !runtime::is_name(frame) && copied(&frame.function).is_none();
+    path.truncate(path.iter().rposition(asks).map_or(0, |last| last + 1));
+    Place::at_end_of(path, || evidence.whole_process(process))
+}
+
 fn finding(
     evidence: &Evidence<'_>,
     (process, asker): (u32, u32),
@@ -249,7 +256,7 @@ fn finding(
             // Of bytes only the first are compared: a field that is copied at each step may have changed behind them.
             if what == Copied::Bytes { Confidence::Hint } else { Confidence::Likely },
             Cost::new(Basis::Cpu, spent.ns, gain),
-            place(evidence, stack, Some(asker), process),
+            place(evidence, stack, asker, process),
         )
     };
     Some(draft.candidate(evidence, GATE, process))

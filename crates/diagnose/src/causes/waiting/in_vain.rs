@@ -52,7 +52,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         } else if (reads && socket || POLLS.contains(&row.number)) && row.result > 0 {
             *asked = Asked::default(); // an answer, or the connection stands
         } else if long && asked.sent && !evidence.by_ptrace {
-            // Where reads are not seen an answer may have come.
+            // Where calls are traced by ptrace reads may not have been seen: an answer may have come.
             let expired =
                 POLLS.contains(&row.number) && row.result == 0 || reads && socket && row.result == -11;
             address = asked.address.filter(|_| expired);
