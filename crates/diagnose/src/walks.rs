@@ -115,6 +115,15 @@ impl Entries<'_> {
         })
     }
 
+    /// Of a function that frees memory: blocks at an address at which an earlier one was.
+    pub(crate) fn of_blocks(&self) -> Repeats {
+        self.repeats(|burst| {
+            let mut known = HashSet::new();
+            let block = |row: &&Beginning| row.addresses.first().copied().filter(|at| *at >= LOWEST_ADDRESS);
+            burst.iter().filter(|row| block(row).is_some_and(|at| !known.insert(at))).count()
+        })
+    }
+
     /// Of a function: calls whose first `arguments` are those of an earlier one, the first of them a pointer to the same content.
     pub(crate) fn of_arguments(&self, arguments: usize) -> Repeats {
         self.repeats(|burst| {

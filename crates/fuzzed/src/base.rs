@@ -31,6 +31,7 @@ pub(crate) fn all() -> &'static [Base] {
             searching(),
             preparing(),
             copying(),
+            allocating(),
             unoptimized(),
             in_slices(),
             unnamed(),
@@ -170,6 +171,39 @@ fn copying() -> Base {
     }
     let mut run = Run::new(tables);
     for stack in [copy, main] {
+        run.spend(200.0 * MS_F, stack);
+    }
+    sampled_to_the_end(run, &[])
+}
+
+/// `main` takes memory and frees it, again and again.
+fn allocating() -> Base {
+    let (main, malloc, free) = (0, 1, 2);
+    let mut tables = functions(&["main", "malloc", "free"]);
+    for stack in [main, malloc, free] {
+        tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
+    }
+    let (walk, strides) = (0, vec![0]);
+    tables.walks.push(Walk { walk, process: 0, location: free, loop_number: None, strides });
+    for burst in 0..2u64 {
+        let start_ns = (burst + 1) * 100_000_000;
+        let (end_ns, entries) = (start_ns + 10_000_000, 64);
+        tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+        for call in 0..entries {
+            tables.beginnings.push(Beginning {
+                walk,
+                time_ns: start_ns + call * 10_000,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: vec![0x7000_0000],
+                contents: vec![5],
+                linked: 0,
+                length: 0,
+            });
+        }
+    }
+    let mut run = Run::new(tables);
+    for stack in [malloc, free, main] {
         run.spend(200.0 * MS_F, stack);
     }
     sampled_to_the_end(run, &[])

@@ -4,9 +4,11 @@
 //! The collector notes the input of their calls, as far as an [`Input`] says where it is; the diagnosis says whether it was always the same.
 
 mod copies;
+mod memory;
 mod pattern;
 
 pub use copies::{Copied, copied};
+pub use memory::{Memory, frees_block, memory};
 pub use pattern::without_arguments;
 
 use serde::Deserialize;

@@ -3,6 +3,7 @@
 //! - `choose` — which functions, from samples.
 //! - `place` — at which instruction.
 //! - `input` — what a function that is meant to be called once for its input is given.
+//! - `listed` — functions that copy something as a whole, or take memory back.
 //! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
 //! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
@@ -20,9 +21,9 @@
 pub(crate) mod breakpoint;
 mod chase;
 pub(crate) mod choose;
-mod copies;
 mod hits;
 pub(crate) mod input;
+mod listed;
 pub(crate) mod loops;
 pub(crate) mod origin;
 pub(crate) mod place;
@@ -211,7 +212,7 @@ pub(crate) struct Counter {
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
     interfaces: input::Known,
-    copiers: copies::Copiers,
+    listed: listed::Listed,
     walks: u32,
     free: Vec<usize>,
     numbers: u32,
@@ -235,7 +236,7 @@ impl Counter {
             surveys: Vec::new(),
             surveyed: HashSet::new(),
             interfaces: input::Known::default(),
-            copiers: copies::Copiers::default(),
+            listed: listed::Listed::default(),
             walks: first_walk,
             free: (0..SLOTS).rev().collect(),
             numbers: first_probe,
@@ -305,7 +306,7 @@ impl Counter {
             Order::Choose(candidates) => {
                 for candidate in candidates {
                     self.take_up_interface(&candidate);
-                    self.take_up_copier(&candidate);
+                    self.take_up_listed(&candidate);
                     self.look_at_loops(&candidate);
                     let key = (candidate.process, candidate.function);
                     match self.by_function.get(&key) {

@@ -6,6 +6,7 @@
 //! its hits are many. What follows from them is left to the diagnosis.
 
 use super::hits::Handle;
+use super::listed::Does;
 use super::loops::Loop;
 use super::origin::{self, ORIGINS, Origin};
 use super::*;
@@ -18,10 +19,13 @@ use slowpath_interfaces::{Input, What};
 /// are left to the counting of calls.
 const LOOPS: usize = 6;
 const FUNCTIONS: usize = 4;
+const FREES: usize = 1;
 const INTERFACES: usize = 4;
 const IN_ALL: usize = 16;
 /// Walks in a burst of beginnings: enough to distinguish one beginning in ten from all the same.
 const BEGINNINGS: u64 = 64;
+/// Blocks taken back in a burst: what is done for one item may take some dozens, and the same must come twice.
+const FREED: u64 = 256;
 /// The longest burst of beginnings, ns: walks of 10 ms are seen 25 times.
 const BEGINNINGS_NS: u64 = 250_000_000;
 /// A burst of lengths ends after so many entries, rounds (2 ms of hits) or ns.
@@ -63,6 +67,8 @@ enum Of {
     Loop(usize),
     /// A function that works itself.
     Function,
+    /// A function that takes memory back.
+    Frees,
     /// A function that is meant to be called once for an input.
     Interface(&'static Input),
 }
@@ -71,7 +77,7 @@ impl Of {
     fn one_loop(self) -> Option<usize> {
         match self {
             Of::Loop(at) => Some(at),
-            Of::Function | Of::Interface(_) => None,
+            Of::Function | Of::Frees | Of::Interface(_) => None,
         }
     }
 
@@ -80,8 +86,14 @@ impl Of {
         match self {
             Of::Loop(_) => LOOPS,
             Of::Function => FUNCTIONS,
+            Of::Frees => FREES,
             Of::Interface(_) => INTERFACES,
         }
+    }
+
+    /// Entries in a burst of beginnings.
+    fn beginnings(self) -> u64 {
+        if self == Of::Frees { FREED } else { BEGINNINGS }
     }
 
     /// How what the first origin leads to is read.
@@ -93,7 +105,7 @@ impl Of {
                 What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
                 What::Number(_) | What::None => 0,
             },
-            Of::Loop(_) => 0,
+            Of::Loop(_) | Of::Frees => 0,
         }
     }
 }
@@ -155,18 +167,22 @@ impl Counter {
         self.take_up_function(candidate);
     }
 
-    /// Takes up a function that copies something as a whole: it may do so by others, and seldom.
-    pub(super) fn take_up_copier(&mut self, candidate: &Candidate) {
-        if !self.notes_beginnings() || candidate.share < choose::SHARE {
+    /// Takes up a function that copies something as a whole (it may do so by others, and seldom) or takes memory back.
+    pub(super) fn take_up_listed(&mut self, candidate: &Candidate) {
+        if !self.notes_beginnings() {
             return;
         }
-        let Some(what) = self.copiers.get(candidate.function, &candidate.image, candidate.start) else {
+        let Some(does) = self.listed.get(candidate.function, &candidate.image, candidate.start) else {
             return;
         };
+        let of = if does == Does::Frees { Of::Frees } else { Of::Function };
+        if of == Of::Function && candidate.share < choose::SHARE {
+            return;
+        }
         let Some((offset, before)) = entry_of(candidate) else { return };
-        let Some(origins) = copies::origins(what, before.iter(), candidate.image.go) else { return };
+        let Some(origins) = listed::origins(does, before.iter(), candidate.image.go) else { return };
         let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
-        self.survey(candidate, Of::Function, offset, &origins, None);
+        self.survey(candidate, of, offset, &origins, None);
     }
 
     fn take_up_function(&mut self, candidate: &Candidate) {
@@ -248,7 +264,7 @@ impl Counter {
         let here = self.surveys.iter().filter(alike).count();
         let key = (process, candidate.function, of.one_loop());
         // Loops and functions leave room for those, which are found later.
-        let in_all = if matches!(of, Of::Interface(_)) { IN_ALL + INTERFACES } else { IN_ALL };
+        let in_all = if matches!(of, Of::Interface(_) | Of::Frees) { IN_ALL + INTERFACES } else { IN_ALL };
         if here >= of.most() || self.surveys.len() >= in_all || self.surveyed.contains(&key) {
             return;
         }
@@ -356,8 +372,13 @@ impl Counter {
         survey.generation += 1;
         let (generation, number) = (survey.generation, survey.number);
         let pause = clock::now_ns() + 10 * PAUSE_NS;
-        let mut entry =
-            Slot { mode: MODE_WALK, generation, probe: number, stop_at: BEGINNINGS, ..Slot::default() };
+        let mut entry = Slot {
+            mode: MODE_WALK,
+            generation,
+            probe: number,
+            stop_at: survey.of.beginnings(),
+            ..Slot::default()
+        };
         if lengths {
             let rounds = survey.round_slot.map_or(0, |slot| slot as u32 + 1);
             let entries = if survey.is_around() { AROUND_ENTRIES } else { LENGTHS_ENTRIES };

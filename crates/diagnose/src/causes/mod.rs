@@ -1,6 +1,7 @@
 //! The causes. Each is one file (or folder) with one value, its [`Spec`]; [`ALL`] lists them. Whatever else names causes (the JSON, `slowpath
 //! causes`, tables in the documentation) takes them from there, or a test holds it equal (`tests/registry.rs`).
 
+mod allocation_churn;
 pub(crate) mod allocators;
 mod busy_wait;
 mod call_overhead;
@@ -37,6 +38,7 @@ pub const ALL: &[Spec] = &[
     repeated_scan::CAUSE,
     redundant_computation::CAUSE,
     redundant_copy::CAUSE,
+    allocation_churn::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
     duplicate_build::CAUSE,

@@ -1,0 +1,199 @@
+//! The cause `allocation-churn`, on synthetic recordings, at its thresholds.
+//!
+//! The recordings are of a `main` that calls `count`, which asks `text` for memory, with or without a library in between, and frees it.
+
+mod common;
+#[path = "common/sampled.rs"]
+mod sampled;
+
+use common::about;
+use sampled::{MS, Run};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::tables::*;
+use slowpath_recording::{Recording, Tables};
+use std::path::PathBuf;
+
+/// Functions and locations.
+const MAIN: u32 = 0;
+const COUNT: u32 = 1;
+const TEXT: u32 = 2;
+const MALLOC: u32 = 3;
+const FREE: u32 = 4;
+
+struct Model {
+    /// What `count` calls for memory.
+    text: &'static str,
+    /// Functions on the way to `malloc`, and to `free`, outermost first.
+    takes: Vec<u32>,
+    gives: Vec<u32>,
+    /// Shares of a second.
+    taking: f64,
+    giving: f64,
+    /// What `text` does besides.
+    filling: f64,
+    /// Blocks that are freed, in order.
+    blocks: Vec<u64>,
+    bursts: usize,
+}
+
+impl Default for Model {
+    fn default() -> Model {
+        Model {
+            text: "text",
+            takes: vec![MAIN, COUNT, TEXT, MALLOC],
+            gives: vec![MAIN, COUNT, FREE],
+            taking: 0.2,
+            giving: 0.2,
+            filling: 0.2,
+            blocks: few(512, 4),
+            bursts: 2,
+        }
+    }
+}
+
+/// So many frees of so few blocks.
+fn few(frees: u64, blocks: u64) -> Vec<u64> {
+    (0..frees).map(|free| 0x5_0000_0000 + 0x20 * (free % blocks)).collect()
+}
+
+/// Of 500 frees, in two bursts, so many in a thousand are of blocks that are freed for the first time.
+fn with_others(others: u64) -> Vec<u64> {
+    (0..500)
+        .map(|free| if free * 37 % 1_000 < others { 0x6_0000_0000 + 0x20 * free } else { 0x5_0000_0000 })
+        .collect()
+}
+
+fn recording(model: &Model) -> Recording {
+    let mut tables = Tables::default();
+    for (number, path) in [(0, "/bin/program"), (1, "/lib/libc.so.6")] {
+        let (build_id, device, inode, size, mtime_ns) = (None, 0, 1, 1, 0);
+        tables.modules.push(Module {
+            module: number,
+            path: path.into(),
+            build_id,
+            device,
+            inode,
+            size,
+            mtime_ns,
+        });
+    }
+    let functions = [
+        (MAIN, "main", 0),
+        (COUNT, "count", 0),
+        (TEXT, model.text, 0),
+        (MALLOC, "malloc", 1),
+        (FREE, "free", 1),
+    ];
+    for (number, name, module) in functions {
+        let (address, line) = (u64::from(number + 1) * 0x1000, Some(number + 10));
+        let (name, file) = (name.to_owned(), (module == 0).then(|| "program.c".to_owned()));
+        let (module, kind) = (Some(module), "native".to_owned());
+        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
+        tables.locations.push(Location { location: number, module, address, kind: kind.clone() });
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+    }
+    // Each path has stacks of its own; the last frame's is the one that time is spent on.
+    let mut stack_of = |path: &[u32]| {
+        let mut parent = None;
+        for location in path {
+            let stack = tables.stacks.len() as u32;
+            tables.stacks.push(Stack { stack, parent, location: *location });
+            parent = Some(stack);
+        }
+        parent.expect("a path")
+    };
+    let (main, looks, filling) =
+        (stack_of(&[MAIN]), stack_of(&[MAIN, COUNT]), stack_of(&[MAIN, COUNT, TEXT]));
+    let (takes, gives) = (stack_of(&model.takes), stack_of(&model.gives));
+    tables.walks.push(Walk { walk: 0, process: 0, location: FREE, loop_number: None, strides: vec![0] });
+    let mut run = Run::new(tables);
+    run.spend((0.9 - model.taking - model.giving - model.filling) * 1000.0 * MS, main);
+    run.spend(100.0 * MS, looks);
+    run.spend(model.filling * 1000.0 * MS, filling);
+    run.spend(model.taking * 1000.0 * MS, takes);
+    run.spend(model.giving * 1000.0 * MS, gives);
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    sampled::one_thread(&mut tables, end_ns);
+    for (number, blocks) in model.blocks.chunks(model.blocks.len().div_ceil(model.bursts)).enumerate() {
+        let start_ns = (number as u64 + 1) * 100_000_000;
+        let (end_ns, entries) = (start_ns + 50_000_000, blocks.len() as u64);
+        tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries, rounds: None });
+        for (at, block) in blocks.iter().enumerate() {
+            tables.beginnings.push(Beginning {
+                walk: 0,
+                time_ns: start_ns + 100_000 * at as u64,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: vec![*block],
+                contents: vec![at as u64 + 1],
+                linked: 0,
+                length: 0,
+            });
+        }
+    }
+    Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
+}
+
+fn of(model: Model) -> Vec<Finding> {
+    let recording = recording(&model);
+    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
+    let found = diagnose(&recording).findings;
+    found.into_iter().filter(|finding| finding.cause.slug() == "allocation-churn").collect()
+}
+
+#[test]
+fn who_drops_what_it_asked_for_is_reported_with_who_allocates_it() {
+    let [finding] = &of(Model::default())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("count", Confidence::Likely));
+    assert!(finding.explanation[1].contains("99 % of 512 blocks"), "{finding:#?}");
+    assert!(finding.explanation[2].contains("asked for by text"), "{finding:#?}");
+    assert!((385..=405).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn who_allocates_and_frees_itself_is_reported() {
+    let gives = vec![MAIN, COUNT, TEXT, FREE];
+    let found = of(Model { gives: gives.clone(), ..Model::default() });
+    assert_eq!(found[0].place.frame.function, "text");
+    // A runtime's function does it for its caller, and so does a destructor.
+    for text in
+        ["std::vector<int>::push_back(int const&)", "<prog::Key as core::clone::Clone>::clone", "Key::~Key()"]
+    {
+        let found = of(Model { text, gives: gives.clone(), ..Model::default() });
+        assert_eq!(found[0].place.frame.function, "count", "{text}");
+    }
+    // So does what is nearly all allocator.
+    let found = of(Model { gives: gives.clone(), filling: 0.06, ..Model::default() });
+    assert_eq!(found[0].place.frame.function, "count");
+    let found = of(Model { gives, filling: 0.08, ..Model::default() });
+    assert_eq!(found[0].place.frame.function, "text");
+}
+
+#[test]
+fn what_makes_a_structure_and_what_takes_it_down_are_not() {
+    let takes = vec![MAIN, COUNT, TEXT, TEXT, TEXT, MALLOC];
+    // A location twice in a row is one function; between them stands another.
+    let recursive = vec![MAIN, TEXT, COUNT, TEXT, MALLOC];
+    assert_eq!(of(Model { takes, ..Model::default() }).len(), 1);
+    assert_eq!(of(Model { takes: recursive, ..Model::default() }).len(), 0);
+}
+
+#[test]
+fn a_fifth_of_the_time_counts_and_a_part_of_both() {
+    let spent = |taking, giving| of(Model { taking, giving, ..Model::default() }).len();
+    assert_eq!((spent(0.105, 0.105), spent(0.095, 0.095)), (1, 0));
+    assert_eq!((spent(0.32, 0.08), spent(0.36, 0.04)), (1, 0));
+    assert_eq!((spent(0.08, 0.32), spent(0.04, 0.36)), (1, 0));
+}
+
+#[test]
+fn the_same_few_blocks_in_two_bursts_of_sixty_four() {
+    let blocks = |blocks, bursts| of(Model { blocks, bursts, ..Model::default() }).len();
+    assert_eq!((blocks(few(64, 2), 2), blocks(few(63, 2), 2)), (1, 0));
+    assert_eq!((blocks(few(512, 4), 2), blocks(few(512, 4), 1)), (1, 0));
+    assert_eq!((blocks(few(512, 25), 2), blocks(few(512, 27), 2)), (1, 0));
+    assert_eq!((blocks(with_others(90), 2), blocks(with_others(110), 2)), (1, 0));
+    assert_eq!(blocks(vec![0; 512], 2), 0, "no block at all");
+}

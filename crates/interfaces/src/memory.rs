@@ -1,0 +1,177 @@
+//! Functions that hand out memory or take it back, of the allocators in use: one list for the collector and all causes.
+
+/// What a function does with memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// It hands out memory.
+    Gives,
+    /// It takes memory back.
+    Takes,
+    /// It does both: it may move a block.
+    Moves,
+}
+use Memory::{Gives, Moves, Takes};
+
+/// Whole names, without leading underscores of `__libc_` aliases and symbol versions.
+const NAMES: &[(&str, Memory)] = &[
+    // The C library, and whatever replaces it under the same names (jemalloc, tcmalloc, mimalloc).
+    ("malloc", Gives),
+    ("calloc", Gives),
+    ("memalign", Gives),
+    ("aligned_alloc", Gives),
+    ("posix_memalign", Gives),
+    ("valloc", Gives),
+    ("realloc", Moves),
+    ("reallocarray", Gives),
+    ("free", Takes),
+    ("cfree", Takes),
+    ("munmap", Takes),
+    // Inside of glibc's.
+    ("_int_malloc", Gives),
+    ("_int_realloc", Moves),
+    ("_int_free", Takes),
+    ("_int_free_chunk", Takes),
+    ("_int_free_merge_chunk", Takes),
+    ("malloc_consolidate", Takes),
+    ("systrim", Takes),
+    // jemalloc.
+    ("mallocx", Gives),
+    ("rallocx", Moves),
+    ("xallocx", Moves),
+    ("dallocx", Takes),
+    ("sdallocx", Takes),
+    ("je_malloc", Gives),
+    ("je_calloc", Gives),
+    ("je_realloc", Moves),
+    ("je_free", Takes),
+    // tcmalloc.
+    ("tc_malloc", Gives),
+    ("tc_calloc", Gives),
+    ("tc_realloc", Moves),
+    ("tc_free", Takes),
+    ("tc_new", Gives),
+    ("tc_delete", Takes),
+    // mimalloc.
+    ("mi_malloc", Gives),
+    ("mi_calloc", Gives),
+    ("mi_zalloc", Gives),
+    ("mi_realloc", Moves),
+    ("mi_free", Takes),
+    // Rust's global allocator.
+    ("__rust_alloc", Gives),
+    ("__rust_alloc_zeroed", Gives),
+    ("__rust_realloc", Moves),
+    ("__rust_dealloc", Takes),
+    ("__rdl_alloc", Gives),
+    ("__rdl_alloc_zeroed", Gives),
+    ("__rdl_realloc", Moves),
+    ("__rdl_dealloc", Takes),
+    // Go.
+    ("runtime.mallocgc", Gives),
+    ("runtime.mallocgcTiny", Gives),
+    ("runtime.mallocgcSmallNoscan", Gives),
+    ("runtime.mallocgcSmallScanNoHeader", Gives),
+    ("runtime.mallocgcSmallScanHeader", Gives),
+    ("runtime.mallocgcLarge", Gives),
+    ("runtime.newobject", Gives),
+    ("runtime.makeslice", Gives),
+    ("runtime.growslice", Gives),
+    ("runtime.gcBgMarkWorker", Takes),
+    // talloc and GLib.
+    ("_talloc_zero", Gives),
+    ("_talloc_array", Gives),
+    ("_talloc_realloc", Moves),
+    ("_talloc_free", Takes),
+    ("talloc_named_const", Gives),
+    ("g_malloc", Gives),
+    ("g_malloc0", Gives),
+    ("g_realloc", Moves),
+    ("g_free", Takes),
+    ("g_slice_alloc", Gives),
+    ("g_slice_free1", Takes),
+];
+
+/// What a function with this demangled name does with memory; none if it is no allocator's.
+pub fn memory(name: &str) -> Option<Memory> {
+    let plain = plain(name);
+    // C++ has one for each kind of argument.
+    let of = |operator: &str| {
+        name.strip_prefix(operator).is_some_and(|rest| rest.starts_with('(') || rest.starts_with("[]"))
+    };
+    if of("operator new") || name.starts_with("_Znw") || name.starts_with("_Zna") {
+        return Some(Gives);
+    }
+    if of("operator delete") || name.starts_with("_Zdl") || name.starts_with("_Zda") {
+        return Some(Takes);
+    }
+    // Go's closures, such as `runtime.gcBgMarkWorker.func2`, are part of their function.
+    let go = name.strip_prefix("runtime.").and_then(|rest| rest.split('.').next());
+    let is =
+        |known: &str| known == plain || known.strip_prefix("runtime.").is_some_and(|known| go == Some(known));
+    NAMES.iter().find(|(known, _)| is(known)).map(|(_, does)| *does)
+}
+
+/// `free@GLIBC_2.2.5` and `free@plt` are free; so is `__libc_free`.
+fn plain(name: &str) -> &str {
+    let name = name.split('@').next().unwrap_or_default();
+    name.strip_prefix("__libc_").unwrap_or(name)
+}
+
+/// Functions that take back the block which their first argument points to, and end with that: whoever calls them, or what does so for others as
+/// C++'s `operator delete`, wants it gone.
+const FREES: [&str; 9] = [
+    "free",
+    "cfree",
+    "dallocx",
+    "sdallocx",
+    "je_free",
+    "_rjem_sdallocx",
+    "_rjem_je_sdallocx",
+    "tc_free",
+    "mi_free",
+];
+
+/// Whether a function with this demangled name takes back the block that its first argument points to.
+pub fn frees_block(name: &str) -> bool {
+    FREES.contains(&plain(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocators_are_known_by_whole_names() {
+        for (name, does) in [
+            ("malloc", Some(Gives)),
+            ("__libc_free", Some(Takes)),
+            ("free@GLIBC_2.2.5", Some(Takes)),
+            ("realloc", Some(Moves)),
+            ("operator new(unsigned long)", Some(Gives)),
+            ("operator delete[](void*)", Some(Takes)),
+            ("mi_free", Some(Takes)),
+            ("runtime.gcBgMarkWorker.func2", Some(Takes)),
+            ("g_malloc", Some(Gives)),
+            ("munmap", Some(Takes)),
+            ("free_list_init", None),
+            ("malloc_stats_of_game", None),
+            ("munmapped_pages", None),
+        ] {
+            assert_eq!(memory(name), does, "{name}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_freed_by_their_first_argument() {
+        for (name, frees) in [
+            ("free", true),
+            ("__libc_free", true),
+            ("cfree@GLIBC_2.2.5", true),
+            ("_int_free", false),
+            ("munmap", false),
+            ("malloc", false),
+        ] {
+            assert_eq!(frees_block(name), frees, "{name}");
+        }
+    }
+}
