@@ -64,9 +64,9 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
             .explanation
             .push(format!("this is one of {processes} processes that do the same; cost and gain are totals"));
     } else if cases > 1 && evidence.recording.about.runs <= 1 {
-        // Several threads, or programs that are started there.
+        // Several threads, programs that are started there, or functions that it was inlined into.
         finding.explanation.push(format!(
-            "this is the largest of {cases} such cases at this call site; cost and gain are totals"
+            "this is the largest of {cases} such cases in this function; cost and gain are totals"
         ));
     }
     Some(finding)

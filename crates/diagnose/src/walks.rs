@@ -89,6 +89,14 @@ impl Entries<'_> {
         self.bursts.iter().map(Vec::len).sum()
     }
 
+    /// Whether they are loops of one function in one process, and one is in the other.
+    pub(crate) fn shares_code(&self, other: &Entries<'_>) -> bool {
+        let (Some(one), Some(two)) = (self.one_loop, other.one_loop) else { return false };
+        let begins = |of: &Loop| of.ranges.first().copied().unwrap_or(0);
+        (self.walk.process, self.function) == (other.walk.process, other.function)
+            && (holds(one, begins(two)) || holds(two, begins(one)))
+    }
+
     /// Adds up the entries of each burst that go through what an earlier one of it went through.
     fn repeats(&self, mut again: impl FnMut(&[&Beginning]) -> usize) -> Repeats {
         let repeated = self.bursts.iter().map(|burst| again(burst)).sum();

@@ -22,6 +22,8 @@ const STRCMP: u32 = 2;
 const STRLEN: u32 = 3;
 const MEMMOVE: u32 = 4;
 const PARSE: u32 = 5;
+/// The stack of the second loop.
+const BESIDE: u32 = 6;
 
 /// A list somewhere in memory.
 const LIST: u64 = 0x7000_0000;
@@ -57,6 +59,9 @@ struct Walked {
     on_cpu: f64,
     /// What the code of `find` does as a whole.
     body: &'static str,
+    /// Share of a second in a second loop of the same kind, at 0x40–0x60, or, if so, in the first.
+    beside: f64,
+    within: bool,
 }
 
 impl Default for Walked {
@@ -77,6 +82,8 @@ impl Default for Walked {
             usual_ns: 10_000,
             on_cpu: 1.0,
             body: "calculates",
+            beside: 0.0,
+            within: false,
         }
     }
 }
@@ -143,22 +150,29 @@ fn recording(walked: &Walked) -> Recording {
         tables.frames.push(frame);
     }
     let location = walked.at + 6;
-    let one = Loop {
-        loop_number: 0,
-        location: SEARCH + 6,
-        parent: None,
-        ranges: vec![0x10, 0x30],
-        work: walked.work.into(),
-        chases: None,
-    };
-    tables.loops.push(one);
+    let second = if walked.within { vec![0x18, 0x28] } else { vec![0x40, 0x60] };
+    for (loop_number, ranges) in [(0, vec![0x10, 0x30]), (1, second)] {
+        let (work, parent) = (walked.work.into(), (loop_number == 1 && walked.within).then_some(0));
+        tables.loops.push(Loop { loop_number, location: SEARCH + 6, parent, ranges, work, chases: None });
+    }
+    let (number, module) = (12, Some(0));
+    let address = if walked.within { 0x2020 } else { 0x2050 };
+    tables.locations.push(Location { location: number, module, address, kind: "native".into() });
+    let (file, line, kind) = (Some("program.c".to_owned()), Some(21), "native".to_owned());
+    tables.frames.push(Frame { location: number, depth: 0, function: SEARCH, file, line, kind });
+    tables.stacks.push(Stack { stack: BESIDE, parent: Some(MAIN), location: number });
     tables.bodies.push(Body { location: SEARCH + 6, work: walked.body.into() });
     let loop_number = walked.in_loop.then_some(0);
-    tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides: walked.strides.clone() });
+    let strides = || walked.strides.clone();
+    tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides: strides() });
+    if walked.beside > 0.0 {
+        tables.walks.push(Walk { walk: 1, process: 0, location, loop_number: Some(1), strides: strides() });
+    }
     let mut run = Run::new(tables);
     for (stack, share) in &walked.time {
         run.spend(share * 1000.0 * MS, *stack);
     }
+    run.spend(walked.beside * 1000.0 * MS, BESIDE);
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
@@ -190,6 +204,14 @@ fn recording(walked: &Walked) -> Recording {
         let counted =
             WalkBurst { walk: 0, start_ns: end_ns, end_ns: end_ns + 1_000, entries, rounds: Some(rounds) };
         tables.walk_bursts.push(counted);
+    }
+    if walked.beside > 0.0 {
+        let again: Vec<Beginning> =
+            tables.beginnings.iter().map(|row| Beginning { walk: 1, ..row.clone() }).collect();
+        let bursts: Vec<WalkBurst> =
+            tables.walk_bursts.iter().map(|burst| WalkBurst { walk: 1, ..burst.clone() }).collect();
+        tables.beginnings.extend(again);
+        tables.walk_bursts.extend(bursts);
     }
     if walked.reads > 0 {
         tables.syscalls.push(Syscall {
@@ -535,4 +557,27 @@ fn counting_a_little_or_all_there_is_or_beside_other_work_is_left_alone() {
     // Elsewhere each time, or in a buffer that is filled again.
     silent(Walked { entry: |n| (vec![LIST + 4096 * n], vec![77], 0), ..lines() });
     silent(Walked { reads: 1_000_000, ..lines() });
+}
+
+#[test]
+fn loops_that_count_are_judged_together() {
+    let share = |first, beside| Walked {
+        time: vec![(SEARCH, first), (PARSE, 1.0 - first - beside)],
+        beside,
+        ..lines()
+    };
+    let finding = only(share(0.4, 0.35));
+    assert!((730..=760).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    silent(share(0.36, 0.32));
+}
+
+#[test]
+fn loops_that_search_add_up_unless_one_is_in_the_other() {
+    let with = |within| {
+        let time = vec![(SEARCH, 0.4), (PARSE, 0.3)];
+        only(Walked { time, beside: 0.3, within, ..Walked::default() }).cost.gain() / 1_000_000
+    };
+    let (apart, within) = (with(false), with(true));
+    // Of 0.7 s a half, since an index takes a half of what 200 items do. The inner loop's time is in the outer one's.
+    assert!((340..=360).contains(&apart) && (340..=360).contains(&within), "{apart} {within}");
 }

@@ -64,6 +64,7 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin
             looked_at.extend(round.get(instruction.op0_register()).filter(pointer));
         }
     }
+    round.restore_spilled();
     let moves = |term: &Term| match term {
         Term::Register(IP) => false,
         Term::Register(register) => round.values[*register as usize] != Some(Sum::register(*register)),
@@ -195,6 +196,29 @@ mod tests {
             0xed,
         ];
         assert_eq!(origins(&[], &body), [origin(Register::RBP, &[0])]);
+    }
+
+    #[test]
+    fn what_is_taken_back_from_the_stack_after_a_call_does_not_move() {
+        let body = |key: [u8; 5]| {
+            let mut body = vec![0x48, 0x8b, 0x04, 0xcf]; // mov rax, [rdi+rcx*8]
+            body.extend([0x48, 0x3b, 0x46, 0x10]); // cmp rax, [rsi+16]
+            body.extend([0x48, 0x89, 0x4c, 0x24, 0x08]); // mov [rsp+8], rcx
+            body.extend(key);
+            body.extend([0xe8, 0, 0, 0, 0]); // call
+            body.extend([0x48, 0x8b, 0x7c, 0x24, 0x18]); // mov rdi, [rsp+24]
+            body.extend([0x48, 0x8b, 0x74, 0x24, 0x20]); // mov rsi, [rsp+32]
+            body.extend([0x48, 0x8b, 0x4c, 0x24, 0x08]); // mov rcx, [rsp+8]
+            body.extend([0x48, 0xff, 0xc1]); // inc rcx
+            body
+        };
+        // xor ecx, ecx
+        let before = [0x31, 0xc9];
+        let nop = [0x0f, 0x1f, 0x44, 0x00, 0x00];
+        assert_eq!(moving(false, &before, &body(nop)), [(origin(Register::RDI, &[0]), 8)]);
+        // mov [rsp+32], rax: another one each time.
+        let written = moving(false, &before, &body([0x48, 0x89, 0x44, 0x24, 0x20]));
+        assert_eq!(written.iter().map(|(one, _)| one.register).collect::<Vec<_>>(), [7, 6]);
     }
 
     #[test]

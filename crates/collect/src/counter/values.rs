@@ -249,6 +249,21 @@ impl Registers {
         self.slots.insert(slot, value);
     }
 
+    /// At the end of a round: a register that was read again from a stack slot which nothing wrote meanwhile holds what it did before. A compiler puts
+    /// a value there before a loop that calls a function, since that may change all registers, and takes it back after each call.
+    pub(super) fn restore_spilled(&mut self) {
+        for register in 0..self.values.len() {
+            let spilled =
+                match self.values[register].as_ref().map(|value| (value.terms.as_slice(), value.offset)) {
+                    Some(([(Term::Read(address), 1)], 0)) => address.slot(self.frame),
+                    _ => None,
+                };
+            if spilled.is_some_and(|slot| !self.slots.contains_key(&slot)) {
+                self.values[register] = Some(Sum::register(register as u8));
+            }
+        }
+    }
+
     /// A sum of another moment's registers, which are these.
     pub(super) fn substitute(&self, sum: &Sum) -> Option<Sum> {
         let mut whole = Sum::constant(sum.offset);

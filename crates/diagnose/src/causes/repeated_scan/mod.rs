@@ -26,7 +26,8 @@ use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, Repeats, Spent};
 use slowpath_stats::{mean, spearman};
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// See the file's head.
 pub const CAUSE: Spec = Spec {
@@ -76,20 +77,49 @@ const IN_ORDER: f64 = 0.8;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let entries = walks::all(evidence);
-    let loops = entries.iter().filter(|one| one.one_loop.is_some()).filter_map(|one| in_loop(evidence, one));
+    let is_counting = |one: &Entries<'_>| one.one_loop.is_some_and(|one| one.work == COUNTS);
+    let loops = entries.iter().filter(|one| one.one_loop.is_some() && !is_counting(one));
+    let loops = loops.filter_map(|one| Some((one, in_loop(evidence, one)?)));
+    let counting = counts::judge(evidence, entries.iter().filter(|one| is_counting(one)));
+    let loops: Vec<Candidate> = apart(loops.collect()).into_iter().chain(counting).collect();
     let functions = || entries.iter().filter(|one| one.one_loop.is_none());
-    let texts = functions().filter_map(|one| texts::judge(evidence, one));
-    let known: Vec<Candidate> = loops.chain(texts).collect();
+    let texts: Vec<Candidate> = functions().filter_map(|one| texts::judge(evidence, one)).collect();
     // Of a loop more is known than of the function around it.
-    let is_known = |one: &Candidate| known.iter().any(|other| other.function() == one.function());
+    let is_known =
+        |one: &Candidate| loops.iter().chain(&texts).any(|other| other.function() == one.function());
     let calls = functions().filter_map(|one| calls::judge(evidence, one)).filter(|one| !is_known(one));
     let calls: Vec<Candidate> = calls.collect();
-    // A loop in a loop, both searching: the one that costs more holds the other.
-    let mut found: Vec<Candidate> = known.into_iter().chain(calls).collect();
-    found.sort_by_key(|one| std::cmp::Reverse(one.finding.cost.amount()));
-    let mut known = HashSet::new();
-    found.retain(|one| known.insert((one.process, one.function().0.to_owned(), one.function().1.to_owned())));
-    found
+    let in_loops = loops.into_iter().map(|one| (true, one));
+    let mut found: Vec<(bool, Candidate)> =
+        in_loops.chain(texts.into_iter().chain(calls).map(|one| (false, one))).collect();
+    // A text that is searched in a loop which searches: the one that costs more holds the other. Loops of one function, which was inlined into
+    // others, add up.
+    found.sort_by_key(|(_, one)| std::cmp::Reverse(one.finding.cost.amount()));
+    let mut known: HashMap<(u32, String, String), bool> = HashMap::new();
+    found.retain(|(in_loop, one)| {
+        let (function, module) = one.function();
+        match known.entry((one.process, function.to_owned(), module.to_owned())) {
+            Entry::Vacant(entry) => {
+                entry.insert(*in_loop);
+                true
+            }
+            Entry::Occupied(entry) => *in_loop && *entry.get(),
+        }
+    });
+    found.into_iter().map(|(_, one)| one).collect()
+}
+
+/// Of loops in each other, both searching, the one that costs more: it holds the other.
+fn apart(mut found: Vec<(&Entries<'_>, Candidate)>) -> Vec<Candidate> {
+    found.sort_by_key(|(_, one)| std::cmp::Reverse(one.finding.cost.amount()));
+    let mut kept: Vec<(&Entries<'_>, Candidate)> = Vec::new();
+    for (entries, one) in found {
+        let shares = |(other, _): &(&Entries<'_>, Candidate)| entries.shares_code(other);
+        if !kept.iter().any(shares) {
+            kept.push((entries, one));
+        }
+    }
+    kept.into_iter().map(|(_, one)| one).collect()
 }
 
 /// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
@@ -189,9 +219,6 @@ fn growth(each: &[f64]) -> Option<(f64, f64)> {
 }
 
 fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
-    if entries.one_loop.is_some_and(|one| one.work == COUNTS) {
-        return counts::judge(evidence, entries);
-    }
     let length = entries.length();
     let (same, overlap) = (entries.of_pointers(), entries.overlap());
     let same = Some(same).filter(|same| same.share() >= AGAIN);
