@@ -102,7 +102,11 @@ impl<'a> Calls<'a> {
         let mut program: Vec<Option<u32>> = Vec::with_capacity(tables.stacks.len());
         for stack in &tables.stacks {
             let outer = |of: &[Option<u32>]| stack.parent.and_then(|parent| of[parent as usize]);
-            let here = evidence.function_at(stack.location).filter(|function| !foreign[*function as usize]);
+            // A function of a library into which the program's own was inlined, as the body of a thread, is the program's.
+            let own_frame = |frame: &slowpath_recording::tables::Frame| !foreign[frame.function as usize];
+            let is_own = || evidence.recording.frames_of(stack.location).iter().any(own_frame);
+            let here = evidence.function_at(stack.location);
+            let here = here.filter(|function| !foreign[*function as usize] || is_own());
             program.push(here.filter(|function| programs[*function as usize]).or(outer(&program)));
             own.push(here.or(outer(&own)));
         }
@@ -269,12 +273,23 @@ pub(crate) fn place(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32
     Place::at_end_of(path, || evidence.whole_process(process))
 }
 
-/// The call path down to the program's own innermost frame: what was inlined there from a library is left out.
+/// The call path down to the program's own innermost frame: what was inlined there from a library is left out. So is a library whose functions
+/// have no names: nobody knows what to do about an address in it, but whoever calls it may do so less often.
 fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<Frame> {
     let mut path = evidence.path_at(stack, own);
     let last = path.iter().rposition(|frame| !runtime::is_name(frame));
     path.truncate(last.map_or(path.len(), |last| last + 1));
+    if path.last().is_some_and(|frame| !has_name(frame)) {
+        let named = |frame: &Frame| has_name(frame) && !runtime::is_name(frame);
+        let program = path.iter().rposition(|frame| named(frame) && evidence.is_program(&frame.module));
+        path.truncate(program.map_or(path.len(), |last| last + 1));
+    }
     path
+}
+
+/// Whether a frame's function has a name, and not only an address in its module: `libz.so.1+0x80`.
+fn has_name(frame: &Frame) -> bool {
+    !frame.function.strip_prefix(frame.module.as_str()).is_some_and(|rest| rest.starts_with("+0x"))
 }
 
 /// A fact of the trace.

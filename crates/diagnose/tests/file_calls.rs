@@ -6,6 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::tables::{Frame, Function, Module};
 use traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 
 const READ: u32 = 0;
@@ -97,6 +98,39 @@ fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
     }
     let finding = only(&traced.recording(330 * MS), "redundant-file-access");
     assert_eq!(finding.cost.amount(), 100 * 3 * MS, "{finding:#?}");
+}
+
+/// As when `work` is of a library, with or without symbols, that `main` asks.
+fn by_library(name: &str) -> Recording {
+    let mut recording = rereading(Mode::Each, 1_000, "file", 400);
+    let tables = &mut recording.tables;
+    tables.modules.push(Module { module: 2, path: "/lib/libconf.so.1".into(), ..tables.modules[1].clone() });
+    tables.functions[1].name = name.to_owned();
+    tables.functions[1].module = Some(2);
+    tables.locations[1].module = Some(2);
+    recording
+}
+
+#[test]
+fn a_library_without_names_is_not_told_but_who_asks_it() {
+    let place = |name| only(&by_library(name), "redundant-file-access").place.frame.function;
+    assert_eq!(place("conf_load"), "conf_load");
+    assert_eq!(place("libconf.so.1+0x100"), "main");
+}
+
+#[test]
+fn what_was_inlined_into_a_runtimes_function_is_the_programs() {
+    let mut recording = rereading(Mode::Each, 1_000, "file", 400);
+    let tables = &mut recording.tables;
+    // The body of a thread: `run` of the library, into which `load` was inlined.
+    tables.functions[1].name = "std::thread::_State_impl<Work>::_M_run()".to_owned();
+    let (function, kind) = (tables.functions.len() as u32, "native".to_owned());
+    tables.functions.push(Function { function, name: "load".to_owned(), ..tables.functions[1].clone() });
+    let at = tables.frames.iter().position(|frame| frame.location == 1).expect("a frame");
+    tables.frames[at].depth = 1;
+    let (file, line) = (Some("program.cpp".to_owned()), Some(7));
+    tables.frames.insert(at, Frame { location: 1, depth: 0, function, file, line, kind });
+    assert_eq!(only(&recording, "redundant-file-access").place.frame.function, "load");
 }
 
 #[test]

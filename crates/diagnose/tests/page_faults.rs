@@ -97,11 +97,11 @@ fn four_times_the_size_and_a_hundred_calls() {
 }
 
 #[test]
-fn a_tenth_of_the_time_and_fifty_ms() {
+fn a_fifth_of_the_time_and_fifty_ms() {
     found(Churn { faults: 52, work: 100, ..CHURN });
     silent(&churning(Churn { faults: 50, work: 100, ..CHURN }, MUNMAP));
-    found(Churn { faults: 110, work: 900, ..CHURN });
-    silent(&churning(Churn { faults: 100, work: 920, ..CHURN }, MUNMAP));
+    found(Churn { faults: 210, work: 800, ..CHURN });
+    silent(&churning(Churn { faults: 200, work: 820, ..CHURN }, MUNMAP));
 }
 
 #[test]

@@ -20,8 +20,11 @@ const UNITS: u32 = 1;
 const BETWEEN: u32 = 2;
 const COPY: u32 = 3;
 const MALLOC: u32 = 4;
+const FREE: u32 = 5;
 /// The stack of a copy that `main` asks for itself.
-const BY_MAIN: u32 = 5;
+const BY_MAIN: u32 = 6;
+/// That of allocating memory in a copy.
+const WITHIN: u32 = 7;
 
 /// A pointer, and the hash of what it leads to.
 const HERE: (u64, u64) = (0x5_0000_0000, 7);
@@ -44,6 +47,9 @@ struct Model {
     by_main: f64,
     /// Reads of the process.
     reads: u64,
+    /// Time in freeing memory, a share of a second, and in how many of ten parts of the run; the share of the copying that is allocating.
+    freeing: (f64, usize),
+    within: f64,
 }
 
 impl Default for Model {
@@ -58,6 +64,8 @@ impl Default for Model {
             allocating: 0.1,
             by_main: 0.0,
             reads: 0,
+            freeing: (0.0, 10),
+            within: 0.0,
         }
     }
 }
@@ -94,6 +102,7 @@ fn recording(model: &Model) -> Recording {
         (BETWEEN, model.between.0, model.between.1, Some(UNITS)),
         (COPY, model.copies, 1, Some(BETWEEN)),
         (MALLOC, "malloc", 1, Some(BETWEEN)),
+        (FREE, "free", 1, Some(UNITS)),
     ];
     for (number, name, module, parent) in functions {
         let (address, line) = (u64::from(number + 1) * 0x1000, Some(number + 10));
@@ -115,10 +124,18 @@ fn recording(model: &Model) -> Recording {
         tables.frames.insert(units, Frame { location: UNITS, depth: 0, function, file, line, kind });
     }
     tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
+    tables.stacks.push(Stack { stack: WITHIN, parent: Some(COPY), location: MALLOC });
     tables.walks.push(Walk { walk: 0, process: 0, location: COPY, loop_number: None, strides: vec![0; 3] });
     let mut run = Run::new(tables);
     run.spend((1.0 - model.share - model.allocating) * 1000.0 * MS, MAIN);
-    run.spend(model.share * 1000.0 * MS, COPY);
+    let (copying, (freeing, parts)) = (model.share * 100.0 * MS, model.freeing);
+    for part in 0..10 {
+        run.spend(copying * (1.0 - model.within), COPY);
+        run.spend(copying * model.within, WITHIN);
+        if part < parts {
+            run.spend(freeing * 1000.0 * MS / parts as f64, FREE);
+        }
+    }
     run.spend(model.allocating * 1000.0 * MS, MALLOC);
     run.spend(model.by_main * 1000.0 * MS, BY_MAIN);
     let end_ns = run.now as u64;
@@ -258,4 +275,43 @@ fn three_bursts_and_one_who_asks_count() {
     // Whose calls were looked at is not known.
     assert_eq!(of(Model { by_main: 0.12, ..Model::default() }).len(), 1);
     assert_eq!(of(Model { by_main: 0.14, ..Model::default() }).len(), 0);
+}
+
+/// A structure that differs each time is copied and dropped again.
+fn dropped() -> Model {
+    Model {
+        copies: "<lang::Scope as core::clone::Clone>::clone",
+        between: ("lang::with", 0),
+        calls: (0..100).map(|call| [THERE, (HERE.0 + 64 * call, call + 1), (call, 0)]).collect(),
+        share: 0.6,
+        allocating: 0.0,
+        freeing: (0.2, 10),
+        within: 0.4,
+        ..Model::default()
+    }
+}
+
+#[test]
+fn copies_of_anything_that_are_dropped_again_are_reported() {
+    let [finding] = &of(dropped())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("lang::with", "dropped"));
+    assert_eq!(finding.confidence, Confidence::Likely);
+    assert!((590..=610).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    // Where they are of the same data, that is reported.
+    let same = Model { calls: vec![[THERE, HERE, (3, 0)]; 100], ..dropped() };
+    assert_eq!(of(same)[0].variant, "");
+}
+
+#[test]
+fn copies_that_are_kept_or_flat_or_a_small_part_are_left_alone() {
+    let share = |share| of(Model { share, ..dropped() }).len();
+    // Of a second, and a fifth for freeing.
+    assert_eq!((share(0.45), share(0.39)), (1, 0));
+    let within = |within| of(Model { within, ..dropped() }).len();
+    assert_eq!((within(0.22), within(0.18)), (1, 0));
+    let freeing = |share, parts| of(Model { freeing: (share, parts), ..dropped() }).len();
+    assert_eq!((freeing(0.07, 10), freeing(0.05, 10)), (1, 0));
+    // What is freed takes time as well: by then six and five tenths of the time are over.
+    assert_eq!((freeing(0.2, 5), freeing(0.2, 3)), (1, 0));
+    assert_eq!(of(Model { copies: "__memmove_avx_unaligned_erms", ..dropped() }).len(), 0);
 }

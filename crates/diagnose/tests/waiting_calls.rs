@@ -454,6 +454,20 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
 }
 
 #[test]
+fn a_delayed_acknowledgement_is_reported_where_the_messages_are_written() {
+    let mut recording = chatty(20, 2, 8, 42 * MS, 0);
+    for row in recording.tables.syscalls.iter_mut().filter(|row| row.number == WRITE) {
+        row.stack = Some(OTHER);
+    }
+    let finding = only(&recording, "waiting");
+    assert_eq!(finding.place.frame.function, "other");
+    assert!(
+        finding.explanation[0].contains("from other (program.c:13) and then waited in work"),
+        "{finding:#?}"
+    );
+}
+
+#[test]
 fn a_sampler_that_reads_a_file_to_its_end_and_sleeps_is_silent() {
     let mut traced = Traced::new(Mode::Each);
     let stat = traced.file("/proc/stat", "pseudo", 0);

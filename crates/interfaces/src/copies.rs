@@ -72,6 +72,28 @@ pub fn copied(name: &str) -> Option<Copied> {
     is_copied_in_cpp(name).then_some(Copied::Object(2))
 }
 
+/// Parts of C++'s containers that copy what is in them: here their constructors end where those were inlined.
+const PARTS: [&str; 6] =
+    ["_M_copy", "__do_uninit_copy", "_M_clone_node", "_M_assign", "_M_assign_elements", "__uninit_copy"];
+
+/// Whether a function with this demangled name copies an object as a whole, or is the part of a container that copies its items. What its arguments
+/// are is not known.
+pub fn copies_objects(name: &str) -> bool {
+    let of_container = || {
+        let function = without_arguments(name);
+        // Templates: `std::_Rb_tree<…>::_M_copy<…>`, behind what they return.
+        function.contains("std::")
+            && PARTS.iter().any(|part| {
+                let begins = |(at, _): (usize, &str)| {
+                    let (before, behind) = (&function[..at], &function[at + part.len()..]);
+                    before.ends_with("::") && (behind.is_empty() || behind.starts_with('<'))
+                };
+                function.match_indices(part).any(begins)
+            })
+    };
+    copied(name).is_some_and(|copied| copied != Copied::Bytes) || of_container()
+}
+
 /// `T::T(T const&)` and `T::operator=(T const&)`.
 fn is_copied_in_cpp(name: &str) -> bool {
     let function = without_arguments(name);
@@ -91,6 +113,25 @@ fn without_parameters(class: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_containers_copy_their_items() {
+        for (name, does) in [
+            (
+                "std::_Rb_tree<int, int>::_Link_type* std::_Rb_tree<int, int>::_M_copy<false>(int*, int*)",
+                true,
+            ),
+            ("Rule* std::__do_uninit_copy<Rule const*, Rule*>(Rule const*, Rule const*, Rule*)", true),
+            ("World::World(World const&)", true),
+            ("<proxy::Config as core::clone::Clone>::clone", true),
+            ("memcpy", false),
+            ("disk::_M_copy(int)", false),
+            ("std::vector<int>::_M_assign_aux(int)", false),
+            ("std::vector<int>::push_back(int&&)", false),
+        ] {
+            assert_eq!(copies_objects(name), does, "{name}");
+        }
+    }
 
     #[test]
     fn functions_that_copy_are_known_by_their_names() {

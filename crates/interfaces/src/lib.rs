@@ -7,7 +7,7 @@ mod copies;
 mod memory;
 mod pattern;
 
-pub use copies::{Copied, copied};
+pub use copies::{Copied, copied, copies_objects};
 pub use memory::{Memory, frees_block, memory};
 pub use pattern::without_arguments;
 

@@ -85,6 +85,8 @@ pub enum Needs {
     CountedCalls,
     /// Hot loops and functions whose entries were looked at.
     Walks,
+    /// Samples.
+    Samples,
     /// Functions with samples of which it is known how they were built.
     Builds,
 }
@@ -120,6 +122,7 @@ impl Spec {
             }
             Needs::Transfers => !tables.syscalls.is_empty() && (!evidence.by_ptrace || has_transfers()),
             Needs::Walks => !tables.walks.is_empty(),
+            Needs::Samples => !tables.samples.is_empty(),
             Needs::Builds => !tables.builds.is_empty(),
             Needs::CountedCalls => {
                 !tables.probes.is_empty() || !tables.slices.is_empty() || !tables.walks.is_empty()

@@ -27,6 +27,8 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 struct Waits {
     delayed: Sum,
     all: u64,
+    /// Who wrote the last of the messages, and how often.
+    writers: BTreeMap<(Option<u32>, Option<u32>), u64>,
 }
 
 /// What a thread last wrote to: the socket, and how many small messages in a row.
@@ -34,6 +36,8 @@ struct Waits {
 struct Written {
     socket: Option<u32>,
     small: u32,
+    /// The stack of the last one, and the function that wrote it.
+    by: (Option<u32>, Option<u32>),
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
@@ -47,13 +51,15 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
             let small = row.count == 1 && row.bytes <= SMALL;
-            *written = Written { socket, small: if small { before + 1 } else { 0 } };
+            let by = (row.stack, calls.own(row));
+            *written = Written { socket, small: if small { before + 1 } else { 0 }, by };
         } else if receives && socket.is_some() && socket == written.socket || POLLS.contains(&row.number) {
             if written.small >= 2 && row.count == 1 && row.result > 0 {
                 let waits = places.entry((process, calls.own(row))).or_default();
                 waits.all += 1;
                 if DELAYED_NS.contains(&row.blocked_ns) {
                     waits.delayed.add(row);
+                    *waits.writers.entry(written.by).or_default() += 1;
                 }
             }
             if row.result > 0 {
@@ -75,14 +81,20 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
         return None;
     }
     let stack = delayed.stack();
+    // The fix is where the messages are written.
+    let writer = waits.writers.iter().filter(|((_, own), _)| own.is_some()).max_by_key(|(_, times)| **times);
+    let (at, by) = writer.map_or((stack, own), |((stack, own), _)| (*stack, *own));
+    let waiting =
+        if by == own { String::new() } else { from(evidence, stack, own).replacen(" from ", " in ", 1) };
     let draft = Draft {
         variant: VARIANT,
         explanation: vec![
             format!(
-                "{} times{}, the program wrote two or more small messages to a socket and then waited {} for the \
-                 answer, {} in total",
+                "{} times the program wrote two or more small messages to a socket{} and then waited{} for the answer: {} each time, \
+                 {} in total",
                 count(delayed.count as f64),
-                from(evidence, stack, own),
+                from(evidence, at, by),
+                waiting,
                 time(cost / delayed.count as f64),
                 time(cost)
             ),
@@ -96,7 +108,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
             fact("time waited", cost, "ns", Sure::Exact),
         ],
         advice: "Write each message in one call (writev, or a buffer that is flushed once), or set TCP_NODELAY".to_owned(),
-        ..Draft::new(&super::CAUSE, "waits for delayed acknowledgements", Confidence::Likely, Cost::new(Basis::Wall, cost, cost), place(evidence, stack, own, process))
+        ..Draft::new(&super::CAUSE, "waits for delayed acknowledgements", Confidence::Likely, Cost::new(Basis::Wall, cost, cost), place(evidence, at, by, process))
     };
     Some(draft.candidate(evidence, GATE, process))
 }

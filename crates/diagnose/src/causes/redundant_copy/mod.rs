@@ -6,6 +6,8 @@
 //! that are copied count where there are many, and where memory is allocated for them besides: into memory of its own a program may copy what
 //! it then changes, such as the start of a search. The C library's own buffers are left alone.
 
+mod dropped;
+
 use super::words::{count, time};
 use super::{Find, Needs, Spec, allocators, runtime};
 use crate::Evidence;
@@ -23,8 +25,8 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "redundant-copy",
     title: "the same data is copied again and again",
     symptom: "a list is passed by value, a configuration cloned for each request",
-    page: include_str!("../../../../docs/causes/redundant-copy.md"),
-    needs: &[Needs::Walks],
+    page: include_str!("../../../../../docs/causes/redundant-copy.md"),
+    needs: &[Needs::Samples],
     find: Find::InRecording(find),
 };
 
@@ -65,6 +67,20 @@ struct Spent {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let kinds = Kinds::of(evidence);
+    let mut found = of_the_same(evidence, &kinds);
+    // That it is the same data says more than that it is dropped.
+    let dropped = dropped::find(evidence, &kinds).into_iter();
+    let is_known = |one: &Candidate| {
+        found.iter().any(|other| (other.process, other.function()) == (one.process, one.function()))
+    };
+    let dropped: Vec<Candidate> = dropped.filter(|one| !is_known(one)).collect();
+    found.extend(dropped);
+    found
+}
+
+/// Copies of what was copied shortly before.
+fn of_the_same(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
     let entries = walks::all(evidence);
     let functions = entries.iter().filter(|one| one.one_loop.is_none());
     let looked: HashMap<(u32, u32), Looked> = functions
@@ -73,7 +89,6 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     if looked.is_empty() {
         return Vec::new();
     }
-    let kinds = Kinds::of(evidence);
     let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
     let tables = &evidence.recording.tables;
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {

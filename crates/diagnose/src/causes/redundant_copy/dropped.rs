@@ -1,0 +1,165 @@
+//! Copies that are dropped again: a good part of the CPU time goes to functions that copy structures as a whole, and to allocating memory for
+//! them, while memory is freed all along.
+//!
+//! Whether it is the same data that is copied is not asked, so samples are enough: a scope that is cloned for each call, a table that is
+//! returned by value and then searched. Copies that are kept free nothing until the program ends.
+
+use super::{CAUSE, Kinds, place};
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::allocators;
+use crate::causes::words::time;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
+use crate::gate::Gate;
+use slowpath_interfaces::copies_objects;
+use std::collections::{BTreeMap, HashMap};
+
+/// That much of the time is worth asking whether copies are needed, whatever they are of.
+const GATE: Gate = Gate { share: 0.35, ..Gate::TENTH_OF_CPU };
+/// Share of the copying that allocating memory takes: less is copying of flat records, which a program may want to change.
+const ALLOCATING: f64 = 0.2;
+/// Freeing takes at least so much of the time of allocating where all that is copied is dropped again; allocators take about as long for both.
+const FREEING: f64 = 0.25;
+/// The time from the first to the last copy is divided into so many parts, …
+const PARTS: usize = 10;
+/// … and in so many of them there must be both, copying and freeing: not where all is copied first and freed at the end.
+const BOTH: usize = 6;
+
+/// Time of a process in copies that one function asks for, ns.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    allocating_ns: f64,
+    stacks: BTreeMap<u32, f64>,
+    functions: BTreeMap<u32, f64>,
+    /// When.
+    times: Vec<u64>,
+}
+
+/// Time that a process spends in freeing memory, ns, and when.
+#[derive(Default)]
+struct Freeing {
+    ns: f64,
+    times: Vec<u64>,
+}
+
+/// What is found beside copies of the same data.
+pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
+    let copiers = copiers(evidence);
+    if copiers.is_empty() {
+        return Vec::new();
+    }
+    let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+    let mut freeing: HashMap<u32, Freeing> = HashMap::new();
+    let tables = &evidence.recording.tables;
+    for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let (Some(stack), process) = (sample.stack, evidence.process_of(sample)) else { continue };
+        let frames: Vec<(u32, u32)> =
+            evidence.locations(stack).filter_map(|at| Some((at, evidence.function_at(at)?))).collect();
+        let functions: Vec<u32> = frames.iter().map(|(_, function)| *function).collect();
+        let Some(at) = frames.iter().rposition(|(location, _)| copiers.contains_key(location)) else {
+            if functions.iter().any(|function| allocators::frees(&evidence.frame(*function))) {
+                let of_process = freeing.entry(process).or_default();
+                of_process.ns += ns;
+                of_process.times.push(sample.time_ns);
+            }
+            continue;
+        };
+        // A copy that was inlined is a part of the function that asks for it.
+        let copier = copiers[&frames[at].0];
+        let around = if copier == functions[at] { at + 1 } else { at };
+        let Some(asker) = kinds.asker(&functions[around..]) else { continue };
+        let of_asker = spent.entry((process, asker)).or_default();
+        of_asker.ns += ns;
+        if functions[..at].iter().any(|function| kinds.allocates[*function as usize]) {
+            of_asker.allocating_ns += ns;
+        }
+        *of_asker.stacks.entry(stack).or_default() += ns;
+        *of_asker.functions.entry(copier).or_default() += ns;
+        of_asker.times.push(sample.time_ns);
+    }
+    let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
+        finding(evidence, (*process, *asker), spent, freeing.get(process)?)
+    };
+    spent.iter().filter_map(of).collect()
+}
+
+/// The function that copies at each location at which one does, inlined or not: the outermost of them.
+fn copiers(evidence: &Evidence<'_>) -> HashMap<u32, u32> {
+    let tables = &evidence.recording.tables;
+    let copies: Vec<bool> = tables.functions.iter().map(|function| copies_objects(&function.name)).collect();
+    // Inner frames of a location stand before outer ones.
+    tables
+        .frames
+        .iter()
+        .filter(|frame| copies.get(frame.function as usize) == Some(&true))
+        .map(|frame| (frame.location, frame.function))
+        .collect()
+}
+
+/// In how many parts of the time of copying there is both.
+fn parts_with_both(copying: &[u64], freeing: &[u64]) -> usize {
+    let (Some(first), Some(last)) = (copying.iter().min(), copying.iter().max()) else { return 0 };
+    let length = ((last - first) / PARTS as u64).max(1);
+    let part = |time: &u64| time.checked_sub(*first).map(|since| (since / length) as usize);
+    let seen = |times: &[u64]| -> [bool; PARTS] {
+        let mut seen = [false; PARTS];
+        for at in times.iter().filter_map(part).map(|at| if at == PARTS { PARTS - 1 } else { at }) {
+            if let Some(seen) = seen.get_mut(at) {
+                *seen = true;
+            }
+        }
+        seen
+    };
+    let (copying, freeing) = (seen(copying), seen(freeing));
+    copying.iter().zip(freeing).filter(|(copies, frees)| **copies && *frees).count()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    (process, asker): (u32, u32),
+    spent: &Spent,
+    freeing: &Freeing,
+) -> Option<Candidate> {
+    let dropped =
+        freeing.ns >= FREEING * spent.allocating_ns && parts_with_both(&spent.times, &freeing.times) >= BOTH;
+    if !dropped || spent.allocating_ns < ALLOCATING * spent.ns || !GATE.may_pass(evidence, spent.ns) {
+        return None;
+    }
+    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let (function, _) = spent.functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let copier = evidence.frame(*function);
+    let draft = Draft {
+        variant: "dropped",
+        explanation: vec![
+            format!(
+                "{} copies structures as a whole: {} of CPU time, {} of it to allocate memory for the copies",
+                copier.function,
+                time(spent.ns),
+                time(spent.allocating_ns)
+            ),
+            format!(
+                "the copies are not kept: all along memory is freed as well, which took {} more",
+                time(freeing.ns)
+            ),
+        ],
+        related: vec![copier] as Vec<Frame>,
+        facts: vec![
+            Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
+            Fact::new("time allocating for copies", spent.allocating_ns, "ns", "samples", Sure::Sampled),
+            Fact::new("time freeing", freeing.ns, "ns", "samples", Sure::Sampled),
+        ],
+        advice: "Pass a reference or a shared pointer, or a part of it; keep what is added in a structure of its own that refers to the original, \
+                 or copy only what is changed"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "structures are copied and dropped again",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, spent.ns, spent.ns),
+            place(evidence, stack, asker, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
