@@ -20,6 +20,7 @@ const COUNT: u32 = 1;
 const TEXT: u32 = 2;
 const MALLOC: u32 = 3;
 const FREE: u32 = 4;
+const REALLOC: u32 = 5;
 
 struct Model {
     /// What `count` calls for memory.
@@ -35,6 +36,8 @@ struct Model {
     /// Blocks that are freed, in order.
     blocks: Vec<u64>,
     bursts: usize,
+    /// Calls of `realloc` instead: the size that is wanted, and the word before the block.
+    grown: Vec<(u64, u64)>,
 }
 
 impl Default for Model {
@@ -48,6 +51,7 @@ impl Default for Model {
             filling: 0.2,
             blocks: few(512, 4),
             bursts: 2,
+            grown: Vec::new(),
         }
     }
 }
@@ -84,6 +88,7 @@ fn recording(model: &Model) -> Recording {
         (TEXT, model.text, 0),
         (MALLOC, "malloc", 1),
         (FREE, "free", 1),
+        (REALLOC, "realloc", 1),
     ];
     for (number, name, module) in functions {
         let (address, line) = (u64::from(number + 1) * 0x1000, Some(number + 10));
@@ -116,7 +121,8 @@ fn recording(model: &Model) -> Recording {
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
-    for (number, blocks) in model.blocks.chunks(model.blocks.len().div_ceil(model.bursts)).enumerate() {
+    for (number, blocks) in model.blocks.chunks(model.blocks.len().div_ceil(model.bursts).max(1)).enumerate()
+    {
         let start_ns = (number as u64 + 1) * 100_000_000;
         let (end_ns, entries) = (start_ns + 50_000_000, blocks.len() as u64);
         tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries, rounds: None });
@@ -131,6 +137,32 @@ fn recording(model: &Model) -> Recording {
                 linked: 0,
                 length: 0,
             });
+        }
+    }
+    if !model.grown.is_empty() {
+        tables.walks.push(Walk {
+            walk: 1,
+            process: 0,
+            location: REALLOC,
+            loop_number: None,
+            strides: vec![0; 2],
+        });
+        for (number, calls) in model.grown.chunks(model.grown.len().div_ceil(model.bursts)).enumerate() {
+            let start_ns = (number as u64 + 1) * 100_000_000;
+            let (end_ns, entries) = (start_ns + 50_000_000, calls.len() as u64);
+            tables.walk_bursts.push(WalkBurst { walk: 1, start_ns, end_ns, entries, rounds: None });
+            for (at, (wanted, word)) in calls.iter().enumerate() {
+                tables.beginnings.push(Beginning {
+                    walk: 1,
+                    time_ns: start_ns + 100_000 * at as u64,
+                    thread: Some(0),
+                    cpu_ns: 0,
+                    addresses: vec![*wanted, *word],
+                    contents: vec![0, 0],
+                    linked: 0,
+                    length: 0,
+                });
+            }
         }
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
@@ -196,4 +228,56 @@ fn the_same_few_blocks_in_two_bursts_of_sixty_four() {
     assert_eq!((blocks(few(512, 25), 2), blocks(few(512, 27), 2)), (1, 0));
     assert_eq!((blocks(with_others(90), 2), blocks(with_others(110), 2)), (1, 0));
     assert_eq!(blocks(vec![0; 512], 2), 0, "no block at all");
+}
+
+/// A list of 8 bytes an item grows from so many bytes on, in so many calls: the size that is wanted, and the word before the block, with the flag
+/// that the block before it is used.
+fn growing(from: u64, calls: u64, by: impl Fn(u64) -> u64) -> Model {
+    // A block has 8 bytes more than the multiple of 16 that it begins at.
+    let call = |at: u64| {
+        let usable = from + 16 * at;
+        (usable + by(usable), (usable + 8) | 1)
+    };
+    Model {
+        takes: vec![MAIN, COUNT, TEXT, REALLOC],
+        giving: 0.0,
+        blocks: Vec::new(),
+        grown: (0..calls).map(call).collect(),
+        ..Model::default()
+    }
+}
+
+#[test]
+fn a_list_that_grows_by_one_each_time_is_reported() {
+    let [finding] = &of(growing(1_000, 100, |_| 8))[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("text", "growing"));
+    assert!((195..=205).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert!(finding.explanation[0].contains("100 calls of realloc"), "{finding:#?}");
+}
+
+#[test]
+fn lists_that_grow_by_a_part_or_are_short_or_of_another_allocator_are_left_alone() {
+    let found = |model: Model| of(model).len();
+    // A sixteenth of what there was, and CPython's eighth.
+    assert_eq!(
+        (found(growing(1_000, 100, |size| size / 16)), found(growing(1_000, 100, |size| size / 15))),
+        (1, 0)
+    );
+    assert_eq!(found(growing(1_000, 100, |size| size / 8 + 6)), 0);
+    // It fits.
+    assert_eq!(found(growing(1_000, 100, |_| 0)), 0);
+    assert_eq!((found(growing(1_000, 64, |_| 8)), found(growing(1_000, 63, |_| 8))), (1, 0));
+    // From 512 bytes on.
+    assert_eq!((found(growing(520, 64, |_| 8)), found(growing(504, 64, |_| 8))), (1, 0));
+    let changed = |change: fn(&mut (u64, u64))| {
+        let mut model = growing(1_000, 100, |_| 8);
+        model.grown.iter_mut().for_each(change);
+        found(model)
+    };
+    assert_eq!(changed(|call| call.1 |= 2), 0, "pages of its own");
+    assert_eq!(changed(|call| call.1 += 8), 0, "no size of glibc's");
+    assert_eq!(changed(|call| call.1 = 0), 0, "it could not be read");
+    let time = |taking| Model { taking, filling: 0.1, ..growing(1_000, 100, |_| 8) };
+    assert_eq!((found(time(0.11)), found(time(0.09))), (1, 0));
+    assert_eq!(found(Model { bursts: 1, ..growing(1_000, 100, |_| 8) }), 0);
 }

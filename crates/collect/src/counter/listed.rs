@@ -8,6 +8,9 @@ use iced_x86::Instruction;
 use slowpath_interfaces::Copied;
 use std::collections::HashMap;
 
+/// Where the size of a block stands, from where it begins (glibc, `malloc/malloc.c`: "the size of the chunk").
+const BEFORE: i64 = -8;
+
 /// What a listed function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Does {
@@ -15,6 +18,8 @@ pub(super) enum Does {
     Copies(Copied),
     /// It takes a block of memory back.
     Frees,
+    /// It makes a block larger, and moves it for that.
+    Moves,
 }
 
 /// Which functions are listed, by their number.
@@ -29,6 +34,9 @@ impl Listed {
             if slowpath_interfaces::frees_block(&name) {
                 return Some(Does::Frees);
             }
+            if slowpath_interfaces::moves_block(&name) {
+                return Some(Does::Moves);
+            }
             let copied = slowpath_interfaces::copied(&name);
             copied.filter(|copied| *copied != Copied::Bytes).map(Does::Copies)
         })
@@ -36,13 +44,14 @@ impl Listed {
 }
 
 /// What a probe notes: of what is copied where the copy goes, if that is said, what is copied, and what its first words lead to, such as the
-/// first items of a list; of a block that is taken back where it is.
+/// first items of a list; of a block that is taken back where it is; of one that is moved the size that is wanted and, of the C library's, what
+/// stands before it: its size.
 pub(super) fn origins<'a>(
     what: Does,
     before: impl Iterator<Item = &'a Instruction>,
     go: bool,
 ) -> Option<Vec<Origin>> {
-    let noted = |numbers: &[u8], words: &[i64]| {
+    let noted = |before, numbers: &[u8], words: &[i64]| {
         let mut origins = origin::of_numbered(before, go, numbers)?;
         let from = origins.last()?.clone();
         origins.extend(words.iter().map(|word| Origin { offsets: vec![*word, 0], ..from.clone() }));
@@ -50,8 +59,14 @@ pub(super) fn origins<'a>(
     };
     match what {
         Does::Copies(Copied::Bytes) => None,
-        Does::Copies(Copied::Object(number)) => noted(&[number], &[0, 8]),
-        Does::Copies(Copied::Returned) => noted(&[1, 2], &[8]),
-        Does::Frees => noted(&[1], &[]),
+        Does::Copies(Copied::Object(number)) => noted(before, &[number], &[0, 8]),
+        Does::Copies(Copied::Returned) => noted(before, &[1, 2], &[8]),
+        Does::Frees => noted(before, &[1], &[]),
+        Does::Moves => {
+            let mut origins = origin::of_numbered(before, go, &[2, 1])?;
+            let block = origins.pop()?;
+            origins.push(Origin { offsets: vec![BEFORE, 0], ..block });
+            Some(origins)
+        }
     }
 }

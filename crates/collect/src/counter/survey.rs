@@ -19,6 +19,7 @@ use slowpath_interfaces::{Input, What};
 /// are left to the counting of calls.
 const LOOPS: usize = 6;
 const FUNCTIONS: usize = 4;
+/// Of each kind.
 const FREES: usize = 1;
 const INTERFACES: usize = 4;
 const IN_ALL: usize = 16;
@@ -69,6 +70,8 @@ enum Of {
     Function,
     /// A function that takes memory back.
     Frees,
+    /// A function that makes blocks of memory larger.
+    Moves,
     /// A function that is meant to be called once for an input.
     Interface(&'static Input),
 }
@@ -77,7 +80,7 @@ impl Of {
     fn one_loop(self) -> Option<usize> {
         match self {
             Of::Loop(at) => Some(at),
-            Of::Function | Of::Frees | Of::Interface(_) => None,
+            Of::Function | Of::Frees | Of::Moves | Of::Interface(_) => None,
         }
     }
 
@@ -86,14 +89,14 @@ impl Of {
         match self {
             Of::Loop(_) => LOOPS,
             Of::Function => FUNCTIONS,
-            Of::Frees => FREES,
+            Of::Frees | Of::Moves => FREES,
             Of::Interface(_) => INTERFACES,
         }
     }
 
     /// Entries in a burst of beginnings.
     fn beginnings(self) -> u64 {
-        if self == Of::Frees { FREED } else { BEGINNINGS }
+        if matches!(self, Of::Frees | Of::Moves) { FREED } else { BEGINNINGS }
     }
 
     /// How what the first origin leads to is read.
@@ -105,7 +108,7 @@ impl Of {
                 What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
                 What::Number(_) | What::None => 0,
             },
-            Of::Loop(_) | Of::Frees => 0,
+            Of::Loop(_) | Of::Frees | Of::Moves => 0,
         }
     }
 }
@@ -167,7 +170,7 @@ impl Counter {
         self.take_up_function(candidate);
     }
 
-    /// Takes up a function that copies something as a whole (it may do so by others, and seldom) or takes memory back.
+    /// Takes up a function that copies something as a whole (it may do so by others, and seldom), or takes memory back or moves it.
     pub(super) fn take_up_listed(&mut self, candidate: &Candidate) {
         if !self.notes_beginnings() {
             return;
@@ -175,7 +178,11 @@ impl Counter {
         let Some(does) = self.listed.get(candidate.function, &candidate.image, candidate.start) else {
             return;
         };
-        let of = if does == Does::Frees { Of::Frees } else { Of::Function };
+        let of = match does {
+            Does::Frees => Of::Frees,
+            Does::Moves => Of::Moves,
+            Does::Copies(_) => Of::Function,
+        };
         if of == Of::Function && candidate.share < choose::SHARE {
             return;
         }
@@ -264,7 +271,8 @@ impl Counter {
         let here = self.surveys.iter().filter(alike).count();
         let key = (process, candidate.function, of.one_loop());
         // Loops and functions leave room for those, which are found later.
-        let in_all = if matches!(of, Of::Interface(_) | Of::Frees) { IN_ALL + INTERFACES } else { IN_ALL };
+        let in_all =
+            if matches!(of, Of::Interface(_) | Of::Frees | Of::Moves) { IN_ALL + INTERFACES } else { IN_ALL };
         if here >= of.most() || self.surveys.len() >= in_all || self.surveyed.contains(&key) {
             return;
         }

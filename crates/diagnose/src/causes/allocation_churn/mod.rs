@@ -5,6 +5,10 @@
 //! few blocks: an address that is freed twice was handed out again in between. Memory that is kept, as of a tree that a parser makes, is freed
 //! once. A function is guilty that both asks for memory and gives it back, itself or by a function which it calls for that and whose
 //! result it drops.
+//!
+//! - `growing` — lists that ask for a little more memory with each item.
+
+mod growing;
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec, allocators, runtime};
@@ -22,7 +26,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "allocation-churn",
     title: "memory is allocated and freed again for each item",
     symptom: "temporary strings, lists or buffers are made anew for each item, and most of the time goes to the allocator",
-    page: include_str!("../../../../docs/causes/allocation-churn.md"),
+    page: include_str!("../../../../../docs/causes/allocation-churn.md"),
     needs: &[Needs::Walks],
     find: Find::InRecording(find),
 };
@@ -74,6 +78,8 @@ struct Asked {
     stack: u32,
     ns: f64,
     takes: bool,
+    /// The outermost function of the allocator.
+    allocator: u32,
     /// The functions of the program around it, innermost first.
     around: Vec<u32>,
 }
@@ -87,6 +93,13 @@ struct Freed {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let mut found = growing::find(evidence);
+    found.extend(churning(evidence));
+    found
+}
+
+/// Functions that take memory and give it back.
+fn churning(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let freed = freed(evidence);
     if freed.is_empty() {
         return Vec::new();
@@ -166,11 +179,12 @@ impl Kinds {
                 }
             }
             let Some(allocator) = allocator else { continue };
-            let takes = does[functions[allocator] as usize] != Some(Memory::Takes);
+            let asked_of = functions[allocator];
+            let takes = does[asked_of as usize] != Some(Memory::Takes);
             let mut around: Vec<u32> = functions[allocator + 1..].to_vec();
             around.retain(|function| !passes[*function as usize]);
             around.dedup();
-            asked.push(Asked { process, stack, ns: *ns, takes, around });
+            asked.push(Asked { process, stack, ns: *ns, takes, allocator: asked_of, around });
         }
         // What wraps the allocator is part of it, but for the outermost function.
         let wraps = |function: &u32| {

@@ -1,0 +1,154 @@
+//! Blocks that grow by a little each time, as lists do to which items are added one by one: each time all that is in one may have to be copied. A list that
+//! doubles its memory when it is full copies each item twice at most.
+//!
+//! Bursts of probes at `realloc` say which size a block had (glibc keeps it right before the block) and which is wanted; samples say what it costs.
+
+use super::{CAUSE, Kinds, place};
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::words::{count, size, time};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::gate::Gate;
+use crate::walks::{self, Entries};
+use slowpath_interfaces::{Memory, memory, moves_block};
+use std::collections::{BTreeMap, HashMap};
+
+/// To grow by a factor is a line.
+const GATE: Gate = Gate::TENTH_OF_CPU;
+/// Calls in which a block did not suffice, that must have been looked at: half of a burst would be enough, were they all of one kind.
+const NOTED: usize = 64;
+const SEEN: usize = 2;
+/// A step of less than a sixteenth is little: who grows by a factor takes an eighth (CPython's lists) or more.
+const LITTLE: u64 = 16;
+/// Blocks from which on it counts: copying less takes as long as the call.
+const BYTES: u64 = 512;
+/// Share of the bytes in such blocks that must grow by a little.
+const MOSTLY: f64 = 0.9;
+/// Flags in the size of a block: it has pages of its own, which are moved without being copied.
+const FLAGS: u64 = 7;
+const MAPPED: u64 = 2;
+/// What stands between two blocks, bytes.
+const HEADER: u64 = 8;
+/// No block is larger, bytes: what says so is none of glibc's.
+const LARGEST: u64 = 1 << 40;
+
+/// What was seen of the blocks that a process makes larger.
+#[derive(Debug, Clone, Copy, Default)]
+struct Grown {
+    noted: usize,
+    /// Bytes in blocks that grew by a little, and in all.
+    little: u64,
+    bytes: u64,
+    /// Calls in which the block was large enough.
+    fitted: usize,
+    strange: usize,
+}
+
+impl Grown {
+    fn of(entries: &Entries<'_>) -> Grown {
+        let mut grown = Grown::default();
+        for row in entries.bursts.iter().flatten() {
+            let [wanted, word, ..] = row.addresses[..] else { continue };
+            let (usable, flags) = ((word & !FLAGS).saturating_sub(HEADER), word & FLAGS);
+            // No block yet: it is allocated for the first time.
+            if wanted == 0 || row.contents.is_empty() {
+                continue;
+            }
+            if word == 0 || word & !FLAGS < 32 || word & 8 != 0 || usable > LARGEST || wanted > LARGEST {
+                grown.strange += 1;
+            } else if wanted <= usable {
+                grown.fitted += 1;
+            } else if usable >= BYTES && flags & MAPPED == 0 {
+                grown.noted += 1;
+                grown.bytes += usable;
+                if wanted - usable <= usable / LITTLE {
+                    grown.little += usable;
+                }
+            }
+        }
+        grown
+    }
+
+    fn share(&self) -> f64 {
+        self.little as f64 / self.bytes.max(1) as f64
+    }
+
+    /// Whether nearly all grow by a little. The blocks are another allocator's if what stands before them is no size.
+    fn is_slow(&self) -> bool {
+        let known = self.strange * 10 <= self.noted + self.fitted;
+        known && self.noted >= NOTED && self.share() >= MOSTLY
+    }
+}
+
+/// Time that a function's asking takes, ns.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    stacks: BTreeMap<u32, f64>,
+}
+
+/// What the process's functions that ask for larger blocks spend on it.
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let entries = walks::all(evidence);
+    let moves =
+        entries.iter().filter(|one| one.one_loop.is_none() && moves_block(evidence.name(one.function)));
+    let moves = moves.filter(|one| one.bursts.len() >= SEEN);
+    let grown: HashMap<u32, Grown> =
+        moves.map(|one| (one.walk.process, Grown::of(one))).filter(|(_, grown)| grown.is_slow()).collect();
+    if grown.is_empty() {
+        return Vec::new();
+    }
+    let kinds = Kinds::of(evidence, |process| grown.contains_key(&process));
+    let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+    for one in &kinds.asked {
+        let moves = memory(evidence.name(one.allocator)) == Some(Memory::Moves);
+        if let Some(asker) = one.around.first().filter(|_| moves) {
+            let of_asker = spent.entry((one.process, *asker)).or_default();
+            of_asker.ns += one.ns;
+            *of_asker.stacks.entry(one.stack).or_default() += one.ns;
+        }
+    }
+    spent.iter().filter_map(|(at, spent)| finding(evidence, *at, spent, grown[&at.0])).collect()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    (process, asker): (u32, u32),
+    spent: &Spent,
+    grown: Grown,
+) -> Option<Candidate> {
+    let gain = spent.ns * grown.share();
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let average = grown.bytes as f64 / grown.noted.max(1) as f64;
+    let draft = Draft {
+        variant: "growing",
+        explanation: vec![
+            format!(
+                "{} calls of realloc were looked at in which a block was too small, of {} on average; nearly all asked for less than \
+                 a sixteenth more",
+                count(grown.noted as f64),
+                size(average)
+            ),
+            format!("so what is in it is copied again for every few items that are added: {} of CPU time", time(spent.ns)),
+        ],
+        facts: vec![
+            Fact::new("calls looked at", grown.noted as f64, "calls", "probe", Sure::Exact),
+            Fact::new("bytes a block", average, "bytes", "probe", Sure::Sampled),
+            Fact::new("share that grows by a little", grown.share(), "ratio", "probe", Sure::Sampled),
+            Fact::new("time in realloc", spent.ns, "ns", "samples", Sure::Sampled),
+        ],
+        advice: "Keep a capacity beside the length and double it when the block is full, or reserve the whole size first".to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "a list grows by a little each time",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, spent.ns, gain),
+            place(evidence, stack, asker, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
