@@ -21,6 +21,8 @@ const TEXT: u32 = 2;
 const MALLOC: u32 = 3;
 const FREE: u32 = 4;
 const REALLOC: u32 = 5;
+const MALLOCGC: u32 = 6;
+const COLLECTOR: u32 = 7;
 
 struct Model {
     /// What `count` calls for memory.
@@ -38,6 +40,8 @@ struct Model {
     bursts: usize,
     /// Calls of `realloc` instead: the size that is wanted, and the word before the block.
     grown: Vec<(u64, u64)>,
+    /// Of a program in Go instead: bytes a piece, and the largest resident size.
+    collected: Option<(u64, u64)>,
 }
 
 impl Default for Model {
@@ -52,6 +56,7 @@ impl Default for Model {
             blocks: few(512, 4),
             bursts: 2,
             grown: Vec::new(),
+            collected: None,
         }
     }
 }
@@ -83,12 +88,14 @@ fn recording(model: &Model) -> Recording {
         });
     }
     let functions = [
-        (MAIN, "main", 0),
+        (MAIN, if model.collected.is_some() { "main.main" } else { "main" }, 0),
         (COUNT, "count", 0),
         (TEXT, model.text, 0),
         (MALLOC, "malloc", 1),
         (FREE, "free", 1),
         (REALLOC, "realloc", 1),
+        (MALLOCGC, "runtime.mallocgc", 0),
+        (COLLECTOR, "runtime.gcBgMarkWorker", 0),
     ];
     for (number, name, module) in functions {
         let (address, line) = (u64::from(number + 1) * 0x1000, Some(number + 10));
@@ -137,6 +144,26 @@ fn recording(model: &Model) -> Recording {
                 linked: 0,
                 length: 0,
             });
+        }
+    }
+    if let Some((bytes, peak)) = model.collected {
+        tables.processes[0].peak_memory_bytes = Some(peak);
+        let (walk, strides) = (1, vec![0]);
+        tables.walks.push(Walk { walk, process: 0, location: MALLOCGC, loop_number: None, strides });
+        for burst in 1..=model.bursts as u64 {
+            let (start_ns, entries) = (burst * 100_000_000, 32);
+            let end_ns = start_ns + 50_000_000;
+            tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+            tables.beginnings.extend((0..entries).map(|at| Beginning {
+                walk,
+                time_ns: start_ns + 1_000 * at,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: vec![bytes],
+                contents: vec![0],
+                linked: 0,
+                length: 0,
+            }));
         }
     }
     if !model.grown.is_empty() {
@@ -280,4 +307,40 @@ fn lists_that_grow_by_a_part_or_are_short_or_of_another_allocator_are_left_alone
     let time = |taking| Model { taking, filling: 0.1, ..growing(1_000, 100, |_| 8) };
     assert_eq!((found(time(0.11)), found(time(0.09))), (1, 0));
     assert_eq!(found(Model { bursts: 1, ..growing(1_000, 100, |_| 8) }), 0);
+}
+
+/// A program in Go that allocates for a fifth of a second, pieces of 40 bytes: that makes at least 125 MB.
+fn collected() -> Model {
+    Model {
+        text: "main.text",
+        takes: vec![MAIN, TEXT, MALLOCGC],
+        gives: vec![COLLECTOR],
+        taking: 0.2,
+        giving: 0.2,
+        filling: 0.1,
+        blocks: Vec::new(),
+        collected: Some((40, 10_000_000)),
+        ..Model::default()
+    }
+}
+
+#[test]
+fn what_a_collector_takes_back_is_reported_where_it_is_allocated() {
+    let [finding] = &of(collected())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("main.text", "collected"));
+    assert!((390..=410).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert!(finding.explanation[1].contains("118 MiB were allocated in all, in pieces of 40 bytes"), "{finding:#?}");
+}
+
+#[test]
+fn memory_that_is_kept_or_asked_for_everywhere_or_takes_little_is_left_alone() {
+    let found = |model: Model| of(model).len();
+    // Eight times what the program has.
+    let peak = |peak| found(Model { collected: Some((40, peak)), ..collected() });
+    assert_eq!((peak(15_400_000), peak(15_800_000)), (1, 0));
+    // 0.3 of the time.
+    let time = |taking, giving| found(Model { taking, giving, ..collected() });
+    assert_eq!((time(0.2, 0.11), time(0.2, 0.09)), (1, 0));
+    assert_eq!(found(Model { bursts: 1, ..collected() }), 0);
+    assert_eq!(found(Model { text: "runtime.growslice", ..collected() }), 1, "its caller asks");
 }

@@ -8,7 +8,7 @@ mod memory;
 mod pattern;
 
 pub use copies::{Copied, copied, copies_objects};
-pub use memory::{Memory, frees_block, memory, moves_block};
+pub use memory::{Memory, frees_block, gives_in_go, memory, moves_block};
 pub use pattern::without_arguments;
 
 use serde::Deserialize;

@@ -77,6 +77,12 @@ const NAMES: &[(&str, Memory)] = &[
     ("runtime.makeslice", Gives),
     ("runtime.growslice", Gives),
     ("runtime.gcBgMarkWorker", Takes),
+    ("runtime.gcAssistAlloc", Takes),
+    ("runtime.gcAssistAlloc1", Takes),
+    ("runtime.gcDrain", Takes),
+    ("runtime.gcDrainN", Takes),
+    ("runtime.bgsweep", Takes),
+    ("runtime.bgscavenge", Takes),
     // talloc and GLib.
     ("_talloc_zero", Gives),
     ("_talloc_array", Gives),
@@ -140,6 +146,11 @@ pub fn frees_block(name: &str) -> bool {
 /// library's alone: in its blocks it is known where their size stands.
 pub fn moves_block(name: &str) -> bool {
     plain(name) == "realloc"
+}
+
+/// Whether a function with this demangled name is the one by which Go allocates, given a size.
+pub fn gives_in_go(name: &str) -> bool {
+    name == "runtime.mallocgc"
 }
 
 #[cfg(test)]

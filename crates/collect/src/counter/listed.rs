@@ -20,6 +20,8 @@ pub(super) enum Does {
     Frees,
     /// It makes a block larger, and moves it for that.
     Moves,
+    /// It hands out memory, of a size that it is given.
+    Gives,
 }
 
 /// Which functions are listed, by their number.
@@ -37,6 +39,9 @@ impl Listed {
             if slowpath_interfaces::moves_block(&name) {
                 return Some(Does::Moves);
             }
+            if slowpath_interfaces::gives_in_go(&name) {
+                return Some(Does::Gives);
+            }
             let copied = slowpath_interfaces::copied(&name);
             copied.filter(|copied| *copied != Copied::Bytes).map(Does::Copies)
         })
@@ -44,7 +49,7 @@ impl Listed {
 }
 
 /// What a probe notes: of what is copied where the copy goes, if that is said, what is copied, and what its first words lead to, such as the
-/// first items of a list; of a block that is taken back where it is; of one that is moved the size that is wanted and, of the C library's, what
+/// first items of a list; of a block that is taken back where it is; of one that is handed out its size; of one that is moved the size that is wanted and, of the C library's, what
 /// stands before it: its size.
 pub(super) fn origins<'a>(
     what: Does,
@@ -61,7 +66,7 @@ pub(super) fn origins<'a>(
         Does::Copies(Copied::Bytes) => None,
         Does::Copies(Copied::Object(number)) => noted(before, &[number], &[0, 8]),
         Does::Copies(Copied::Returned) => noted(before, &[1, 2], &[8]),
-        Does::Frees => noted(before, &[1], &[]),
+        Does::Frees | Does::Gives => noted(before, &[1], &[]),
         Does::Moves => {
             let mut origins = origin::of_numbered(before, go, &[2, 1])?;
             let block = origins.pop()?;

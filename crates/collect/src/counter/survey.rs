@@ -72,6 +72,8 @@ enum Of {
     Frees,
     /// A function that makes blocks of memory larger.
     Moves,
+    /// A function that hands out memory.
+    Gives,
     /// A function that is meant to be called once for an input.
     Interface(&'static Input),
 }
@@ -80,7 +82,7 @@ impl Of {
     fn one_loop(self) -> Option<usize> {
         match self {
             Of::Loop(at) => Some(at),
-            Of::Function | Of::Frees | Of::Moves | Of::Interface(_) => None,
+            Of::Function | Of::Frees | Of::Moves | Of::Gives | Of::Interface(_) => None,
         }
     }
 
@@ -89,14 +91,18 @@ impl Of {
         match self {
             Of::Loop(_) => LOOPS,
             Of::Function => FUNCTIONS,
-            Of::Frees | Of::Moves => FREES,
+            Of::Frees | Of::Moves | Of::Gives => FREES,
             Of::Interface(_) => INTERFACES,
         }
     }
 
+    fn is_of_memory(self) -> bool {
+        matches!(self, Of::Frees | Of::Moves | Of::Gives)
+    }
+
     /// Entries in a burst of beginnings.
     fn beginnings(self) -> u64 {
-        if matches!(self, Of::Frees | Of::Moves) { FREED } else { BEGINNINGS }
+        if self.is_of_memory() { FREED } else { BEGINNINGS }
     }
 
     /// How what the first origin leads to is read.
@@ -108,7 +114,7 @@ impl Of {
                 What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
                 What::Number(_) | What::None => 0,
             },
-            Of::Loop(_) | Of::Frees | Of::Moves => 0,
+            Of::Loop(_) | Of::Frees | Of::Moves | Of::Gives => 0,
         }
     }
 }
@@ -170,7 +176,7 @@ impl Counter {
         self.take_up_function(candidate);
     }
 
-    /// Takes up a function that copies something as a whole (it may do so by others, and seldom), or takes memory back or moves it.
+    /// Takes up a function that copies something as a whole (it may do so by others, and seldom), or hands out memory, takes it back or moves it.
     pub(super) fn take_up_listed(&mut self, candidate: &Candidate) {
         if !self.notes_beginnings() {
             return;
@@ -181,6 +187,7 @@ impl Counter {
         let of = match does {
             Does::Frees => Of::Frees,
             Does::Moves => Of::Moves,
+            Does::Gives => Of::Gives,
             Does::Copies(_) => Of::Function,
         };
         if of == Of::Function && candidate.share < choose::SHARE {

@@ -54,7 +54,8 @@ pub fn size(bytes: f64) -> String {
     let (value, unit) = match bytes {
         bytes if bytes >= (1u64 << 30) as f64 => (bytes / (1u64 << 30) as f64, "GiB"),
         bytes if bytes >= (1u64 << 20) as f64 => (bytes / (1u64 << 20) as f64, "MiB"),
-        bytes => (bytes / 1024.0, "KiB"),
+        bytes if bytes >= 1024.0 => (bytes / 1024.0, "KiB"),
+        bytes => return format!("{bytes:.0} bytes"),
     };
     if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
 }

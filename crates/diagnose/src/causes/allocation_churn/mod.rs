@@ -6,8 +6,10 @@
 //! once. A function is guilty that both asks for memory and gives it back, itself or by a function which it calls for that and whose
 //! result it drops.
 //!
+//! - `collected` — memory that a collector of garbage takes back.
 //! - `growing` — lists that ask for a little more memory with each item.
 
+mod collected;
 mod growing;
 
 use super::words::{count, time};
@@ -94,6 +96,7 @@ struct Freed {
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut found = growing::find(evidence);
+    found.extend(collected::find(evidence));
     found.extend(churning(evidence));
     found
 }

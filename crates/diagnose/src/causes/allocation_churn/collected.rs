@@ -1,0 +1,144 @@
+//! Memory that a collector of garbage takes back, in Go: far more is allocated than the program ever has at a time, and allocating and collecting it
+//! takes a good part of the CPU time.
+//!
+//! Bursts of probes where memory is allocated say how large the pieces are; samples say who asks for them, and what the collector takes, which is
+//! divided among those who allocate. How many pieces there are follows from the time that allocating them takes: counting them all would take longer than the
+//! program.
+
+use super::{CAUSE, Kinds, place};
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::words::{size, time};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::gate::Gate;
+use crate::walks::{self, Entries};
+use slowpath_interfaces::gives_in_go;
+use std::collections::{BTreeMap, HashMap};
+
+/// Decoding JSON into a structure, as it should be done, takes a quarter so.
+const GATE: Gate = Gate { share: 0.30, ..Gate::TENTH_OF_CPU };
+/// Share of the time in allocating that one function must ask for: else it is spread over all of the program.
+const ALONE: f64 = 0.6;
+/// How much must be allocated in all, as a multiple of the largest resident size: a program that keeps all has one, and one that replaces all of it
+/// a few times has some.
+const TIMES: f64 = 8.0;
+/// What a piece costs at most, on average: so much, and so much for each byte that is cleared, ns. Small ones took 20 to 30 ns in three programs,
+/// and memory is cleared at some 10 GB/s.
+const PIECE_NS: f64 = 60.0;
+const BYTE_NS: f64 = 0.1;
+/// Pieces that must have been looked at, in so many bursts.
+const NOTED: usize = 64;
+const SEEN: usize = 2;
+
+/// Time that a function's asking takes, ns.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    stacks: BTreeMap<u32, f64>,
+}
+
+/// Pieces of memory that a process allocates.
+#[derive(Debug, Clone, Copy)]
+struct Pieces {
+    noted: usize,
+    /// Bytes a piece on average.
+    bytes: f64,
+}
+
+impl Pieces {
+    fn of(entries: &Entries<'_>) -> Option<Pieces> {
+        let noted = entries.noted();
+        let bytes = entries.bursts.iter().flatten().filter_map(|row| row.addresses.first());
+        let bytes = bytes.map(|bytes| *bytes as f64).sum::<f64>() / noted.max(1) as f64;
+        (noted >= NOTED && entries.bursts.len() >= SEEN).then_some(Pieces { noted, bytes })
+    }
+
+    /// How much is allocated at least in so many ns.
+    fn in_all(&self, ns: f64) -> f64 {
+        self.bytes * ns / (PIECE_NS + BYTE_NS * self.bytes)
+    }
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let entries = walks::all(evidence);
+    let gives =
+        entries.iter().filter(|one| one.one_loop.is_none() && gives_in_go(evidence.name(one.function)));
+    let pieces: HashMap<u32, Pieces> =
+        gives.filter_map(|one| Some((one.walk.process, Pieces::of(one)?))).collect();
+    if pieces.is_empty() {
+        return Vec::new();
+    }
+    let kinds = Kinds::of(evidence, |process| pieces.contains_key(&process));
+    let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+    // By process: what its functions ask for, and what the collector does of its own accord.
+    let mut whole: HashMap<u32, (f64, f64)> = HashMap::new();
+    for one in &kinds.asked {
+        let of_process = whole.entry(one.process).or_default();
+        let Some(asker) = one.around.first() else {
+            of_process.1 += one.ns;
+            continue;
+        };
+        of_process.0 += one.ns;
+        let of_asker = spent.entry((one.process, *asker)).or_default();
+        of_asker.ns += one.ns;
+        *of_asker.stacks.entry(one.stack).or_default() += one.ns;
+    }
+    let of = |(at, spent): (&(u32, u32), &Spent)| {
+        let (asked, collecting) = whole[&at.0];
+        let part = spent.ns / asked.max(1.0);
+        let bytes = pieces[&at.0].in_all(asked);
+        let peak = evidence.recording.tables.processes[at.0 as usize].peak_memory_bytes? as f64;
+        let dropped = part >= ALONE && bytes >= TIMES * peak;
+        dropped.then(|| finding(evidence, *at, spent, part * collecting, (pieces[&at.0], bytes, peak)))?
+    };
+    spent.iter().filter_map(of).collect()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    (process, asker): (u32, u32),
+    spent: &Spent,
+    collecting_ns: f64,
+    (pieces, bytes, peak): (Pieces, f64, f64),
+) -> Option<Candidate> {
+    let gain = spent.ns + collecting_ns;
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let draft = Draft {
+        variant: "collected",
+        explanation: vec![
+            format!(
+                "allocating memory took {} of CPU time, and collecting it again {}",
+                time(spent.ns),
+                time(collecting_ns)
+            ),
+            format!(
+                "at least {} were allocated in all, in pieces of {} on average, though the program never had more than {}: nearly all is \
+                 dropped soon",
+                size(bytes),
+                size(pieces.bytes),
+                size(peak)
+            ),
+        ],
+        facts: vec![
+            Fact::new("pieces looked at", pieces.noted as f64, "1", "probe", Sure::Exact),
+            Fact::new("bytes allocated", bytes, "bytes", "probe", Sure::Sampled),
+            Fact::new("time allocating", spent.ns, "ns", "samples", Sure::Sampled),
+            Fact::new("time collecting", collecting_ns, "ns", "samples", Sure::Sampled),
+        ],
+        advice: "Keep buffers and use them again (Reset, a slice cut to [:0], sync.Pool), reserve slices with make, and append to one buffer \
+                 (strconv.AppendInt) instead of joining strings"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            CAUSE.title,
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, gain, gain),
+            place(evidence, stack, asker, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
