@@ -329,7 +329,10 @@ fn what_a_collector_takes_back_is_reported_where_it_is_allocated() {
     let [finding] = &of(collected())[..] else { panic!("there is one finding") };
     assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("main.text", "collected"));
     assert!((390..=410).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
-    assert!(finding.explanation[1].contains("118 MiB were allocated in all, in pieces of 40 bytes"), "{finding:#?}");
+    assert!(
+        finding.explanation[1].contains("118 MiB were allocated in all, in pieces of 40 bytes"),
+        "{finding:#?}"
+    );
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub(crate) struct Choice {
     pub share: f64,
     /// The share of the samples whose innermost frame of the program it is.
     pub innermost: f64,
+    /// The recent samples of the process, faded.
+    pub samples: f64,
     /// The function that calls it most.
     pub caller: Option<u32>,
     /// Where in it its own work was done: locations and shares. Empty if there is little of it.
@@ -111,6 +113,7 @@ impl Recent {
                     function: *function,
                     share: share(seen),
                     innermost: seen.innermost / self.total,
+                    samples: self.total,
                     caller,
                     places: self.places(seen),
                 })

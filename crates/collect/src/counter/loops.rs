@@ -37,6 +37,8 @@ pub(crate) struct Loop {
     pub chases: bool,
     /// Where it can be seen that it is entered.
     pub entry: Option<Entry>,
+    /// All of it, and not only the usual way around.
+    pub is_whole: bool,
 }
 
 /// An instruction that the kernel emulates and that is executed at most once before a loop is entered, and always then.
@@ -111,9 +113,88 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
             work: walk::work(every(), frame),
             varies: own.len() < body.len() || every().any(calls),
             chases: chase::chases(every(), frame),
+            is_whole: true,
         });
     }
     found
+}
+
+/// The blocks of one loop.
+pub(super) struct Body<'a> {
+    pub header: usize,
+    pub blocks: BTreeSet<usize>,
+    all: &'a [Block],
+}
+
+impl Body<'_> {
+    pub(super) fn block_at(&self, offset: u64) -> Option<usize> {
+        self.blocks.iter().copied().find(|block| self.all[*block].range.contains(&offset))
+    }
+
+    /// Those of `left` through which a way leads from the header back to it that passes no others.
+    pub(super) fn around(&self, left: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let (mut from_header, mut open) = (BTreeSet::from([self.header]), vec![self.header]);
+        while let Some(block) = open.pop() {
+            for next in self.all[block].next.iter().copied().filter(|next| left.contains(next)) {
+                before.entry(next).or_default().push(block);
+                if from_header.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        let mut around = BTreeSet::new();
+        let mut open = before.get(&self.header).cloned().unwrap_or_default();
+        while let Some(block) = open.pop() {
+            if around.insert(block) && block != self.header {
+                open.extend(before.get(&block).into_iter().flatten());
+            }
+        }
+        around
+    }
+}
+
+/// A part of a loop of a function whose bytes are `code`: those blocks that `part` chooses of it, as if there were no others.
+pub(super) fn of_body(
+    code: &[u8],
+    loops: &[Loop],
+    at: usize,
+    part: impl FnOnce(&Body<'_>) -> Option<BTreeSet<usize>>,
+) -> Option<Loop> {
+    let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
+    let instructions: Vec<Instruction> = decoder.into_iter().collect();
+    let (all, of) = (blocks(&instructions), loops.get(at)?);
+    let inside = |block: &usize| of.contains(all[*block].range.start);
+    let whole: BTreeSet<usize> = (0..all.len()).filter(inside).collect();
+    let header = whole.iter().copied().find(|block| all[*block].range.start == of.header)?;
+    let body = Body { header, blocks: whole.clone(), all: &all };
+    let left = part(&body)?;
+    let frame = instructions.iter().any(walk::makes_a_frame);
+    let code_of = |block: usize| &instructions[all[block].code.clone()];
+    let every = || left.iter().flat_map(|block| code_of(*block));
+    let from_header = left.range(header..).chain(left.range(..header));
+    let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
+    // In each round: without it there is no way around.
+    let once = left.iter().copied().filter(|block| {
+        let without: BTreeSet<usize> = left.iter().copied().filter(|other| other != block).collect();
+        *block == header || body.around(&without).is_empty()
+    });
+    let graph = Graph::of(&all);
+    let holds = |one: &Loop, block: usize| one.is_whole && one.contains(all[block].range.start);
+    let innermost = |block: usize| loops.iter().rposition(|one| holds(one, block));
+    let beside = |block: usize| !whole.contains(&block) && innermost(block) == of.parent;
+    let way = graph.way_to(header, &whole, beside);
+    Some(Loop {
+        header: of.header,
+        ranges: joined(left.iter().map(|block| all[*block].range.clone())),
+        parent: Some(at),
+        entry: entry(&way, &code_of, &round, frame),
+        count_at: once.flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
+        work: walk::work(every(), frame),
+        varies: every().any(calls),
+        chases: chase::chases(every(), frame),
+        is_whole: false,
+    })
 }
 
 /// The last instruction on the way to a loop that can be probed, and what is known there.
@@ -130,6 +211,7 @@ fn entry<'a>(
     let code = code_of(way[at].0);
     let offset = code[probed].ip();
     let mut registers = Registers::at(offset, frame);
+    registers.take_constants(&code[..probed]);
     code[probed..].iter().for_each(|instruction| registers.step(instruction));
     registers.forget(way[at].1.iter().flat_map(|block| code_of(*block)));
     for (block, between) in way[..at].iter().rev() {
@@ -389,6 +471,23 @@ mod tests {
         let entry = found[0].entry.as_ref().expect("an entry");
         assert_eq!(entry.offset, 5);
         assert_eq!(entry.origins.iter().map(|(_, stride)| *stride).collect::<Vec<_>>(), [128]);
+    }
+
+    #[test]
+    fn an_index_that_starts_at_nought_before_the_jump_to_a_loop_is_known() {
+        let code = [
+            0x31, 0xc9, // 0: xor ecx, ecx
+            0xeb, 0x03, // 2: jmp M
+            0x48, 0xff, 0xc1, // 4: L: inc rcx
+            0x39, 0x34, 0x8f, // 7: M: cmp [rdi+rcx*4], esi
+            0x75, 0xf8, // 10: jne L
+            0xc3, // 12: ret
+        ];
+        let found = loops(&code);
+        let entry = found[0].entry.as_ref().expect("an entry");
+        assert_eq!(entry.offset, 2);
+        let rdi = Origin { register: 7, index: None, offsets: vec![0] };
+        assert_eq!(entry.origins, [(rdi, 4)]);
     }
 
     #[test]

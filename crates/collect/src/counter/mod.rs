@@ -9,6 +9,7 @@
 //! - `walk` — whether a loop only looks at things.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
+//! - `usual` — what a loop does in most rounds, as samples show it.
 //! - `values` — what registers and stack slots hold, in terms of what they held before.
 //! - `hits` — what counts: `uprobe`, one probe in one process with BPF, or `breakpoint`, without.
 //! - `turns` — who stands where only a few can at a time.
@@ -31,6 +32,7 @@ mod standing;
 mod survey;
 mod turns;
 mod uprobe;
+mod usual;
 mod values;
 pub(crate) mod walk;
 
@@ -105,6 +107,8 @@ pub(crate) struct Candidate {
     pub share: f64,
     /// The share of the samples whose innermost frame of the program it is.
     pub innermost: f64,
+    /// The recent samples of the process.
+    pub samples: f64,
     pub image: Arc<Image>,
     /// Where the file can be opened.
     pub file: PathBuf,
@@ -141,6 +145,12 @@ pub(crate) enum Told {
         function: u32,
         loops: Arc<[Loop]>,
         work: Work,
+    },
+    /// The usual way around a loop of a function, by its place among the loops.
+    Way {
+        function: u32,
+        at: usize,
+        one: Loop,
     },
     /// The entries of a function, or of one of its loops (by its place among them), are looked at.
     Walk {
@@ -208,6 +218,8 @@ pub(crate) struct Counter {
     /// Loops of functions that do work of their own, and which of them are counted in which process.
     loops: HashMap<u32, Arc<[Loop]>>,
     counted_loops: HashSet<(u32, u32, usize)>,
+    /// Loops of functions whose usual way was looked for.
+    ways_known: HashSet<(u32, usize)>,
     /// Walks that are looked at, and every one that was, by process, function and loop.
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
@@ -233,6 +245,7 @@ impl Counter {
             refused: HashSet::new(),
             loops: HashMap::new(),
             counted_loops: HashSet::new(),
+            ways_known: HashSet::new(),
             surveys: Vec::new(),
             surveyed: HashSet::new(),
             interfaces: input::Known::default(),
@@ -313,7 +326,7 @@ impl Counter {
                         Some(index) => {
                             let known = &mut self.probes[*index].candidate;
                             (known.share, known.caller) = (candidate.share, candidate.caller);
-                            known.innermost = candidate.innermost;
+                            (known.innermost, known.samples) = (candidate.innermost, candidate.samples);
                             known.places = candidate.places;
                         }
                         None => self.add(candidate),
@@ -366,6 +379,7 @@ impl Counter {
                 loops
             }
         };
+        let loops = self.with_usual(candidate, loops);
         self.take_up(candidate, &loops);
         let seldom = match self.by_function.get(&key) {
             Some(index) => self.is_entered_seldom(*index),
@@ -377,7 +391,8 @@ impl Counter {
         for (number, one) in loops.iter().enumerate() {
             let in_it = |(address, _): &&(u64, f64)| one.contains(address - candidate.start);
             let share: f64 = candidate.places.iter().filter(in_it).map(|(_, share)| share).sum();
-            let Some(offset) = one.count_at.filter(|_| one.varies && share >= choose::SHARE) else {
+            let Some(offset) = one.count_at.filter(|_| one.is_whole && one.varies && share >= choose::SHARE)
+            else {
                 continue;
             };
             if self.counted_loops.insert((key.0, key.1, number)) {

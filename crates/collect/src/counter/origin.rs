@@ -72,9 +72,13 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin
             address.slot(entered.frame).is_some_and(|slot| round.slots.contains_key(&slot))
         }
     };
-    // What is read elsewhere than on the stack belongs to an item.
-    let of_an_item =
-        |term: &Term| matches!(term, Term::Read(address) if address.slot(entered.frame).is_none());
+    // What is read elsewhere than on the stack belongs to an item, but for what is read at the same place in each round: where the items are.
+    let of_an_item = |term: &Term| match term {
+        Term::Read(address) if address.slot(entered.frame).is_none() => {
+            address.terms.iter().any(|(inner, _)| matches!(inner, Term::Read(_)) || moves(inner))
+        }
+        _ => false,
+    };
     let mut origins: Vec<(Origin, i64)> = Vec::new();
     for address in looked_at {
         let terms = || address.terms.iter().map(|(term, _)| term);
@@ -186,6 +190,20 @@ mod tests {
         // lea rcx, [rax+1]: the rest of the array
         let rest = origins(&[0x48, 0x8d, 0x48, 0x01], &body);
         assert_eq!(rest, [Origin { index: Some((0, 4)), ..origin(Register::RDI, &[4]) }]);
+    }
+
+    #[test]
+    fn where_the_items_are_may_be_read_in_each_round() {
+        // mov rcx, r15; shl rcx, 5; add rcx, [rbx+64]; cmp [rcx+24], rbp; jne; add r15, 1
+        let body = [
+            0x4c, 0x89, 0xf9, 0x48, 0xc1, 0xe1, 0x05, 0x48, 0x03, 0x4b, 0x40, 0x48, 0x39, 0x69, 0x18, 0x75,
+            0x04, 0x49, 0x83, 0xc7, 0x01,
+        ];
+        // xor r15d, r15d
+        assert_eq!(origins(&[0x45, 0x31, 0xff], &body), [origin(Register::RBX, &[64, 0])]);
+        // The same with rbx, one further on each time: an item of a list of lists.
+        let moving = [&body[..], &[0x48, 0x83, 0xc3, 0x08]].concat();
+        assert_eq!(origins(&[0x45, 0x31, 0xff], &moving), [origin(Register::RBX, &[0])]);
     }
 
     #[test]

@@ -112,6 +112,18 @@ impl Registers {
         }
     }
 
+    /// What the instructions right before make a number: an index that starts at nought.
+    pub(super) fn take_constants(&mut self, before: &[Instruction]) {
+        let Some(first) = before.first() else { return };
+        let mut then = Registers::at(first.ip(), self.frame);
+        before.iter().for_each(|instruction| then.step(instruction));
+        for (value, then) in self.values.iter_mut().zip(then.values) {
+            if let Some(number) = then.filter(|sum| sum.terms.is_empty()) {
+                *value = Some(number);
+            }
+        }
+    }
+
     /// Some path leads past instructions that may have changed these.
     pub(super) fn forget<'a>(&mut self, code: impl Iterator<Item = &'a Instruction>) {
         for instruction in code {

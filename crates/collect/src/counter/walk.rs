@@ -57,6 +57,8 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     // Conditional moves, and where registers were moved to.
     let (mut chosen, mut moved): (HashSet<Register>, Vec<(Register, Register)>) = Default::default();
     let mut bases: HashSet<Register> = HashSet::new();
+    // Registers that lead to a variable on the stack, into which Go's compiler copies each item of a list.
+    let mut slots: HashSet<Register> = HashSet::new();
     for instruction in code {
         let compares = matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test);
         for operand in 0..instruction.op_count() {
@@ -74,7 +76,12 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             }
         }
         let info = infos.info(instruction);
-        stored |= info.used_memory().iter().any(|memory| stores_beside(memory, frame));
+        let beside = |memory: &UsedMemory| {
+            let slot = memory.index() == Register::None && slots.contains(&memory.base().full_register());
+            stores_beside(memory, frame) && !slot
+        };
+        stored |= info.used_memory().iter().any(beside);
+        keep_slots(&mut slots, instruction, info.used_registers(), frame);
         calls |= matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
         if instruction.mnemonic() == Mnemonic::Mov
             && instruction.op1_kind() == OpKind::Register
@@ -194,6 +201,30 @@ fn combines(instruction: &Instruction) -> bool {
             | M::Xorps
             | M::Pxor
     )
+}
+
+/// Keeps the registers that hold the address of a variable on the stack up to date.
+fn keep_slots(
+    slots: &mut HashSet<Register>,
+    instruction: &Instruction,
+    used: &[iced_x86::UsedRegister],
+    frame: bool,
+) {
+    let writes = |access| {
+        matches!(
+            access,
+            OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+        )
+    };
+    for register in used.iter().filter(|used| writes(used.access())) {
+        slots.remove(&register.register().full_register());
+    }
+    let base = instruction.memory_base();
+    let on_the_stack = base == Register::RSP || frame && base == Register::RBP;
+    if instruction.mnemonic() == Mnemonic::Lea && on_the_stack && instruction.memory_index() == Register::None
+    {
+        slots.insert(instruction.op0_register().full_register());
+    }
 }
 
 /// Whether memory is written that is not a variable on the stack. At an index it is an array, on the stack or not.
@@ -351,6 +382,22 @@ mod tests {
             of(&[0x39, 0x10, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf3]),
             Work::Walks
         );
+    }
+
+    #[test]
+    fn an_item_that_is_copied_to_the_stack_is_walked_over_and_one_that_is_copied_elsewhere_is_moved() {
+        // movups xmm14, [r8]; movups [r15], xmm14; cmp [rsp+0x88], rdi; je; add r8, 48; cmp r8, rsi; jne
+        let with = |lea: &[u8]| {
+            let mut code = lea.to_vec();
+            code.extend([0x45, 0x0f, 0x10, 0x30, 0x45, 0x0f, 0x11, 0x37]);
+            code.extend([0x48, 0x39, 0xbc, 0x24, 0x88, 0, 0, 0, 0x74, 0x10]);
+            code.extend([0x49, 0x83, 0xc0, 0x30, 0x49, 0x39, 0xf0, 0x75, 0xd0]);
+            of(&code)
+        };
+        assert_eq!(with(&[0x4c, 0x8d, 0xbc, 0x24, 0x88, 0, 0, 0]), Work::Walks); // lea r15, [rsp+0x88]
+        assert_eq!(with(&[0x49, 0x89, 0xcf]), Work::Moves); // mov r15, rcx
+        // lea r15, [rsp+0x88]; mov r15, [r15]
+        assert_eq!(with(&[0x4c, 0x8d, 0xbc, 0x24, 0x88, 0, 0, 0, 0x4d, 0x8b, 0x3f]), Work::Moves);
     }
 
     #[test]

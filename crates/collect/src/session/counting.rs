@@ -4,6 +4,7 @@ use super::*;
 use crate::bpf::event::Entered;
 use crate::counter::Hits;
 use crate::counter::breakpoint::Breakpoints;
+use crate::counter::loops::Loop as LoopOfCode;
 use crate::resources::why;
 
 impl Session {
@@ -59,6 +60,7 @@ impl Session {
                 caller: choice.caller,
                 share: choice.share,
                 innermost: choice.innermost,
+                samples: choice.samples,
                 places: choice
                     .places
                     .iter()
@@ -106,15 +108,37 @@ impl Session {
                     self.looked_at.insert((live.module, live.range.start), first);
                     self.loops += loops.len() as u32;
                     tables.bodies.push(Body { location, work: work.name().to_owned() });
-                    tables.loops.extend(loops.iter().zip(first..).map(|(one, number)| Loop {
-                        loop_number: number,
-                        location,
-                        parent: one.parent.map(|parent| first + parent as u32),
-                        ranges: one.ranges.iter().flat_map(|range| [range.start, range.end]).collect(),
-                        work: one.work.name().to_owned(),
-                        chases: Some(one.chases),
-                    }));
+                    let parent = |one: &LoopOfCode| one.parent.map(|parent| first + parent as u32);
+                    tables.loops.extend(
+                        loops
+                            .iter()
+                            .zip(first..)
+                            .map(|(one, number)| row_of(one, number, location, parent(one))),
+                    );
                 }
+            }
+            Told::Way { function, at, one } => {
+                let live = self.stacks.live(function).clone();
+                let Some(first) = self.looked_at.get(&(live.module, live.range.start)).copied() else {
+                    return;
+                };
+                let place = Place::Native { module: live.module, svma: live.range.start };
+                let image = self.world.image(live.module);
+                let location = self.stacks.location(place, image, &mut tables.locations);
+                let row = row_of(&one, self.loops, location, one.parent.map(|parent| first + parent as u32));
+                // In the next run it may be the second one that is found.
+                let same = |known: &&Loop| (known.parent, &known.ranges) == (row.parent, &row.ranges);
+                let number = match self.ways.iter().find(same) {
+                    Some(known) => known.loop_number,
+                    None => {
+                        self.ways.push(row.clone());
+                        self.loops += 1;
+                        let number = row.loop_number;
+                        tables.loops.push(row);
+                        number
+                    }
+                };
+                self.way_of.insert((function, at), number);
             }
             Told::Walk { walk, process, function, of, strides, input } => {
                 self.inputs.extend(input.map(|input| (walk, input)));
@@ -122,8 +146,11 @@ impl Session {
                 let place = Place::Native { module: live.module, svma: live.range.start };
                 let image = self.world.image(live.module);
                 let location = self.stacks.location(place, image, &mut tables.locations);
-                let first = self.looked_at.get(&(live.module, live.range.start));
-                let loop_number = of.zip(first).map(|(of, first)| first + of as u32);
+                let key = (live.module, live.range.start);
+                let first = self.looked_at.get(&key);
+                let of_whole = || of.zip(first).map(|(of, first)| first + of as u32);
+                let way = of.and_then(|of| self.way_of.get(&(function, of)).copied());
+                let loop_number = way.or_else(of_whole);
                 self.walks = self.walks.max(walk + 1);
                 tables.walks.push(Walk { walk, process, location, loop_number, strides });
             }
@@ -174,5 +201,17 @@ impl Session {
             self.refused.get_or_insert("the counter ended because of a bug in slowpath".to_owned());
         }
         self.guarded(|session| told.try_iter().for_each(|told| session.told(told)));
+    }
+}
+
+/// A loop as it is recorded.
+fn row_of(one: &LoopOfCode, loop_number: u32, location: u32, parent: Option<u32>) -> Loop {
+    Loop {
+        loop_number,
+        location,
+        parent,
+        ranges: one.ranges.iter().flat_map(|range| [range.start, range.end]).collect(),
+        work: one.work.name().to_owned(),
+        chases: Some(one.chases),
     }
 }

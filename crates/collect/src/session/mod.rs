@@ -88,6 +88,9 @@ pub(crate) struct Session {
     keys: Keys,
     /// Functions whose loops were reported, by module and first address: the number of the first of them.
     looked_at: HashMap<(u32, u64), u32>,
+    /// The usual ways around loops, and which one the counter means by a function and a number.
+    ways: Vec<Loop>,
+    way_of: HashMap<(u32, usize), u32>,
     calls_by_probe: u64,
     pending: Vec<Item>,
     records: Vec<Record>,
@@ -137,6 +140,8 @@ impl Session {
             probes: 0,
             loops: 0,
             looked_at: HashMap::new(),
+            ways: Vec::new(),
+            way_of: HashMap::new(),
             walks: 0,
             inputs: HashMap::new(),
             keys: Keys::default(),

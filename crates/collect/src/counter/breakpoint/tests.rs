@@ -30,6 +30,7 @@ fn candidate() -> Candidate {
         function: 0,
         caller: None,
         share: 1.0,
+        samples: 100.0,
         innermost: 1.0,
         image,
         file: path.to_owned(),

@@ -1,0 +1,121 @@
+//! The usual way around a loop: what it does in most rounds, as samples show it. A search has parts that run only where something is found (to count a
+//! reference, to put a result on a list); what it does else is to look and step on.
+
+use super::loops::{self, Body, Loop};
+use super::walk::Work;
+use super::{Candidate, Counter, Told, choose};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Samples in a loop before its ways can be told apart: a part with one in twenty of them has three.
+const SAMPLES: f64 = 60.0;
+/// Share of a loop's samples below which a part of it is no part of most rounds: what runs each time takes an instruction at least, of some dozens.
+const SELDOM: f64 = 0.02;
+
+impl Counter {
+    /// The loops of a function, and the usual way around those of them that are hot and do more than look.
+    pub(super) fn with_usual(
+        &mut self,
+        candidate: &Candidate,
+        mut loops: std::sync::Arc<[Loop]>,
+    ) -> std::sync::Arc<[Loop]> {
+        for at in 0..loops.len() {
+            let one = &loops[at];
+            let inside = |(address, share): &(u64, f64)| {
+                let offset = address - candidate.start;
+                one.contains(offset).then_some((offset, share * candidate.samples))
+            };
+            let hits: Vec<(u64, f64)> = candidate.places.iter().filter_map(inside).collect();
+            let samples: f64 = hits.iter().map(|(_, samples)| samples).sum();
+            let wanted = matches!(one.work, Work::Moves | Work::Calculates)
+                && samples >= SAMPLES
+                && samples >= choose::SHARE * candidate.samples;
+            if !wanted || !self.ways_known.insert((candidate.function, at)) {
+                continue;
+            }
+            let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
+            let usual =
+                code.and_then(|code| loops::of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
+            if let Some(usual) = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts)) {
+                self.tell(Told::Way { function: candidate.function, at: loops.len(), one: usual.clone() });
+                loops = loops.iter().cloned().chain([usual]).collect();
+                self.loops.insert(candidate.function, loops.clone());
+            }
+        }
+        loops
+    }
+}
+
+/// The blocks of a loop without those that run seldom, as far as there is a way around through all others; none if all are needed.
+fn usual_blocks(body: &Body<'_>, hits: &[(u64, f64)]) -> Option<BTreeSet<usize>> {
+    let mut samples: BTreeMap<usize, f64> = body.blocks.iter().map(|block| (*block, 0.0)).collect();
+    let mut all = 0.0;
+    for (offset, weight) in hits {
+        if let Some(block) = body.block_at(*offset) {
+            *samples.entry(block).or_default() += weight;
+            all += weight;
+        }
+    }
+    let seldom = |block: &usize| *block != body.header && samples[block] < SELDOM * all;
+    let mut cold: Vec<usize> = body.blocks.iter().copied().filter(seldom).collect();
+    let hot: BTreeSet<usize> = body.blocks.iter().copied().filter(|block| !seldom(block)).collect();
+    cold.sort_by(|a, b| samples[a].total_cmp(&samples[b]));
+    let mut left = body.blocks.clone();
+    for block in cold {
+        left.remove(&block);
+        let around = body.around(&left);
+        if hot.is_subset(&around) {
+            // What only the removed block leads to goes with it.
+            left = around;
+        } else {
+            left.insert(block);
+        }
+    }
+    (left.len() < body.blocks.len()).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A search of an array at rdi for rsi up to rdx that counts in memory what it finds, and goes on.
+    const SEARCH: [u8; 21] = [
+        0x48, 0x39, 0x37, // 00: cmp [rdi], rsi
+        0x74, 0x0a, // 03: je 0f
+        0x48, 0x83, 0xc7, 0x08, // 05: add rdi, 8
+        0x48, 0x39, 0xd7, // 09: cmp rdi, rdx
+        0x75, 0xf2, // 0c: jne 00
+        0xc3, // 0e: ret
+        0x48, 0x83, 0x01, 0x01, // 0f: add qword [rcx], 1
+        0xeb, 0xf0, // 13: jmp 05
+    ];
+
+    fn usual(code: &[u8], hits: &[(u64, f64)]) -> Option<Loop> {
+        let loops = loops::loops(code);
+        assert_eq!(loops.len(), 1);
+        assert_eq!(loops[0].work, Work::Calculates);
+        loops::of_body(code, &loops, 0, |body| usual_blocks(body, hits))
+    }
+
+    #[test]
+    fn a_search_that_seldom_finds_something_is_a_walk() {
+        let found = usual(&SEARCH, &[(0x00, 30.0), (0x05, 20.0), (0x0c, 9.0), (0x0f, 1.0)]).expect("a way");
+        assert_eq!((found.work, found.parent, found.is_whole), (Work::Walks, Some(0), false));
+        assert_eq!(found.ranges, Vec::from_iter(std::iter::once(0x00..0x0e)));
+        // What was there for the whole is there for the way.
+        assert_eq!(found.count_at, loops::loops(&SEARCH)[0].count_at);
+    }
+
+    #[test]
+    fn what_it_does_in_one_round_of_fifty_is_part_of_it() {
+        assert_eq!(usual(&SEARCH, &[(0x00, 50.0), (0x05, 47.0), (0x0f, 3.0)]), None);
+        assert!(usual(&SEARCH, &[(0x00, 50.0), (0x05, 48.5), (0x0f, 1.5)]).is_some());
+    }
+
+    #[test]
+    fn what_no_way_around_can_do_without_stays_however_short_it_is() {
+        // 00: cmp [rdi], rsi; 03: je 0f; 05: add [rcx], 1 in each round; 09: add rdi, 8; 0d: jmp 00; 0f: ret
+        let code =
+            [0x48, 0x39, 0x37, 0x74, 0x0a, 0x48, 0x83, 0x01, 0x01, 0x48, 0x83, 0xc7, 0x08, 0xeb, 0xf1, 0xc3];
+        assert_eq!(usual(&code, &[(0x00, 100.0)]), None);
+    }
+}
