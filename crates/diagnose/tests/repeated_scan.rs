@@ -62,6 +62,8 @@ struct Walked {
     /// Share of a second in a second loop of the same kind, at 0x40–0x60, or, if so, in the first.
     beside: f64,
     within: bool,
+    /// The function with the loop.
+    name: &'static str,
 }
 
 impl Default for Walked {
@@ -84,6 +86,7 @@ impl Default for Walked {
             body: "calculates",
             beside: 0.0,
             within: false,
+            name: "find",
         }
     }
 }
@@ -104,7 +107,7 @@ fn recording(walked: &Walked) -> Recording {
     }
     let places = [
         (MAIN, "main", 0, 0x1000, None),
-        (SEARCH, "find", 0, 0x2020, Some(MAIN)),
+        (SEARCH, walked.name, 0, 0x2020, Some(MAIN)),
         (STRCMP, "strcmp", 1, 0x500, Some(SEARCH)),
         (STRLEN, "__strlen_avx2", 1, 0x600, Some(MAIN)),
         (MEMMOVE, "__memmove_avx_unaligned_erms", 1, 0x700, Some(MAIN)),
@@ -580,4 +583,30 @@ fn loops_that_search_add_up_unless_one_is_in_the_other() {
     let (apart, within) = (with(false), with(true));
     // Of 0.7 s a half, since an index takes a half of what 200 items do. The inner loop's time is in the outer one's.
     assert!((340..=360).contains(&apart) && (340..=360).contains(&within), "{apart} {within}");
+}
+
+/// Look-ups in a hash table that go through so many keys each.
+fn colliding(keys: u64) -> Walked {
+    let entry: Entry = |n| (vec![LIST + 64 * n], vec![n], 0);
+    let name = "std::_Hashtable<int, int, Hash>::_M_find_before_node(unsigned long, int const&, unsigned long) const";
+    let time = vec![(SEARCH, 0.8), (PARSE, 0.2)];
+    Walked { time, work: "calculates", entry, counted: (10, 10 * keys), name, ..Walked::default() }
+}
+
+#[test]
+fn keys_with_the_same_hash_are_reported_where_they_are_looked_up() {
+    let finding = only(colliding(100));
+    assert_eq!((finding.variant, finding.title.as_str()), ("collisions", "many keys have the same hash"));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("main", Confidence::Certain));
+    assert!((780..=795).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn a_few_keys_with_the_same_hash_and_other_tables_are_left_alone() {
+    assert_eq!(findings(colliding(16)).len(), 1);
+    silent(colliding(15));
+    silent(Walked { name: "find", ..colliding(100) });
+    let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..colliding(100) };
+    assert_eq!(findings(share(0.11)).len(), 1);
+    silent(share(0.09));
 }

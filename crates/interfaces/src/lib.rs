@@ -3,10 +3,12 @@
 //!
 //! The collector notes the input of their calls, as far as an [`Input`] says where it is; the diagnosis says whether it was always the same.
 
+mod buckets;
 mod copies;
 mod memory;
 mod pattern;
 
+pub use buckets::searches_bucket;
 pub use copies::{Copied, copied, copies_objects};
 pub use memory::{Memory, frees_block, gives_in_go, memory, moves_block};
 pub use pattern::without_arguments;

@@ -32,6 +32,11 @@ pub(super) fn known_name(image: &Image, start: u64) -> Option<String> {
     (!MADE.iter().any(|made| name.contains(made))).then(|| slowpath_symbols::demangle(name).to_string())
 }
 
+/// The same wherever its arguments are.
+pub(super) fn any_name(image: &Image, start: u64) -> Option<String> {
+    Some(slowpath_symbols::demangle(image.functions()?.containing(start)?.name?).to_string())
+}
+
 /// What a probe notes of an input, given the code between the function's entry and the probe. None if an argument is no longer known there.
 pub(super) fn origins<'a>(
     input: &Input,

@@ -1,7 +1,7 @@
-//! Functions whose calls are worth a look because of what they do, as `slowpath-interfaces` lists it: they copy something as a whole, or take
-//! memory back. And what of a call is noted.
+//! Functions whose calls are worth a look because of what they do, as `slowpath-interfaces` lists it: they copy something as a whole, take
+//! memory back, or go through keys with the same hash. And what of a call is noted.
 
-use super::input::known_name;
+use super::input::{any_name, known_name};
 use super::origin::{self, Origin};
 use crate::image::Image;
 use iced_x86::Instruction;
@@ -22,6 +22,8 @@ pub(super) enum Does {
     Moves,
     /// It hands out memory, of a size that it is given.
     Gives,
+    /// It goes through keys with the same hash.
+    Searches,
 }
 
 /// Which functions are listed, by their number.
@@ -32,6 +34,9 @@ impl Listed {
     /// What the function that begins at `start` does, if it is listed. Those that copy bytes work themselves.
     pub(super) fn get(&mut self, function: u32, image: &Image, start: u64) -> Option<Does> {
         *self.0.entry(function).or_insert_with(|| {
+            if slowpath_interfaces::searches_bucket(&any_name(image, start)?) {
+                return Some(Does::Searches);
+            }
             let name = known_name(image, start)?;
             if slowpath_interfaces::frees_block(&name) {
                 return Some(Does::Frees);
@@ -63,7 +68,7 @@ pub(super) fn origins<'a>(
         Some(origins)
     };
     match what {
-        Does::Copies(Copied::Bytes) => None,
+        Does::Copies(Copied::Bytes) | Does::Searches => None,
         Does::Copies(Copied::Object(number)) => noted(before, &[number], &[0, 8]),
         Does::Copies(Copied::Returned) => noted(before, &[1, 2], &[8]),
         Does::Frees | Does::Gives => noted(before, &[1], &[]),

@@ -154,8 +154,16 @@ impl Counter {
                 candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
             inside.map(|(_, share)| share).sum()
         };
+        let listed = self.listed.get(candidate.function, &candidate.image, candidate.start);
         for (at, one) in loops.iter().enumerate() {
-            if !matches!(one.work, Work::Walks | Work::Counts) || share(one) < choose::SHARE {
+            if share(one) < choose::SHARE {
+                continue;
+            }
+            if !matches!(one.work, Work::Walks | Work::Counts) {
+                // Where it begins does not matter, nor that it calculates hashes as it goes.
+                if let Some(entry) = one.entry.as_ref().filter(|_| listed == Some(Does::Searches)) {
+                    self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
+                }
                 continue;
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
@@ -189,6 +197,7 @@ impl Counter {
             Does::Moves => Of::Moves,
             Does::Gives => Of::Gives,
             Does::Copies(_) => Of::Function,
+            Does::Searches => return,
         };
         if of == Of::Function && candidate.share < choose::SHARE {
             return;

@@ -49,6 +49,31 @@ pub fn time(ns: f64) -> String {
     if value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
 }
 
+/// A function's name without the parameters of its templates and its arguments, if it is long.
+pub(crate) fn short(name: &str) -> String {
+    const LONG: usize = 80;
+    let plain = slowpath_interfaces::without_arguments(name);
+    if name.len() <= LONG || !plain.contains('<') || plain.starts_with('<') {
+        return name.to_owned();
+    }
+    let mut depth = 0;
+    let mut short = String::new();
+    for letter in plain.chars() {
+        match letter {
+            '<' => {
+                depth += 1;
+                if depth == 1 {
+                    short.push_str("<…>");
+                }
+            }
+            '>' => depth -= 1,
+            _ if depth == 0 => short.push(letter),
+            _ => {}
+        }
+    }
+    short
+}
+
 /// Bytes as a person would write them, in steps of 1024.
 pub fn size(bytes: f64) -> String {
     let (value, unit) = match bytes {

@@ -2,6 +2,7 @@
 //! and goes through many items until it finds one. An index, a map, or a position that is kept, would do.
 //!
 //! - `calls` — the same for functions of the program that only count or compare, whose loops may do more than look.
+//! - `collisions` — look-ups in a hash table that go through many keys with the same hash.
 //! - `counts` — the same for loops that count what they meet.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
@@ -14,10 +15,11 @@
 //! text), what calculates or stores, and short walks are none.
 
 mod calls;
+mod collisions;
 mod counts;
 mod texts;
 
-use super::words::{count, time, two_digits};
+use super::words::{count, short, time, two_digits};
 use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
 use crate::Evidence;
 use crate::candidate::Candidate;
@@ -60,6 +62,12 @@ const CALL_NS: f64 = 4.0;
 /// The loop and what it calls must read and compare for this share of its time.
 const LOOKING: f64 = 0.8;
 
+/// What to do.
+const INDEX: &str = "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the last \
+                     search";
+const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes its bits: combine the hashes of its parts with a multiplication, not by xor \
+                          or a sum alone";
+
 /// The work of a loop that counts what it meets.
 const COUNTS: &str = "counts";
 /// The variant of `superlinear-work` that is found here.
@@ -81,7 +89,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let loops = entries.iter().filter(|one| one.one_loop.is_some() && !is_counting(one));
     let loops = loops.filter_map(|one| Some((one, in_loop(evidence, one)?)));
     let counting = counts::judge(evidence, entries.iter().filter(|one| is_counting(one)));
-    let loops: Vec<Candidate> = apart(loops.collect()).into_iter().chain(counting).collect();
+    let collisions = entries.iter().filter_map(|one| collisions::judge(evidence, one));
+    let loops = apart(loops.collect()).into_iter().chain(counting).chain(collisions);
+    let loops: Vec<Candidate> = loops.collect();
     let functions = || entries.iter().filter(|one| one.one_loop.is_none());
     let texts: Vec<Candidate> = functions().filter_map(|one| texts::judge(evidence, one)).collect();
     // Of a loop more is known than of the function around it.
@@ -166,6 +176,8 @@ enum Unit {
     Items,
     Bytes,
     Ns,
+    /// Keys with the same hash.
+    Keys,
 }
 
 impl Unit {
@@ -174,20 +186,21 @@ impl Unit {
             Unit::Items => "items",
             Unit::Bytes => "bytes",
             Unit::Ns => "ns",
+            Unit::Keys => "keys",
         }
     }
 
     /// What the fact is called, and its unit.
     fn fact(self) -> String {
         match self {
-            Unit::Items | Unit::Bytes => format!("{} a search", self.name()),
+            Unit::Items | Unit::Bytes | Unit::Keys => format!("{} a search", self.name()),
             Unit::Ns => "time of a search".to_owned(),
         }
     }
 
     fn of_fact(self) -> &'static str {
         match self {
-            Unit::Items | Unit::Bytes => "1",
+            Unit::Items | Unit::Bytes | Unit::Keys => "1",
             Unit::Ns => "ns",
         }
     }
@@ -196,7 +209,7 @@ impl Unit {
     fn sentence(self, length: f64, at_least: bool) -> String {
         let least = if at_least { "at least " } else { "about " };
         match self {
-            Unit::Items | Unit::Bytes => {
+            Unit::Items | Unit::Bytes | Unit::Keys => {
                 format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
             }
             Unit::Ns => format!("each takes {least}{}", time(length)),
@@ -261,16 +274,19 @@ fn candidate(
             count(repeated as f64),
             count(of as f64),
         ),
+        None if scan.unit == Unit::Keys => format!(
+            "look-ups in a hash table go through the keys with the same hash: {through}, where a good hash leaves one or two"
+        ),
         None => format!(
             "{} searches were looked at: each begins only a little further on than the one before, and {through}",
             count(noted)
         ),
     }];
     if !runtime::is_name(&called) && called.function != frame.function {
-        explanation.push(format!("{} was inlined into {}", frame.function, called.function));
+        explanation.push(format!("{} was inlined into {}", frame.function, short(&called.function)));
     }
     if runtime::is_name(&called) && called.function != frame.function {
-        explanation.push(format!("{} does the work", called.function));
+        explanation.push(format!("{} does the work", short(&called.function)));
     }
     if frame.file.is_none() {
         explanation.push(format!(
@@ -287,11 +303,13 @@ fn candidate(
     }
     let counts = entries.one_loop.is_some_and(|one| one.work == COUNTS);
     let (cause, variant, confidence) = match scan.grows {
+        None if scan.unit == Unit::Keys => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
         None if scan.unit == Unit::Ns || counts => (&CAUSE, "", Confidence::Likely),
         None => (&CAUSE, "", Confidence::Certain),
     };
+    let title = if scan.unit == Unit::Keys { "many keys have the same hash" } else { cause.title };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
         variant,
@@ -302,10 +320,8 @@ fn candidate(
             Fact::new("share of the time that is spared", scan.spared, "ratio", "probe", Sure::Fitted),
             Fact::new(&scan.unit.fact(), scan.length, scan.unit.of_fact(), "probe", Sure::Sampled),
         ],
-        advice: "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the \
-                 last search"
-            .to_owned(),
-        ..Draft::new(cause, cause.title, confidence, cost, Place { frame, path })
+        advice: if scan.unit == Unit::Keys { COLLISIONS } else { INDEX }.to_owned(),
+        ..Draft::new(cause, title, confidence, cost, Place { frame, path })
     };
     Some(draft.candidate(evidence, GATE, entries.walk.process))
 }
