@@ -65,6 +65,32 @@ fn half_of_the_wait_must_be_a_tenth_of_the_time() {
     silent(&asking(Mode::Each, 1_000, 200 * US, 820, |_, _| {}));
 }
 
+/// Requests that are answered at once, each of which takes the kernel so many ns to send and to receive.
+fn talking(requests: u32, message: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let (address, socket) = (traced.file("10.0.0.1:5432", "address", 0), traced.file("", "socket", 0));
+    traced.call(CONNECT, Some(address), 0, 10 * US);
+    for _ in 0..requests {
+        traced.call(SEND, Some(socket), 40, message);
+        traced.call(RECEIVE, Some(socket), 200, message + 1_000).blocked_ns = 1_000;
+    }
+    let messages = 2 * u64::from(requests) * message;
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(messages + other_ms * MS)
+}
+
+#[test]
+fn a_thousand_messages_that_take_a_quarter_of_the_time_count_by_themselves() {
+    let finding = only(&talking(5_000, 20 * US, 0), "round-trip-per-operation");
+    assert_eq!(finding.cost.gain(), 200 * MS);
+    assert!(finding.explanation[1].contains("200 ms of CPU time on both sides"), "{finding:#?}");
+    only(&talking(1_000, 100 * US, 0), "round-trip-per-operation");
+    silent(&talking(999, 100 * US, 0));
+    // Of 0.8 s, and a little between the calls.
+    only(&talking(5_000, 20 * US, 560), "round-trip-per-operation");
+    silent(&talking(5_000, 20 * US, 620));
+}
+
 #[test]
 fn streams_are_no_questions() {
     // Two messages out, or two in, for each.

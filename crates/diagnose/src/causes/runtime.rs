@@ -107,7 +107,8 @@ const LINKED: [&str; 20] = [
 pub(crate) fn is_name(frame: &Frame) -> bool {
     // A part or a variant that a compiler made: `std::__find_if<…>(…) [clone .isra.0]`.
     let name = frame.function.split(" [clone").next().unwrap_or_default();
-    if is_module(&frame.module) || name.ends_with(STUB) || LINKED.contains(&unversioned(name)) {
+    let linked = LINKED.contains(&name) || LINKED.contains(&unversioned(name));
+    if is_module(&frame.module) || name.ends_with(STUB) || linked {
         return true;
     }
     match Language::of(name) {

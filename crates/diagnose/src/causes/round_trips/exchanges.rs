@@ -38,8 +38,13 @@ pub(super) struct Exchange {
     pub longest_ns: f64,
     /// Connections that the thread opened.
     pub connections: u64,
-    /// Time awake of the threads whose processes ended these waits, ns; 0 if they are not in the recording.
+    /// Time awake of the threads whose processes ended these waits, without the kernel's part of their CPU time, ns; 0 if they are not in the
+    /// recording.
     pub peer_awake_ns: f64,
+    /// What sending and receiving takes the kernel on both sides, in CPU time, ns; on this side alone if the other is not in the recording.
+    pub messages_ns: f64,
+    /// What both sides do besides, in CPU time, ns: it takes as long however it is asked for.
+    pub own_ns: f64,
     /// The largest CPU time of another thread, ns: the run takes that long in any case.
     pub apart_ns: f64,
 }
@@ -121,6 +126,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
         wakers.entry(wait.thread).or_default().extend(wait.waker.map(process));
     }
     let cpu = evidence.cpu_of_threads();
+    let kernel = in_kernel(evidence);
     // All calls are gone through for that: only if there is an exchange.
     let awake = LazyCell::new(|| awake(calls));
     let mut found = Vec::new();
@@ -151,7 +157,23 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             .get(number)
             .map_or_else(BTreeSet::new, |of| of.iter().filter(|of| **of != own).copied().collect());
         let of_peers = cpu.iter().filter(|(thread, _)| peers.contains(&process(**thread)));
-        let of_peers = of_peers.map(|(thread, cpu)| awake.get(thread).map_or(*cpu, |awake| awake.max(*cpu)));
+        // What the kernel does for it is receiving and sending, mostly, which goes with the requests.
+        let kernel = |thread: &u32, cpu: f64| kernel.get(thread).copied().unwrap_or(0.0).min(1.0) * cpu;
+        let (mut messages_ns, mut own_ns) = (all.sends.working_ns() + all.waits.working_ns(), 0.0);
+        own_ns += cpu.get(number).copied().unwrap_or(0.0) - messages_ns;
+        let mut peer_awake_ns = 0.0;
+        for (thread, cpu) in of_peers {
+            let kernel = kernel(thread, *cpu);
+            messages_ns += kernel;
+            own_ns += cpu - kernel;
+            peer_awake_ns += awake.get(thread).map_or(*cpu, |awake| awake.max(*cpu)) - kernel;
+        }
+        let others = cpu.iter().filter(|(other, _)| *other != number);
+        let apart = others.map(
+            |(other, ns)| {
+                if peers.contains(&process(*other)) { ns - kernel(other, *ns) } else { *ns }
+            },
+        );
         found.push(Exchange {
             process: own,
             path: common_path(evidence, calls, &all),
@@ -160,11 +182,27 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             waited_ns: all.waits.blocked_ns,
             longest_ns: all.longest_ns as f64,
             connections: thread.connections,
-            peer_awake_ns: of_peers.sum::<f64>().min(all.waits.blocked_ns),
-            apart_ns: cpu.iter().filter(|(other, _)| *other != number).map(|(_, ns)| *ns).fold(0.0, f64::max),
+            peer_awake_ns: peer_awake_ns.min(all.waits.blocked_ns),
+            messages_ns,
+            own_ns: own_ns.max(0.0),
+            apart_ns: apart.fold(0.0, f64::max),
         });
     }
     found
+}
+
+/// The share of each thread's CPU time that is the kernel's, by its samples.
+fn in_kernel(evidence: &Evidence<'_>) -> BTreeMap<u32, f64> {
+    let tables = &evidence.recording.tables;
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack else { continue };
+        let location = tables.stacks[stack as usize].location;
+        let of_thread = sums.entry(sample.thread).or_default();
+        of_thread.0 += ns;
+        of_thread.1 += if tables.locations[location as usize].kind == "kernel" { *ns } else { 0.0 };
+    }
+    sums.into_iter().map(|(thread, (all, kernel))| (thread, kernel / all.max(1.0))).collect()
 }
 
 /// One more call of a thread.

@@ -47,6 +47,11 @@ const LARGEST: f64 = 0.5;
 /// Half of it must be a tenth of the elapsed time: a fifth of it is spent waiting.
 const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Elapsed };
 
+/// Requests from which on the messages themselves count: joined by hundreds, they all but go.
+const MANY: u64 = 1_000;
+/// Share of the elapsed time that they must take then: a program may have reasons to talk, but not to do hardly anything else.
+const TALKING: f64 = 0.25;
+
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let all = exchanges::exchanges(evidence, &calls);
@@ -87,7 +92,12 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
         return None;
     }
     let elapsed = evidence.recording.about.wall_ns as f64;
-    let gain = (SAVED * waited).min(waited - exchange.peer_awake_ns).min(elapsed - exchange.apart_ns);
+    let waiting = (SAVED * waited).min(waited - exchange.peer_awake_ns);
+    // Both sides take turns: what is left is what they do besides.
+    let messages = exchange.messages_ns.min(elapsed - exchange.own_ns);
+    let talks = exchange.asked >= MANY && messages >= TALKING * elapsed && messages > waiting;
+    let gain = if talks { messages } else { waiting }.min(elapsed - exchange.apart_ns);
+    let cost = if talks { waited.max(exchange.messages_ns) } else { waited };
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -101,14 +111,18 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     )];
     if exchange.peer_awake_ns > 0.0 {
         explanation.push(format!(
-            "the other side was at work or waited for a CPU for {} in the whole run, which is not counted as gain",
+            "the other side was at work of its own or waited for a CPU for {} in the whole run, which is not counted as gain",
             time(exchange.peer_awake_ns)
         ));
     }
-    explanation.push(
-        "the gain is an estimate, at most half of the time waited: the other side needs some of it for its own work"
-            .to_owned(),
-    );
+    explanation.push(match talks {
+        true => format!(
+            "sending and receiving so many messages took the kernel {} of CPU time on both sides, which is the gain: joined by hundreds they \
+             take next to nothing",
+            time(exchange.messages_ns)
+        ),
+        false => "the gain is an estimate, at most half of the time waited: the other side needs some of it for its own work".to_owned(),
+    });
     let draft = Draft {
         explanation,
         facts: vec![
@@ -119,7 +133,7 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
         advice: "Join the requests into one (a batch, a join, a list of keys), send several before waiting for the first answer \
                  (pipelining), or send several in parallel; cache answers that are needed again"
             .to_owned(),
-        ..Draft::new(&CAUSE, "sends one request at a time and waits for each answer", Confidence::Likely, Cost::new(Basis::Wall, waited, gain), place)
+        ..Draft::new(&CAUSE, "sends one request at a time and waits for each answer", Confidence::Likely, Cost::new(Basis::Wall, cost, gain), place)
     };
     Some(draft.candidate(evidence, GATE, exchange.process))
 }
