@@ -128,6 +128,16 @@ fn twenty_calls_and_a_tenth_of_the_time_count() {
 }
 
 #[test]
+fn streams_count_from_a_quarter_of_the_time_on() {
+    let stream = "std::basic_ios<char, std::char_traits<char> >::init(std::basic_streambuf<char>*)";
+    let of = |share| {
+        let keys = std::iter::repeat_n(1, 100);
+        findings(&recording(stream, "/lib/libstdc++.so.6", keys, share)).len()
+    };
+    assert_eq!((of(0.26), of(0.24)), (1, 0));
+}
+
+#[test]
 fn what_has_no_input_is_likely() {
     let context = |library| findings(&recording("SSL_CTX_new", library, (0..100).map(|_| 1), 0.5));
     let [finding] = &context("/lib/libssl.so.3")[..] else { panic!("there is one finding") };

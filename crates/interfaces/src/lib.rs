@@ -32,6 +32,9 @@ pub struct Interface {
     pub instead: String,
     /// The manual that says so.
     pub source: String,
+    /// The share of the CPU time, in per cent, from which on it is worth a change; none for the usual one.
+    #[serde(default)]
+    pub percent: Option<u32>,
 }
 
 /// Which arguments tell one input from another, counted from 1 as they are passed.

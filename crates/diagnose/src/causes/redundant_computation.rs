@@ -157,7 +157,11 @@ fn finding(
 ) -> Option<Candidate> {
     let again = called.again();
     let gain = spent.ns * again;
-    if !GATE.may_pass(evidence, gain) {
+    let gate = Gate {
+        share: called.interface.percent.map_or(GATE.share, |percent| f64::from(percent) / 100.0),
+        ..GATE
+    };
+    if !gate.may_pass(evidence, gain) {
         return None;
     }
     let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
@@ -204,5 +208,5 @@ fn finding(
             place(evidence, stack, asker.or(Some(function)), process),
         )
     };
-    Some(draft.candidate(evidence, GATE, process))
+    Some(draft.candidate(evidence, gate, process))
 }
