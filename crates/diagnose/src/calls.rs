@@ -274,7 +274,7 @@ pub(crate) fn place(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32
 }
 
 /// The call path down to the program's own innermost frame: what was inlined there from a library is left out. So is a library whose functions
-/// have no names: nobody knows what to do about an address in it, but whoever calls it may do so less often.
+/// have no names: nobody knows what to do about an address in it, but whoever calls it may do so less often. Of an interpreter it is the script.
 fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<Frame> {
     let mut path = evidence.path_at(stack, own);
     let last = path.iter().rposition(|frame| !runtime::is_name(frame));
@@ -284,7 +284,10 @@ fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<Frame> {
         let program = path.iter().rposition(|frame| named(frame) && evidence.is_program(&frame.module));
         path.truncate(program.map_or(path.len(), |last| last + 1));
     }
-    path
+    match evidence.script_on(&path) {
+        Some(script) => vec![script],
+        None => path,
+    }
 }
 
 /// Whether a frame's function has a name, and not only an address in its module: `libz.so.1+0x80`.

@@ -3,6 +3,7 @@
 use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::findings::{Basis, Concerned, Frame};
+use crate::scripts;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Sample;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -26,6 +27,8 @@ pub struct Evidence<'a> {
     real: Vec<Option<u32>>,
     /// Names of the programs that ran, without their folders.
     programs: HashSet<&'a str>,
+    /// Scripts by the file names of the interpreters that ran them.
+    scripts: HashMap<&'a str, String>,
     /// Numbers of files by path.
     files: HashMap<&'a str, Vec<u32>>,
 }
@@ -58,6 +61,7 @@ impl<'a> Evidence<'a> {
             tracing_a_thread,
             real,
             programs,
+            scripts: scripts::by_interpreter(&tables.processes),
             files,
         }
     }
@@ -86,6 +90,13 @@ impl<'a> Evidence<'a> {
     pub fn whole_process(&self, process: u32) -> Frame {
         let program = base_name(&self.recording.tables.processes[process as usize].program).to_owned();
         Frame { function_id: None, function: program.clone(), module: program, file: None, line: None }
+    }
+
+    /// In place of a path through an interpreter the script that it runs, if there is but one.
+    pub(crate) fn script_on(&self, path: &[Frame]) -> Option<Frame> {
+        let of = |frame: &Frame| Some((frame.clone(), scripts::at(&self.scripts, &frame.module)?));
+        let (frame, script) = path.iter().find_map(of)?;
+        Some(Frame { function_id: None, function: script.clone(), file: None, line: None, ..frame })
     }
 
     /// The real function that a location is in.

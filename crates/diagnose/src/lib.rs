@@ -21,6 +21,7 @@ pub mod gate;
 mod hot;
 mod leads;
 pub mod resolve;
+mod scripts;
 pub mod syscalls;
 mod walks;
 

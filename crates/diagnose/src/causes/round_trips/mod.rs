@@ -101,7 +101,9 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let place = Place::at_end_of(exchange.path.clone(), || evidence.whole_process(exchange.process));
+    let script = evidence.script_on(&exchange.path);
+    let path = script.map_or_else(|| exchange.path.clone(), |script| vec![script]);
+    let place = Place::at_end_of(path, || evidence.whole_process(exchange.process));
     let to = if exchange.address.is_empty() { String::new() } else { format!(" to {}", exchange.address) };
     let mut explanation = vec![format!(
         "{} times, the program sent a request{to} and waited {} for the answer before it sent the next: {} in total",
