@@ -1,0 +1,3 @@
+#!/bin/sh
+cd "$(dirname "$0")"
+exec ./target/release/minieval_fixed

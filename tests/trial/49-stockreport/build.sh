@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+cd "$(dirname "$0")"
