@@ -122,9 +122,12 @@ fn recording(model: &Model) -> Recording {
     let mut run = Run::new(tables);
     run.spend((0.9 - model.taking - model.giving - model.filling) * 1000.0 * MS, main);
     run.spend(100.0 * MS, looks);
-    run.spend(model.filling * 1000.0 * MS, filling);
-    run.spend(model.taking * 1000.0 * MS, takes);
-    run.spend(model.giving * 1000.0 * MS, gives);
+    // Item by item.
+    for _ in 0..20 {
+        run.spend(model.filling * 50.0 * MS, filling);
+        run.spend(model.taking * 50.0 * MS, takes);
+        run.spend(model.giving * 50.0 * MS, gives);
+    }
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
@@ -207,7 +210,7 @@ fn who_drops_what_it_asked_for_is_reported_with_who_allocates_it() {
     let [finding] = &of(Model::default())[..] else { panic!("there is one finding") };
     assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("count", Confidence::Likely));
     assert!(finding.explanation[1].contains("99 % of 512 blocks"), "{finding:#?}");
-    assert!(finding.explanation[2].contains("asked for by text"), "{finding:#?}");
+    assert!(finding.explanation[2].contains("allocated in text"), "{finding:#?}");
     assert!((385..=405).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
 }
 
@@ -330,7 +333,7 @@ fn what_a_collector_takes_back_is_reported_where_it_is_allocated() {
     assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("main.text", "collected"));
     assert!((390..=410).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
     assert!(
-        finding.explanation[1].contains("118 MiB were allocated in all, in pieces of 40 bytes"),
+        finding.explanation[1].contains("117 MiB were allocated in all, in pieces of 40 bytes"),
         "{finding:#?}"
     );
 }
@@ -340,10 +343,50 @@ fn memory_that_is_kept_or_asked_for_everywhere_or_takes_little_is_left_alone() {
     let found = |model: Model| of(model).len();
     // Eight times what the program has.
     let peak = |peak| found(Model { collected: Some((40, peak)), ..collected() });
-    assert_eq!((peak(15_400_000), peak(15_800_000)), (1, 0));
+    assert_eq!((peak(15_200_000), peak(15_500_000)), (1, 0));
     // 0.3 of the time.
     let time = |taking, giving| found(Model { taking, giving, ..collected() });
     assert_eq!((time(0.2, 0.11), time(0.2, 0.09)), (1, 0));
     assert_eq!(found(Model { bursts: 1, ..collected() }), 0);
     assert_eq!(found(Model { text: "runtime.growslice", ..collected() }), 1, "its caller asks");
+}
+
+#[test]
+fn memory_of_what_is_copied_in_the_same_function_goes_with_it() {
+    // `count` clones a scope for 0.7 s, most of it in the allocator, and drops it again.
+    let model = Model {
+        text: "<lang::Scope as core::clone::Clone>::clone",
+        taking: 0.4,
+        giving: 0.15,
+        filling: 0.25,
+        ..Model::default()
+    };
+    let recording = recording(&model);
+    let causes: Vec<&str> =
+        diagnose(&recording).findings.iter().map(|finding| finding.cause.slug()).collect();
+    assert_eq!(causes, ["redundant-copy"]);
+}
+
+#[test]
+fn who_asks_for_less_than_most_of_realloc_is_not_told() {
+    // What comes from elsewhere in the program.
+    let mut with = growing(1_000, 100, |_| 8);
+    with.takes = vec![MAIN, COUNT, REALLOC];
+    assert_eq!(of(with)[0].place.frame.function, "count");
+    let mut recording = recording(&growing(1_000, 100, |_| 8));
+    let reallocs: Vec<usize> = {
+        let tables = &recording.tables;
+        let ends = |sample: &&Sample| {
+            sample.stack.is_some_and(|stack| tables.stacks[stack as usize].location == REALLOC)
+        };
+        (0..tables.samples.len()).filter(|at| ends(&&tables.samples[*at])).collect()
+    };
+    // A quarter of it is asked for by `main` itself.
+    let (stack, location) = (recording.tables.stacks.len() as u32, REALLOC);
+    recording.tables.stacks.push(Stack { stack, parent: Some(0), location });
+    for at in reallocs.iter().step_by(4) {
+        recording.tables.samples[*at].stack = Some(stack);
+    }
+    let found = diagnose(&recording).findings;
+    assert!(found.iter().all(|finding| finding.cause.slug() != "allocation-churn"), "{found:#?}");
 }

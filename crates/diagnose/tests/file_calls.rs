@@ -389,3 +389,19 @@ fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
     silent(&reads(200));
     only(&reads(201), "small-io");
 }
+
+#[test]
+fn in_an_interpreter_the_script_is_named() {
+    let in_python = |arguments: &[&str]| {
+        let mut recording = rereading(Mode::Each, 1_000, "file", 400);
+        let tables = &mut recording.tables;
+        tables.modules[0].path = "/usr/bin/python3.11".into();
+        tables.processes[0].program = "/usr/bin/python3.11".into();
+        tables.processes[0].arguments = arguments.iter().map(|one| (*one).to_owned()).collect();
+        let finding = only(&recording, "redundant-file-access");
+        (finding.place.frame.function, finding.place.frame.module)
+    };
+    assert_eq!(in_python(&["python3", "/srv/rates.py"]), ("rates.py".into(), "python3.11".into()));
+    // Code that is given as an argument has no name.
+    assert_eq!(in_python(&["python3", "-c", "print(1)"]).0, "work");
+}

@@ -156,7 +156,15 @@ fn recording(walked: &Walked) -> Recording {
     let second = if walked.within { vec![0x18, 0x28] } else { vec![0x40, 0x60] };
     for (loop_number, ranges) in [(0, vec![0x10, 0x30]), (1, second)] {
         let (work, parent) = (walked.work.into(), (loop_number == 1 && walked.within).then_some(0));
-        tables.loops.push(Loop { loop_number, location: SEARCH + 6, parent, ranges, work, chases: None });
+        tables.loops.push(Loop {
+            loop_number,
+            location: SEARCH + 6,
+            parent,
+            ranges,
+            work,
+            chases: None,
+            usual: None,
+        });
     }
     let (number, module) = (12, Some(0));
     let address = if walked.within { 0x2020 } else { 0x2050 };
@@ -603,10 +611,34 @@ fn keys_with_the_same_hash_are_reported_where_they_are_looked_up() {
 
 #[test]
 fn a_few_keys_with_the_same_hash_and_other_tables_are_left_alone() {
-    assert_eq!(findings(colliding(16)).len(), 1);
-    silent(colliding(15));
+    assert_eq!(findings(colliding(32)).len(), 1);
+    silent(colliding(31));
     silent(Walked { name: "find", ..colliding(100) });
     let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..colliding(100) };
     assert_eq!(findings(share(0.11)).len(), 1);
     silent(share(0.09));
+}
+
+#[test]
+fn two_loops_that_count_so_far_each_are_none_that_counts_now_further_and_now_less_far() {
+    // Each has two bursts in which it was counted, and goes as far in both.
+    let mut recording = recording(&Walked {
+        time: vec![(SEARCH, 0.4), (PARSE, 0.25)],
+        beside: 0.35,
+        further: 0,
+        counted: (10, 20_000),
+        ..lines()
+    });
+    for burst in recording.tables.walk_bursts.iter_mut().filter(|burst| burst.walk == 1) {
+        burst.rounds = burst.rounds.map(|rounds| 5 * rounds);
+    }
+    assert_eq!(diagnose(&recording).findings.len(), 0);
+}
+
+#[test]
+fn the_usual_way_around_a_loop_is_likely() {
+    let mut recording = recording(&Walked::default());
+    assert_eq!(diagnose(&recording).findings[0].confidence, Confidence::Certain);
+    recording.tables.loops[0].usual = Some(true);
+    assert_eq!(diagnose(&recording).findings[0].confidence, Confidence::Likely);
 }

@@ -117,6 +117,7 @@ fn recording(model: &Model) -> Recording {
         ranges: vec![0x10, 0x80],
         work: "calculates".into(),
         chases: None,
+        usual: None,
     };
     let inner = Loop {
         loop_number: 1,
@@ -125,6 +126,7 @@ fn recording(model: &Model) -> Recording {
         ranges: vec![0x20, 0x40],
         work: model.work.into(),
         chases: None,
+        usual: None,
     };
     tables.loops.extend([outer, inner]);
     tables.probes.push(Probe { probe: 0, process: 0, location: MAIN, kind: "loop".into(), offset: 0x70 });

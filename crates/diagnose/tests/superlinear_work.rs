@@ -100,7 +100,15 @@ fn loops_of_grow(tables: &mut Tables, model: &Model) {
     for (number, parent) in [(0, None), (1, Some(0))] {
         let (ranges, work) = (vec![0, 0x10], "walks".to_owned());
         let chases = Some(model.chases);
-        tables.loops.push(Loop { loop_number: number, location: GROW, parent, ranges, work, chases });
+        tables.loops.push(Loop {
+            loop_number: number,
+            location: GROW,
+            parent,
+            ranges,
+            work,
+            chases,
+            usual: None,
+        });
     }
 }
 

@@ -99,6 +99,7 @@ fn in_rounds() -> Base {
         ranges,
         work: work.into(),
         chases: Some(true),
+        usual: Some(false),
     };
     tables.loops.push(whole(0, None, vec![0x10, 0x80], "calculates"));
     tables.loops.push(whole(1, Some(0), vec![0x20, 0x40], "walks"));
@@ -223,6 +224,7 @@ fn searching() -> Base {
         ranges: vec![0, 0x80],
         work: "walks".into(),
         chases: Some(false),
+        usual: Some(true),
     });
     tables.bodies.push(Body { location: find, work: "walks".into() });
     let list = 0x7000_0000;

@@ -2,14 +2,13 @@
 
 use crate::pattern;
 
-/// Names as demangled, without arguments, with `*` for any text: of C++'s unordered containers, LLVM's, GLib's and the C library's tables.
-const SEARCHES: [&str; 6] = [
+/// Names as demangled, without arguments, with `*` for any text: of C++'s unordered containers, LLVM's and GLib's tables.
+const SEARCHES: [&str; 5] = [
     "*std::_Hashtable<*>::_M_find_before_node*",
     "*std::_Hashtable<*>::_M_find_node*",
     "*::LookupBucketFor*",
     "g_hash_table_lookup",
     "g_hash_table_lookup_node",
-    "hsearch_r",
 ];
 
 /// Whether a function with this demangled name goes through keys with the same hash, or one behind the other where their places were taken.

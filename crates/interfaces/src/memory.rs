@@ -22,7 +22,7 @@ const NAMES: &[(&str, Memory)] = &[
     ("posix_memalign", Gives),
     ("valloc", Gives),
     ("realloc", Moves),
-    ("reallocarray", Gives),
+    ("reallocarray", Moves),
     ("free", Takes),
     ("cfree", Takes),
     ("munmap", Takes),
@@ -120,22 +120,14 @@ pub fn memory(name: &str) -> Option<Memory> {
 /// `free@GLIBC_2.2.5` and `free@plt` are free; so is `__libc_free`.
 fn plain(name: &str) -> &str {
     let name = name.split('@').next().unwrap_or_default();
-    name.strip_prefix("__libc_").unwrap_or(name)
+    // jemalloc's, as Rust's programs have it.
+    let prefixes = ["__libc_", "_rjem_je_", "_rjem_"];
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
 /// Functions that take back the block which their first argument points to, and end with that: whoever calls them, or what does so for others as
 /// C++'s `operator delete`, wants it gone.
-const FREES: [&str; 9] = [
-    "free",
-    "cfree",
-    "dallocx",
-    "sdallocx",
-    "je_free",
-    "_rjem_sdallocx",
-    "_rjem_je_sdallocx",
-    "tc_free",
-    "mi_free",
-];
+const FREES: [&str; 7] = ["free", "cfree", "dallocx", "sdallocx", "je_free", "tc_free", "mi_free"];
 
 /// Whether a function with this demangled name takes back the block that its first argument points to.
 pub fn frees_block(name: &str) -> bool {
@@ -190,5 +182,7 @@ mod tests {
         ] {
             assert_eq!(frees_block(name), frees, "{name}");
         }
+        assert!(FREES.iter().all(|name| memory(name) == Some(Takes)));
+        assert_eq!((memory("_rjem_sdallocx"), frees_block("_rjem_sdallocx")), (Some(Takes), true));
     }
 }

@@ -240,6 +240,8 @@ table! {
         work: String,
         /// Whether a round may read anywhere in memory, since it reads at addresses that it read; none in recordings before 1.6.
         chases: Option<bool>,
+        /// Whether it is only the usual way around its parent: the code of that without what runs in few rounds; none in recordings before 1.8.
+        usual: Option<bool>,
     }
 }
 

@@ -155,20 +155,26 @@ impl Counter {
             inside.map(|(_, share)| share).sum()
         };
         let listed = self.listed.get(candidate.function, &candidate.image, candidate.start);
+        let searches = listed == Some(Does::Searches);
         for (at, one) in loops.iter().enumerate() {
             if share(one) < choose::SHARE {
                 continue;
             }
-            if !matches!(one.work, Work::Walks | Work::Counts) {
-                // Where it begins does not matter, nor that it calculates hashes as it goes.
-                if let Some(entry) = one.entry.as_ref().filter(|_| listed == Some(Does::Searches)) {
+            if searches {
+                // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in it compares keys.
+                let outermost = one.is_whole && one.parent.is_none();
+                if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
                     self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
                 }
                 continue;
             }
+            if !matches!(one.work, Work::Walks | Work::Counts) {
+                continue;
+            }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
             self.survey(candidate, Of::Loop(at), entry.offset, &entry.origins, one.count_at);
-            self.take_up_around(candidate, loops, one.parent);
+            let whole = if one.is_whole { Some(one) } else { one.parent.and_then(|at| loops.get(at)) };
+            self.take_up_around(candidate, loops, whole.and_then(|whole| whole.parent));
         }
         if !self.notes_beginnings() {
             return;

@@ -219,6 +219,10 @@ fn keep_slots(
     for register in used.iter().filter(|used| writes(used.access())) {
         slots.remove(&register.register().full_register());
     }
+    // Elsewhere such a register may be another, and a function that is called may change it.
+    if instruction.flow_control() != FlowControl::Next {
+        slots.clear();
+    }
     let base = instruction.memory_base();
     let on_the_stack = base == Register::RSP || frame && base == Register::RBP;
     if instruction.mnemonic() == Mnemonic::Lea && on_the_stack && instruction.memory_index() == Register::None

@@ -213,5 +213,6 @@ fn row_of(one: &LoopOfCode, loop_number: u32, location: u32, parent: Option<u32>
         ranges: one.ranges.iter().flat_map(|range| [range.start, range.end]).collect(),
         work: one.work.name().to_owned(),
         chases: Some(one.chases),
+        usual: Some(!one.is_whole),
     }
 }

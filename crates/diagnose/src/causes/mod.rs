@@ -142,6 +142,7 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     repeated_scan::settle(&mut found);
     round_trips::settle(&mut found);
     page_fault_churn::settle(&mut found);
+    allocation_churn::settle(&mut found);
     found
 }
 

@@ -27,6 +27,8 @@ pub(super) const CAUSE: Spec = Spec {
 
 /// Keeping something and passing it on takes some thought.
 const GATE: Gate = Gate::TENTH_OF_CPU;
+/// Where a program is often good enough as it is, it must be a time that somebody notices, ns.
+const NOTICED_NS: f64 = 50e6;
 /// Calls that must have been looked at: fewer are soon explained, as by one for each of a dozen files or threads.
 const NOTED: usize = 20;
 /// Share of them whose input an earlier one had: from half on most of the time goes …
@@ -157,9 +159,9 @@ fn finding(
 ) -> Option<Candidate> {
     let again = called.again();
     let gain = spent.ns * again;
-    let gate = Gate {
-        share: called.interface.percent.map_or(GATE.share, |percent| f64::from(percent) / 100.0),
-        ..GATE
+    let gate = match called.interface.percent {
+        Some(percent) => Gate { share: f64::from(percent) / 100.0, least: NOTICED_NS, ..GATE },
+        None => GATE,
     };
     if !gate.may_pass(evidence, gain) {
         return None;

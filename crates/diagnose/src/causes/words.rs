@@ -53,7 +53,7 @@ pub fn time(ns: f64) -> String {
 pub(crate) fn short(name: &str) -> String {
     const LONG: usize = 80;
     let plain = slowpath_interfaces::without_arguments(name);
-    if name.len() <= LONG || !plain.contains('<') || plain.starts_with('<') {
+    if name.len() <= LONG || name.contains("operator") || !plain.contains('<') || plain.starts_with('<') {
         return name.to_owned();
     }
     let mut depth = 0;

@@ -38,6 +38,15 @@ struct Spent {
     stacks: BTreeMap<u32, f64>,
 }
 
+/// What a process spends, ns: on what its functions ask for, of that on handing out memory and nothing else, and on what the collector does of its
+/// own accord.
+#[derive(Default)]
+struct Whole {
+    asked_ns: f64,
+    handing_out_ns: f64,
+    collecting_ns: f64,
+}
+
 /// Pieces of memory that a process allocates.
 #[derive(Debug, Clone, Copy)]
 struct Pieces {
@@ -71,25 +80,30 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     }
     let kinds = Kinds::of(evidence, |process| pieces.contains_key(&process));
     let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
-    // By process: what its functions ask for, and what the collector does of its own accord.
-    let mut whole: HashMap<u32, (f64, f64)> = HashMap::new();
+    let mut whole: HashMap<u32, Whole> = HashMap::new();
     for one in &kinds.asked {
         let of_process = whole.entry(one.process).or_default();
-        let Some(asker) = one.around.first() else {
-            of_process.1 += one.ns;
+        if one.takes && !one.aside {
+            of_process.handing_out_ns += one.ns;
+        }
+        let asker = one.around.first();
+        if asker.is_none() && !one.takes {
+            of_process.collecting_ns += one.ns;
             continue;
-        };
-        of_process.0 += one.ns;
+        }
+        of_process.asked_ns += one.ns;
+        // Who else asks is not known: a library's own functions, or a stack that was cut.
+        let Some(asker) = asker else { continue };
         let of_asker = spent.entry((one.process, *asker)).or_default();
         of_asker.ns += one.ns;
         *of_asker.stacks.entry(one.stack).or_default() += one.ns;
     }
     let of = |(at, spent): (&(u32, u32), &Spent)| {
-        let (asked, collecting) = whole[&at.0];
-        let part = spent.ns / asked.max(1.0);
-        let bytes = pieces[&at.0].in_all(asked);
+        let whole = &whole[&at.0];
+        let (part, collecting) = (spent.ns / whole.asked_ns.max(1.0), whole.collecting_ns);
+        let bytes = pieces[&at.0].in_all(whole.handing_out_ns);
         let peak = evidence.recording.tables.processes[at.0 as usize].peak_memory_bytes? as f64;
-        let dropped = part >= ALONE && bytes >= TIMES * peak;
+        let dropped = part >= ALONE && peak > 0.0 && bytes >= TIMES * peak;
         dropped.then(|| finding(evidence, *at, spent, part * collecting, (pieces[&at.0], bytes, peak)))?
     };
     spent.iter().filter_map(of).collect()
@@ -116,8 +130,8 @@ fn finding(
                 time(collecting_ns)
             ),
             format!(
-                "at least {} were allocated in all, in pieces of {} on average, though the program never had more than {}: nearly all is \
-                 dropped soon",
+                "at least {} were allocated in all, in pieces of {} on average, though the program never had more than {}: so nearly all of it \
+                 is garbage soon",
                 size(bytes),
                 size(pieces.bytes),
                 size(peak)

@@ -80,6 +80,8 @@ struct Asked {
     stack: u32,
     ns: f64,
     takes: bool,
+    /// It is at work for a collector, or copies what is in a block: no time of handing out memory itself.
+    aside: bool,
     /// The outermost function of the allocator.
     allocator: u32,
     /// The functions of the program around it, innermost first.
@@ -99,6 +101,25 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     found.extend(collected::find(evidence));
     found.extend(churning(evidence));
     found
+}
+
+/// Share of what allocating takes that another cause in the same function must save: it makes what is allocated.
+const EXPLAINED: f64 = 0.5;
+
+/// What is copied, prepared or done again allocates its memory again each time: where that is reported in the same function, the memory goes with it.
+pub(super) fn settle(found: &mut Vec<Candidate>) {
+    let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
+    let others = found.iter().filter(|one| !is(one) && one.finding.cost.basis() == Basis::Cpu);
+    let known: Vec<(u32, String, u64)> =
+        others.map(|one| (one.process, one.function().0.to_owned(), one.finding.cost.gain())).collect();
+    found.retain(|one| {
+        let explains = |(process, function, gain): &(u32, String, u64)| {
+            *process == one.process
+                && function == one.function().0
+                && *gain as f64 >= EXPLAINED * one.finding.cost.gain() as f64
+        };
+        !is(one) || !known.iter().any(explains)
+    });
 }
 
 /// Functions that take memory and give it back.
@@ -129,7 +150,8 @@ fn churning(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *of_asker.by.entry(*helper).or_default() += one.ns;
         }
     }
-    let guilty = spent.iter().filter(|(_, spent)| spent.takes_and_gives());
+    let guilty =
+        spent.iter().filter(|(at, spent)| spent.takes_and_gives() && !kinds.recursive.contains(&at.1));
     guilty.filter_map(|(at, spent)| finding(evidence, *at, spent, freed[&at.0])).collect()
 }
 
@@ -159,6 +181,8 @@ impl Kinds {
         let tables = &evidence.recording.tables;
         let count = tables.functions.len();
         let does: Vec<Option<Memory>> = (0..count as u32).map(|at| memory(evidence.name(at))).collect();
+        let copies: Vec<bool> =
+            (0..count as u32).map(|at| runtime::copies_bytes(&evidence.frame(at))).collect();
         let passes: Vec<bool> = (0..count as u32).map(|at| passes(&evidence.frame(at))).collect();
         // Of each function: its time, that in the allocator, and that in which it is on the stack twice.
         let mut whole = vec![(0.0, 0.0, 0.0); count];
@@ -184,10 +208,14 @@ impl Kinds {
             let Some(allocator) = allocator else { continue };
             let asked_of = functions[allocator];
             let takes = does[asked_of as usize] != Some(Memory::Takes);
+            let aside = |function: &u32| {
+                does[*function as usize] == Some(Memory::Takes) || copies[*function as usize]
+            };
+            let aside = takes && functions[..allocator].iter().any(aside);
             let mut around: Vec<u32> = functions[allocator + 1..].to_vec();
             around.retain(|function| !passes[*function as usize]);
             around.dedup();
-            asked.push(Asked { process, stack, ns: *ns, takes, allocator: asked_of, around });
+            asked.push(Asked { process, stack, ns: *ns, takes, aside, allocator: asked_of, around });
         }
         // What wraps the allocator is part of it, but for the outermost function.
         let wraps = |function: &u32| {
@@ -238,8 +266,8 @@ fn finding(
         time(spent.giving_ns)
     )];
     explanation.push(format!(
-        "{:.0} % of {} blocks that were looked at as they were freed had been freed at the same address shortly before: the same few are \
-         handed out and taken back again and again, about {} a second",
+        "{:.0} % of {} blocks that were looked at as they were freed had been freed at the same address shortly before: the program gets \
+         the same few blocks again and again, about {} a second",
         100.0 * again,
         count(noted as f64),
         count(rate)
@@ -247,7 +275,8 @@ fn finding(
     let helper = spent.by.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let related: Vec<Frame> = helper.map(|(function, _)| evidence.frame(*function)).into_iter().collect();
     if let Some(helper) = related.first() {
-        explanation.push(format!("some of it is asked for by {}, which it calls", helper.function));
+        explanation
+            .push(format!("part of it is allocated in {}, which this function calls", helper.function));
     }
     let draft = Draft {
         explanation,

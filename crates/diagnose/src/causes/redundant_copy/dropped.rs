@@ -7,13 +7,12 @@
 use super::{CAUSE, Kinds, place};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::causes::allocators;
 use crate::causes::words::time;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
 use crate::gate::Gate;
 use slowpath_interfaces::copies_objects;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// That much of the time is worth asking whether copies are needed, whatever they are of.
 const GATE: Gate = Gate { share: 0.35, ..Gate::TENTH_OF_CPU };
@@ -35,13 +34,16 @@ struct Spent {
     functions: BTreeMap<u32, f64>,
     /// When.
     times: Vec<u64>,
+    /// Who calls the function.
+    callers: HashSet<u32>,
 }
 
-/// Time that a process spends in freeing memory, ns, and when.
-#[derive(Default)]
+/// A sample of freeing memory, with the functions on its stack.
 struct Freeing {
+    process: u32,
     ns: f64,
-    times: Vec<u64>,
+    time_ns: u64,
+    functions: Vec<u32>,
 }
 
 /// What is found beside copies of the same data.
@@ -51,7 +53,7 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         return Vec::new();
     }
     let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
-    let mut freeing: HashMap<u32, Freeing> = HashMap::new();
+    let mut freeing: Vec<Freeing> = Vec::new();
     let tables = &evidence.recording.tables;
     for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
         let (Some(stack), process) = (sample.stack, evidence.process_of(sample)) else { continue };
@@ -59,10 +61,8 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
             evidence.locations(stack).filter_map(|at| Some((at, evidence.function_at(at)?))).collect();
         let functions: Vec<u32> = frames.iter().map(|(_, function)| *function).collect();
         let Some(at) = frames.iter().rposition(|(location, _)| copiers.contains_key(location)) else {
-            if functions.iter().any(|function| allocators::frees(&evidence.frame(*function))) {
-                let of_process = freeing.entry(process).or_default();
-                of_process.ns += ns;
-                of_process.times.push(sample.time_ns);
+            if functions.iter().any(|function| kinds.frees[*function as usize]) {
+                freeing.push(Freeing { process, ns: *ns, time_ns: sample.time_ns, functions });
             }
             continue;
         };
@@ -70,6 +70,8 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         let copier = copiers[&frames[at].0];
         let around = if copier == functions[at] { at + 1 } else { at };
         let Some(asker) = kinds.asker(&functions[around..]) else { continue };
+        let outer =
+            functions.iter().skip_while(|function| **function != asker).find(|function| **function != asker);
         let of_asker = spent.entry((process, asker)).or_default();
         of_asker.ns += ns;
         if functions[..at].iter().any(|function| kinds.allocates[*function as usize]) {
@@ -78,9 +80,23 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         *of_asker.stacks.entry(stack).or_default() += ns;
         *of_asker.functions.entry(copier).or_default() += ns;
         of_asker.times.push(sample.time_ns);
+        of_asker.callers.extend(outer);
     }
     let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
-        finding(evidence, (*process, *asker), spent, freeing.get(process)?)
+        if !GATE.may_pass(evidence, spent.ns) {
+            return None;
+        }
+        // What the function or its caller frees, as where the copy goes out of scope.
+        let by = |one: &&Freeing| {
+            let near = |function: &u32| function == asker || spent.callers.contains(function);
+            one.process == *process && one.functions.iter().any(near)
+        };
+        let (mut ns, mut times) = (0.0, Vec::new());
+        for one in freeing.iter().filter(by) {
+            ns += one.ns;
+            times.push(one.time_ns);
+        }
+        finding(evidence, (*process, *asker), spent, (ns, &times))
     };
     spent.iter().filter_map(of).collect()
 }
@@ -120,11 +136,11 @@ fn finding(
     evidence: &Evidence<'_>,
     (process, asker): (u32, u32),
     spent: &Spent,
-    freeing: &Freeing,
+    (freeing_ns, freeing): (f64, &[u64]),
 ) -> Option<Candidate> {
     let dropped =
-        freeing.ns >= FREEING * spent.allocating_ns && parts_with_both(&spent.times, &freeing.times) >= BOTH;
-    if !dropped || spent.allocating_ns < ALLOCATING * spent.ns || !GATE.may_pass(evidence, spent.ns) {
+        freeing_ns >= FREEING * spent.allocating_ns && parts_with_both(&spent.times, freeing) >= BOTH;
+    if !dropped || spent.allocating_ns < ALLOCATING * spent.ns {
         return None;
     }
     let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
@@ -134,23 +150,23 @@ fn finding(
         variant: "dropped",
         explanation: vec![
             format!(
-                "{} copies structures as a whole: {} of CPU time, {} of it to allocate memory for the copies",
+                "{} copies whole structures: {} of CPU time, {} of it to allocate memory for the copies",
                 copier.function,
                 time(spent.ns),
                 time(spent.allocating_ns)
             ),
             format!(
-                "the copies are not kept: all along memory is freed as well, which took {} more",
-                time(freeing.ns)
+                "memory is freed all along, which took {} more: so most copies are probably dropped again",
+                time(freeing_ns)
             ),
         ],
         related: vec![copier] as Vec<Frame>,
         facts: vec![
             Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
             Fact::new("time allocating for copies", spent.allocating_ns, "ns", "samples", Sure::Sampled),
-            Fact::new("time freeing", freeing.ns, "ns", "samples", Sure::Sampled),
+            Fact::new("time freeing", freeing_ns, "ns", "samples", Sure::Sampled),
         ],
-        advice: "Pass a reference or a shared pointer, or a part of it; keep what is added in a structure of its own that refers to the original, \
+        advice: "Pass a reference, a shared pointer or only the part that is needed; keep what is added in a structure of its own that refers to the original, \
                  or copy only what is changed"
             .to_owned(),
         ..Draft::new(

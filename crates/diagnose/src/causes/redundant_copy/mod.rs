@@ -182,6 +182,7 @@ fn key(what: Copied, row: &Beginning) -> Option<Vec<u64>> {
 struct Kinds {
     copies: Vec<bool>,
     allocates: Vec<bool>,
+    frees: Vec<bool>,
     runtime: Vec<bool>,
     /// The C library's own work, such as filling a buffer.
     of_libc: Vec<bool>,
@@ -195,6 +196,7 @@ impl Kinds {
         Kinds {
             copies: frames().map(|frame| copied(&frame.function).is_some()).collect(),
             allocates: frames().map(|frame| allocators::is_allocator(&frame)).collect(),
+            frees: frames().map(|frame| allocators::frees(&frame)).collect(),
             runtime: frames().map(|frame| runtime::is_name(&frame)).collect(),
             of_libc: frames()
                 .map(|frame| in_libc(&frame.module) && !runtime::handles_bytes(&frame))

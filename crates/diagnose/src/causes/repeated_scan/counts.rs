@@ -18,20 +18,19 @@ const LENGTH: f64 = 1_000.0;
 const BURSTS: usize = 3;
 const DIFFER: f64 = 1.5;
 
-/// Whether some are longer than others.
+/// Whether some of a loop's ways are longer than others.
 fn differ(ways: &[f64]) -> bool {
-    let (least, most) = ways
-        .iter()
-        .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(*one), most.max(*one)));
-    ways.len() >= BURSTS && most >= DIFFER * least
+    let ends = |(least, most): (f64, f64), one: &f64| (least.min(*one), most.max(*one));
+    let (least, most) = ways.iter().fold((f64::INFINITY, 0.0), ends);
+    ways.len() > 1 && most >= DIFFER * least
 }
 
 /// Findings of functions whose loops count over and over again. A compiler may have made several loops of one: they are judged together.
 pub(super) fn judge<'a>(
     evidence: &Evidence<'_>,
     loops: impl Iterator<Item = &'a Entries<'a>>,
-) -> Vec<Candidate> {
-    let mut by_function: BTreeMap<(u32, u32), Vec<&Entries<'_>>> = BTreeMap::new();
+) -> Vec<(&'a Entries<'a>, Candidate)> {
+    let mut by_function: BTreeMap<(u32, u32), Vec<&'a Entries<'a>>> = BTreeMap::new();
     for one in loops.filter(|one| starts_over(one) && !walks::is_refilled(evidence, one)) {
         by_function.entry((one.walk.process, one.function)).or_default().push(one);
     }
@@ -43,28 +42,32 @@ fn starts_over(entries: &Entries<'_>) -> bool {
     entries.noted() >= NOTED && entries.of_pointers().share() >= AGAIN && entries.length() >= LENGTH
 }
 
-fn of_function(evidence: &Evidence<'_>, loops: &[&Entries<'_>]) -> Option<Candidate> {
-    let lengths = || loops.iter().flat_map(|one| &one.lengths).filter(|length| !length.at_least);
-    let rounds: Vec<f64> = lengths().map(|length| length.rounds).collect();
-    // Where they are too many to be counted, by the time that they take.
-    let ways =
-        if rounds.len() >= BURSTS { rounds } else { loops.iter().flat_map(|one| one.each_ns()).collect() };
-    if !differ(&ways) {
+fn of_function<'a>(
+    evidence: &Evidence<'_>,
+    loops: &[&'a Entries<'a>],
+) -> Option<(&'a Entries<'a>, Candidate)> {
+    let mut loops: Vec<(&Entries<'_>, Spent)> = loops.iter().map(|one| (*one, one.spent(evidence))).collect();
+    loops.sort_by(|a, b| b.1.cost_ns.total_cmp(&a.1.cost_ns));
+    // Of loops in each other the one that costs more holds the other.
+    let mut apart: Vec<(&'a Entries<'a>, Spent)> = Vec::new();
+    for (one, spent) in loops {
+        if !apart.iter().any(|(other, _)| one.shares_code(other)) {
+            apart.push((one, spent));
+        }
+    }
+    let ways: Vec<Vec<f64>> = apart.iter().map(|(one, _)| ways(one)).collect();
+    // Each by itself: two loops may well go through lists of different lengths.
+    let enough = ways.iter().map(Vec::len).sum::<usize>() >= BURSTS;
+    if !enough || !ways.iter().any(|ways| differ(ways)) {
         return None;
     }
-    let mut spent = Spent::default();
-    let mut largest = (0.0, *loops.first()?);
-    for one in loops {
-        let of_loop = one.spent(evidence);
-        if of_loop.cost_ns >= largest.0 {
-            largest = (of_loop.cost_ns, *one);
-            spent.stack = of_loop.stack;
-        }
+    let (entries, stack) = apart.first().map(|(one, spent)| (*one, spent.stack))?;
+    let mut spent = Spent { stack, ..Spent::default() };
+    for (_, of_loop) in &apart {
         spent.cost_ns += of_loop.cost_ns;
         spent.looking_ns += of_loop.looking_ns;
         spent.other_ns += of_loop.other_ns;
     }
-    let entries = largest.1;
     let looks = spent.looking_ns >= LOOKING * (spent.looking_ns + spent.other_ns);
     if !looks || spent.cost_ns < MOST * of_process(evidence, entries) {
         return None;
@@ -72,5 +75,13 @@ fn of_function(evidence: &Evidence<'_>, loops: &[&Entries<'_>]) -> Option<Candid
     let (length, same) = (entries.length(), entries.of_pointers());
     let (at_least, spared) = (entries.is_longer(), same.share());
     let scan = Scan { length, unit: Unit::Items, at_least, same: Some(same), spared, grows: None };
-    candidate(evidence, entries, &spent, &scan)
+    Some((entries, candidate(evidence, entries, &spent, &scan)?))
+}
+
+/// How far a loop goes, burst by burst: in rounds; where they are too many to be counted, by the time that they take.
+fn ways(entries: &Entries<'_>) -> Vec<f64> {
+    let counted = entries.lengths.iter().filter(|length| !length.at_least);
+    let rounds: Vec<f64> = counted.map(|length| length.rounds).collect();
+    let each = entries.each_ns();
+    if rounds.len() >= BURSTS || each.is_empty() { rounds } else { each }
 }

@@ -85,13 +85,13 @@ const IN_ORDER: f64 = 0.8;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let entries = walks::all(evidence);
-    let is_counting = |one: &Entries<'_>| one.one_loop.is_some_and(|one| one.work == COUNTS);
     let loops = entries.iter().filter(|one| one.one_loop.is_some() && !is_counting(one));
+    // Keys with the same hash are no list to be indexed.
+    let loops = loops.filter(|one| !slowpath_interfaces::searches_bucket(evidence.name(one.function)));
     let loops = loops.filter_map(|one| Some((one, in_loop(evidence, one)?)));
     let counting = counts::judge(evidence, entries.iter().filter(|one| is_counting(one)));
-    let collisions = entries.iter().filter_map(|one| collisions::judge(evidence, one));
-    let loops = apart(loops.collect()).into_iter().chain(counting).chain(collisions);
-    let loops: Vec<Candidate> = loops.collect();
+    let collisions = entries.iter().filter_map(|one| Some((one, collisions::judge(evidence, one)?)));
+    let loops = apart(loops.chain(counting).chain(collisions).collect());
     let functions = || entries.iter().filter(|one| one.one_loop.is_none());
     let texts: Vec<Candidate> = functions().filter_map(|one| texts::judge(evidence, one)).collect();
     // Of a loop more is known than of the function around it.
@@ -119,12 +119,21 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     found.into_iter().map(|(_, one)| one).collect()
 }
 
+fn is_counting(entries: &Entries<'_>) -> bool {
+    entries.one_loop.is_some_and(|one| one.work == COUNTS)
+}
+
 /// Of loops in each other, both searching, the one that costs more: it holds the other.
 fn apart(mut found: Vec<(&Entries<'_>, Candidate)>) -> Vec<Candidate> {
     found.sort_by_key(|(_, one)| std::cmp::Reverse(one.finding.cost.amount()));
     let mut kept: Vec<(&Entries<'_>, Candidate)> = Vec::new();
     for (entries, one) in found {
-        let shares = |(other, _): &(&Entries<'_>, Candidate)| entries.shares_code(other);
+        // What counts was added up over all of its function.
+        let function = |of: &Entries<'_>| (of.walk.process, of.function);
+        let shares = |(other, _): &(&Entries<'_>, Candidate)| {
+            entries.shares_code(other)
+                || function(entries) == function(other) && (is_counting(entries) || is_counting(other))
+        };
         if !kept.iter().any(shares) {
             kept.push((entries, one));
         }
@@ -275,7 +284,8 @@ fn candidate(
             count(of as f64),
         ),
         None if scan.unit == Unit::Keys => format!(
-            "look-ups in a hash table go through the keys with the same hash: {through}, where a good hash leaves one or two"
+            "each look-up in a hash table compares about {} keys; with a good hash it is one or two",
+            count(two_digits(scan.length))
         ),
         None => format!(
             "{} searches were looked at: each begins only a little further on than the one before, and {through}",
@@ -301,12 +311,14 @@ fn candidate(
             time(last)
         ));
     }
+    let usual = entries.one_loop.is_some_and(|one| one.usual == Some(true));
     let counts = entries.one_loop.is_some_and(|one| one.work == COUNTS);
     let (cause, variant, confidence) = match scan.grows {
         None if scan.unit == Unit::Keys => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
-        None if scan.unit == Unit::Ns || counts => (&CAUSE, "", Confidence::Likely),
+        // Nor is it certain what runs in each round of a usual way.
+        None if scan.unit == Unit::Ns || counts || usual => (&CAUSE, "", Confidence::Likely),
         None => (&CAUSE, "", Confidence::Certain),
     };
     let title = if scan.unit == Unit::Keys { "many keys have the same hash" } else { cause.title };

@@ -38,11 +38,15 @@ pub(super) struct Exchange {
     pub longest_ns: f64,
     /// Connections that the thread opened.
     pub connections: u64,
-    /// Time awake of the threads whose processes ended these waits, without the kernel's part of their CPU time, ns; 0 if they are not in the
+    /// Time awake of the threads whose processes ended these waits, without what the kernel does for messages, ns; 0 if they are not in the
     /// recording.
     pub peer_awake_ns: f64,
     /// What sending and receiving takes the kernel on both sides, in CPU time, ns; on this side alone if the other is not in the recording.
     pub messages_ns: f64,
+    /// Bytes a message on average, this side's.
+    pub message_bytes: f64,
+    /// The other side is in the recording.
+    pub peer_known: bool,
     /// What both sides do besides, in CPU time, ns: it takes as long however it is asked for.
     pub own_ns: f64,
     /// The largest CPU time of another thread, ns: the run takes that long in any case.
@@ -157,7 +161,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             .get(number)
             .map_or_else(BTreeSet::new, |of| of.iter().filter(|of| **of != own).copied().collect());
         let of_peers = cpu.iter().filter(|(thread, _)| peers.contains(&process(**thread)));
-        // What the kernel does for it is receiving and sending, mostly, which goes with the requests.
+        // What the kernel does to receive and send goes with the requests.
         let kernel = |thread: &u32, cpu: f64| kernel.get(thread).copied().unwrap_or(0.0).min(1.0) * cpu;
         let (mut messages_ns, mut own_ns) = (all.sends.working_ns() + all.waits.working_ns(), 0.0);
         own_ns += cpu.get(number).copied().unwrap_or(0.0) - messages_ns;
@@ -184,6 +188,9 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             connections: thread.connections,
             peer_awake_ns: peer_awake_ns.min(all.waits.blocked_ns),
             messages_ns,
+            message_bytes: (all.sends.bytes + all.waits.bytes) as f64
+                / (all.sends.count + all.waits.count).max(1) as f64,
+            peer_known: !peers.is_empty(),
             own_ns: own_ns.max(0.0),
             apart_ns: apart.fold(0.0, f64::max),
         });
@@ -191,16 +198,22 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
     found
 }
 
-/// The share of each thread's CPU time that is the kernel's, by its samples.
+/// Parts of names of kernel functions that pass messages on, through sockets and pipes.
+const MESSAGES: [&str; 6] = ["sock_", "unix_stream", "unix_dgram", "tcp_", "udp_", "pipe_"];
+
+/// The share of each thread's CPU time that the kernel spends on messages, by its samples.
 fn in_kernel(evidence: &Evidence<'_>) -> BTreeMap<u32, f64> {
     let tables = &evidence.recording.tables;
+    let of_kernel = |function: u32| tables.functions[function as usize].module.is_none();
+    let with = evidence.stacks_with(|function| {
+        of_kernel(function) && MESSAGES.iter().any(|part| evidence.name(function).contains(part))
+    });
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
         let Some(stack) = sample.stack else { continue };
-        let location = tables.stacks[stack as usize].location;
         let of_thread = sums.entry(sample.thread).or_default();
         of_thread.0 += ns;
-        of_thread.1 += if tables.locations[location as usize].kind == "kernel" { *ns } else { 0.0 };
+        of_thread.1 += if with[stack as usize] { *ns } else { 0.0 };
     }
     sums.into_iter().map(|(thread, (all, kernel))| (thread, kernel / all.max(1.0))).collect()
 }

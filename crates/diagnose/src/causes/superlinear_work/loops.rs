@@ -56,8 +56,9 @@ pub(super) struct Loops<'a> {
 impl<'a> Loops<'a> {
     pub(super) fn of(evidence: &Evidence<'a>, function: u32) -> Loops<'a> {
         let tables = &evidence.recording.tables;
-        let loops: Vec<&Loop> =
-            tables.loops.iter().filter(|one| evidence.function_at(one.location) == Some(function)).collect();
+        let loops = tables.loops.iter().filter(|one| evidence.function_at(one.location) == Some(function));
+        // The usual way around a loop has its rounds, and is none within it.
+        let loops = loops.filter(|one| one.usual != Some(true)).collect::<Vec<&Loop>>();
         let start = loops.first().map_or(0, |one| tables.locations[one.location as usize].address);
         Loops { function, start, loops, reading: walks::readers(evidence) }
     }
