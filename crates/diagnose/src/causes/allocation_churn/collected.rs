@@ -106,7 +106,8 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let dropped = part >= ALONE && peak > 0.0 && bytes >= TIMES * peak;
         dropped.then(|| finding(evidence, *at, spent, part * collecting, (pieces[&at.0], bytes, peak)))?
     };
-    spent.iter().filter_map(of).collect()
+    // What makes a structure, as of trees, allocates what it needs.
+    spent.iter().filter(|(at, _)| !kinds.recursive.contains(&at.1)).filter_map(of).collect()
 }
 
 fn finding(
@@ -125,13 +126,13 @@ fn finding(
         variant: "collected",
         explanation: vec![
             format!(
-                "allocating memory took {} of CPU time, and collecting it again {}",
+                "allocating memory took {} of CPU time, and the garbage collector {}",
                 time(spent.ns),
                 time(collecting_ns)
             ),
             format!(
-                "at least {} were allocated in all, in pieces of {} on average, though the program never had more than {}: so nearly all of it \
-                 is garbage soon",
+                "at least {} were allocated in all, in pieces of {} on average, but the program never had more than {}: nearly all of it soon \
+                 became garbage",
                 size(bytes),
                 size(pieces.bytes),
                 size(peak)
@@ -148,7 +149,7 @@ fn finding(
             .to_owned(),
         ..Draft::new(
             &CAUSE,
-            CAUSE.title,
+            "most of the memory that is allocated soon becomes garbage",
             Confidence::Likely,
             Cost::new(Basis::Cpu, gain, gain),
             place(evidence, stack, asker, process),

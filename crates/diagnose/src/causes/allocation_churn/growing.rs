@@ -145,12 +145,12 @@ fn finding(
         variant: "growing",
         explanation: vec![
             format!(
-                "{} calls of realloc were looked at in which a block was too small, of {} on average; most of these bytes were in \
-                 blocks for which less than a sixteenth more was asked",
+                "{} calls of realloc that had to enlarge a block were looked at (blocks of {} on average). Most of these bytes were in blocks \
+                 that grew by a sixteenth or less",
                 count(grown.noted as f64),
                 size(average)
             ),
-            format!("what is in a block may have to be copied again for every few items that are added: {} of CPU time", time(spent.ns)),
+            format!("each such call may copy the whole block; realloc took {} of CPU time", time(spent.ns)),
         ],
         facts: vec![
             Fact::new("calls looked at", grown.noted as f64, "calls", "probe", Sure::Exact),

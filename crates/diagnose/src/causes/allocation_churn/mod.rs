@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(super) const CAUSE: Spec = Spec {
     slug: "allocation-churn",
     title: "memory is allocated and freed again for each item",
-    symptom: "temporary strings, lists or buffers are made anew for each item, and most of the time goes to the allocator",
+    symptom: "temporary strings, lists or buffers are made for each item, and a large part of the time goes to the allocator",
     page: include_str!("../../../../../docs/causes/allocation-churn.md"),
     needs: &[Needs::Walks],
     find: Find::InRecording(find),
@@ -201,7 +201,7 @@ impl Kinds {
                 if known.insert(*function) {
                     sums.0 += ns;
                     sums.1 += if allocator.is_some_and(|allocator| at > allocator) { *ns } else { 0.0 };
-                } else if functions[at - 1] != *function {
+                } else {
                     sums.2 += ns;
                 }
             }
@@ -266,8 +266,8 @@ fn finding(
         time(spent.giving_ns)
     )];
     explanation.push(format!(
-        "{:.0} % of {} blocks that were looked at as they were freed had been freed at the same address shortly before: the program gets \
-         the same few blocks again and again, about {} a second",
+        "{:.0} % of {} frees that were looked at were of an address that had been freed shortly before: the same few blocks are handed out \
+         again and again. About {} blocks are freed a second",
         100.0 * again,
         count(noted as f64),
         count(rate)
