@@ -143,7 +143,11 @@ impl<'c> Held<'c> {
 
     fn let_go(&mut self) -> Result<(), Error> {
         let Some(line) = &mut self.line else { return Ok(()) };
-        line.write_all(b"!").map_err(Error::system("start the program"))?;
+        match line.write_all(b"!") {
+            // It was killed before it began. How it ended is told like any other end.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            done => done.map_err(Error::system("start the program"))?,
+        }
         let mut code = [0; 4];
         match line.read_exact(&mut code) {
             Err(_) => Ok(()), // closed by the exec
@@ -249,4 +253,22 @@ pub(crate) fn wait_for(pidfd: Option<&OwnedFd>, timeout_ms: i32) {
 /// A wait status as one number: the exit code, or 128 + the signal.
 pub(crate) fn exit_code(status: i32) -> i32 {
     if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_killed_before_it_begins_was_started() {
+        let command = Command::new(&["true"], None).expect("a command");
+        let held = Held::fork(&command).expect("a child");
+        let pid = held.pid as i32;
+        let mut status = 0;
+        // SAFETY: our own child, which nobody else waits for.
+        let ended =
+            unsafe { libc::kill(pid, libc::SIGKILL) == 0 && libc::waitpid(pid, &raw mut status, 0) == pid };
+        assert!(ended && libc::WIFSIGNALED(status));
+        held.go(false).expect("no error");
+    }
 }
