@@ -4,6 +4,7 @@
 use crate::Evidence;
 use crate::causes::runtime;
 use crate::causes::words::base_name;
+use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_recording::tables::{File, Syscall};
 use std::collections::HashMap;
@@ -81,7 +82,7 @@ impl Sum {
 
     /// The stack with most of the time.
     pub(crate) fn stack(&self) -> Option<u32> {
-        self.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(stack, _)| *stack)
+        heaviest(&self.stacks)
     }
 
     pub(crate) fn stacks(&self) -> impl Iterator<Item = u32> + '_ {

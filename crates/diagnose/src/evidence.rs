@@ -2,7 +2,7 @@
 
 use crate::causes::runtime;
 use crate::causes::words::base_name;
-use crate::findings::{Basis, Concerned, Frame};
+use crate::findings::{Basis, Concerned, Frame, Place};
 use crate::scripts;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Sample;
@@ -90,6 +90,19 @@ impl<'a> Evidence<'a> {
     pub fn whole_process(&self, process: u32) -> Frame {
         let program = base_name(&self.recording.tables.processes[process as usize].program).to_owned();
         Frame { function_id: None, function: program.clone(), module: program, file: None, line: None }
+    }
+
+    /// The place of `function` on a stack: the innermost frame of it, or inlined there, of which `is_own` is true. Without a stack the process.
+    pub(crate) fn place(
+        &self,
+        stack: Option<u32>,
+        function: u32,
+        process: u32,
+        is_own: impl Fn(&Frame) -> bool,
+    ) -> Place {
+        let mut path = stack.map_or_else(Vec::new, |stack| self.path_at(stack, function));
+        path.truncate(path.iter().rposition(is_own).map_or(0, |last| last + 1));
+        Place::at_end_of(path, || self.whole_process(process))
     }
 
     /// In place of a path through an interpreter the script that it runs, if there is but one.
@@ -236,4 +249,9 @@ fn tracing(recording: &Recording) -> (f64, f64) {
         // Each thread as one more call.
         None => (whole / (calls + threads).max(1.0), whole / (calls + threads).max(1.0)),
     }
+}
+
+/// The stack (or function) with most of the time.
+pub(crate) fn heaviest<'a>(times: impl IntoIterator<Item = (&'a u32, &'a f64)>) -> Option<u32> {
+    times.into_iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(number, _)| *number)
 }

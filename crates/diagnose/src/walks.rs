@@ -4,6 +4,7 @@
 use crate::Evidence;
 use crate::calls::{READS, RECEIVES};
 use crate::causes::runtime;
+use crate::evidence::heaviest;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
 use slowpath_stats::median;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -236,7 +237,7 @@ impl Entries<'_> {
         }
         let reading = readers(evidence);
         let mut spent = Spent::default();
-        let mut heaviest: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut by_stack: BTreeMap<u32, f64> = BTreeMap::new();
         for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
             let Some(stack) = sample.stack else { continue };
             let Some(location) = host[stack as usize] else { continue };
@@ -244,7 +245,7 @@ impl Entries<'_> {
                 continue;
             }
             spent.cost_ns += weight;
-            *heaviest.entry(stack).or_default() += weight;
+            *by_stack.entry(stack).or_default() += weight;
             match self.looks(evidence, stack, location, start, &reading) {
                 Some(true) => {
                     spent.looking_ns += weight;
@@ -255,10 +256,7 @@ impl Entries<'_> {
                 None => {}
             }
         }
-        spent.stack = heaviest
-            .into_iter()
-            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
-            .map(|(stack, _)| stack);
+        spent.stack = heaviest(&by_stack);
         spent
     }
 

@@ -118,7 +118,6 @@ fn recording(model: &Model) -> Recording {
     let (main, looks, filling) =
         (stack_of(&[MAIN]), stack_of(&[MAIN, COUNT]), stack_of(&[MAIN, COUNT, TEXT]));
     let (takes, gives) = (stack_of(&model.takes), stack_of(&model.gives));
-    tables.walks.push(Walk { walk: 0, process: 0, location: FREE, loop_number: None, strides: vec![0] });
     let mut run = Run::new(tables);
     run.spend((0.9 - model.taking - model.giving - model.filling) * 1000.0 * MS, main);
     run.spend(100.0 * MS, looks);
@@ -131,69 +130,15 @@ fn recording(model: &Model) -> Recording {
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
-    for (number, blocks) in model.blocks.chunks(model.blocks.len().div_ceil(model.bursts).max(1)).enumerate()
-    {
-        let start_ns = (number as u64 + 1) * 100_000_000;
-        let (end_ns, entries) = (start_ns + 50_000_000, blocks.len() as u64);
-        tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries, rounds: None });
-        for (at, block) in blocks.iter().enumerate() {
-            tables.beginnings.push(Beginning {
-                walk: 0,
-                time_ns: start_ns + 100_000 * at as u64,
-                thread: Some(0),
-                cpu_ns: 0,
-                addresses: vec![*block],
-                contents: vec![at as u64 + 1],
-                linked: 0,
-                length: 0,
-            });
-        }
-    }
+    let blocks: Vec<Vec<u64>> = model.blocks.iter().map(|block| vec![*block]).collect();
+    sampled::entered(&mut tables, FREE, &blocks, model.bursts);
     if let Some((bytes, peak)) = model.collected {
         tables.processes[0].peak_memory_bytes = Some(peak);
-        let (walk, strides) = (1, vec![0]);
-        tables.walks.push(Walk { walk, process: 0, location: MALLOCGC, loop_number: None, strides });
-        for burst in 1..=model.bursts as u64 {
-            let (start_ns, entries) = (burst * 100_000_000, 32);
-            let end_ns = start_ns + 50_000_000;
-            tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
-            tables.beginnings.extend((0..entries).map(|at| Beginning {
-                walk,
-                time_ns: start_ns + 1_000 * at,
-                thread: Some(0),
-                cpu_ns: 0,
-                addresses: vec![bytes],
-                contents: vec![0],
-                linked: 0,
-                length: 0,
-            }));
-        }
+        sampled::entered(&mut tables, MALLOCGC, &vec![vec![bytes]; 32 * model.bursts], model.bursts);
     }
     if !model.grown.is_empty() {
-        tables.walks.push(Walk {
-            walk: 1,
-            process: 0,
-            location: REALLOC,
-            loop_number: None,
-            strides: vec![0; 2],
-        });
-        for (number, calls) in model.grown.chunks(model.grown.len().div_ceil(model.bursts)).enumerate() {
-            let start_ns = (number as u64 + 1) * 100_000_000;
-            let (end_ns, entries) = (start_ns + 50_000_000, calls.len() as u64);
-            tables.walk_bursts.push(WalkBurst { walk: 1, start_ns, end_ns, entries, rounds: None });
-            for (at, (wanted, word)) in calls.iter().enumerate() {
-                tables.beginnings.push(Beginning {
-                    walk: 1,
-                    time_ns: start_ns + 100_000 * at as u64,
-                    thread: Some(0),
-                    cpu_ns: 0,
-                    addresses: vec![*wanted, *word],
-                    contents: vec![0, 0],
-                    linked: 0,
-                    length: 0,
-                });
-            }
-        }
+        let calls: Vec<Vec<u64>> = model.grown.iter().map(|(wanted, word)| vec![*wanted, *word]).collect();
+        sampled::entered(&mut tables, REALLOC, &calls, model.bursts);
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
 }

@@ -5,7 +5,7 @@ mod common;
 mod traced;
 
 use slowpath_recording::Recording;
-use slowpath_recording::tables::{Syscall, Wait};
+use slowpath_recording::tables::{File, Process, Syscall, Thread, Wait};
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 
 const READ: u32 = 0;
@@ -65,18 +65,85 @@ fn half_of_the_wait_must_be_a_tenth_of_the_time() {
     silent(&asking(Mode::Each, 1_000, 200 * US, 820, |_, _| {}));
 }
 
-/// Requests that are answered at once, each of which takes the kernel so many ns to send and to receive.
-fn talking(requests: u32, message: u64, other_ms: u64) -> Recording {
+/// Requests that are answered after `wait` ns, each of which takes the kernel so many ns to send and to receive.
+fn answered(requests: u32, message: u64, wait: u64, other_ms: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let (address, socket) = (traced.file("10.0.0.1:5432", "address", 0), traced.file("", "socket", 0));
     traced.call(CONNECT, Some(address), 0, 10 * US);
     for _ in 0..requests {
         traced.call(SEND, Some(socket), 40, message);
-        traced.call(RECEIVE, Some(socket), 200, message + 1_000).blocked_ns = 1_000;
+        traced.call(RECEIVE, Some(socket), 200, message + wait).blocked_ns = wait;
     }
     let messages = 2 * u64::from(requests) * message;
     traced.compute(OTHER, other_ms * MS);
     traced.recording(messages + other_ms * MS)
+}
+
+/// The same, answered at once.
+fn talking(requests: u32, message: u64, other_ms: u64) -> Recording {
+    answered(requests, message, US, other_ms)
+}
+
+#[test]
+fn what_the_other_side_does_for_messages_counts_and_what_it_does_besides_does_not() {
+    const REQUESTS: u32 = 5_000;
+    let answered_by = |own_ms: u64| {
+        let mut recording = answered(REQUESTS, 20 * US, 20 * US, 300);
+        recording.tables.threads[0].cpu_ns = Some(500 * MS);
+        let tables = &mut recording.tables;
+        let theirs = tables.processes.len() as u32;
+        tables.processes.push(Process {
+            process: theirs,
+            parent: Some(0),
+            pid: 200,
+            ..tables.processes[0].clone()
+        });
+        let messages = 2 * u64::from(REQUESTS) * 10 * US;
+        let cpu_ns = Some(messages + own_ms * MS);
+        tables.threads.push(Thread {
+            thread: theirs,
+            process: theirs,
+            tid: 200,
+            cpu_ns,
+            ..tables.threads[0].clone()
+        });
+        let (mut first, its_end) = (None, tables.files.len() as u32);
+        let socket = tables.files.iter().find(|file| file.kind == "socket").expect("a socket").clone();
+        tables.files.push(File { file: its_end, ..socket });
+        let asked: Vec<Syscall> =
+            tables.syscalls.iter().filter(|row| [SEND, RECEIVE].contains(&row.number)).cloned().collect();
+        for row in asked {
+            let number = if row.number == SEND { RECEIVE } else { SEND };
+            let (thread, file, duration_ns) = (theirs, Some(its_end), 10 * US);
+            first.get_or_insert(row.time_ns);
+            tables.syscalls.push(Syscall {
+                thread,
+                number,
+                file,
+                duration_ns,
+                blocked_ns: 0,
+                stack: None,
+                ..row
+            });
+        }
+        tables.waits.push(Wait {
+            time_ns: first.expect("a request"),
+            duration_ns: 1_000,
+            thread: 0,
+            number: RECEIVE,
+            file: None,
+            stack: Some(WORK),
+            waker: Some(theirs),
+            waker_stack: None,
+        });
+        only(&recording, "round-trip-per-operation")
+    };
+    // 200 ms on this side and 100 on the other.
+    let finding = answered_by(0);
+    assert_eq!(finding.cost.gain(), 300 * MS);
+    assert!(finding.explanation[2].contains("300 ms of CPU time on both sides"), "{finding:#?}");
+    // What is left of the run when both have done what they do besides.
+    assert!(answered_by(100).cost.gain() < answered_by(0).cost.gain());
 }
 
 #[test]

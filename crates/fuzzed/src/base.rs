@@ -144,6 +144,33 @@ fn preparing() -> Base {
     sampled_to_the_end(run, &[])
 }
 
+/// A walk of a function, all of whose entries have the same addresses and contents.
+fn entered(
+    tables: &mut Tables,
+    location: u32,
+    bursts: u64,
+    entries: u64,
+    (addresses, contents): (&[u64], &[u64]),
+) {
+    let (walk, strides) = (0, vec![0; addresses.len()]);
+    tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides });
+    for burst in 0..bursts {
+        let start_ns = (burst + 1) * 100_000_000;
+        let end_ns = start_ns + 10_000_000;
+        tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+        tables.beginnings.extend((0..entries).map(|entry| Beginning {
+            walk,
+            time_ns: start_ns + entry * 10_000,
+            thread: Some(0),
+            cpu_ns: 0,
+            addresses: addresses.to_vec(),
+            contents: contents.to_vec(),
+            linked: 0,
+            length: 0,
+        }));
+    }
+}
+
 /// `main` copies one document again and again.
 fn copying() -> Base {
     let (main, copy) = (0, 1);
@@ -151,25 +178,7 @@ fn copying() -> Base {
     for stack in [main, copy] {
         tables.stacks.push(Stack { stack, parent: (stack == copy).then_some(main), location: stack });
     }
-    let (walk, strides) = (0, vec![0; 3]);
-    tables.walks.push(Walk { walk, process: 0, location: copy, loop_number: None, strides });
-    for burst in 0..3u64 {
-        let start_ns = (burst + 1) * 100_000_000;
-        let (end_ns, entries) = (start_ns + 10_000_000, 16);
-        tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
-        for call in 0..entries {
-            tables.beginnings.push(Beginning {
-                walk,
-                time_ns: start_ns + call * 10_000,
-                thread: Some(0),
-                cpu_ns: 0,
-                addresses: vec![0x7000_0000, 1, 0],
-                contents: vec![5, 0, 0],
-                linked: 0,
-                length: 0,
-            });
-        }
-    }
+    entered(&mut tables, copy, 3, 16, (&[0x7000_0000, 1, 0], &[5, 0, 0]));
     let mut run = Run::new(tables);
     for stack in [copy, main] {
         run.spend(200.0 * MS_F, stack);
@@ -184,25 +193,7 @@ fn allocating() -> Base {
     for stack in [main, malloc, free] {
         tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
     }
-    let (walk, strides) = (0, vec![0]);
-    tables.walks.push(Walk { walk, process: 0, location: free, loop_number: None, strides });
-    for burst in 0..2u64 {
-        let start_ns = (burst + 1) * 100_000_000;
-        let (end_ns, entries) = (start_ns + 10_000_000, 64);
-        tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
-        for call in 0..entries {
-            tables.beginnings.push(Beginning {
-                walk,
-                time_ns: start_ns + call * 10_000,
-                thread: Some(0),
-                cpu_ns: 0,
-                addresses: vec![0x7000_0000],
-                contents: vec![5],
-                linked: 0,
-                length: 0,
-            });
-        }
-    }
+    entered(&mut tables, free, 2, 64, (&[0x7000_0000], &[5]));
     let mut run = Run::new(tables);
     for stack in [malloc, free, main] {
         run.spend(200.0 * MS_F, stack);

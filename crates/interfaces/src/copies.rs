@@ -72,7 +72,7 @@ pub fn copied(name: &str) -> Option<Copied> {
     is_copied_in_cpp(name).then_some(Copied::Object(2))
 }
 
-/// Parts of C++'s containers that copy what is in them: here their constructors end where those were inlined.
+/// Parts of C++'s containers that copy what is in them: what is left of a copy constructor that was inlined.
 const PARTS: [&str; 6] =
     ["_M_copy", "__do_uninit_copy", "_M_clone_node", "_M_assign", "_M_assign_elements", "__uninit_copy"];
 

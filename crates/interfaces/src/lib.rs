@@ -10,7 +10,7 @@ mod pattern;
 
 pub use buckets::searches_bucket;
 pub use copies::{Copied, copied, copies_objects};
-pub use memory::{Memory, frees_block, gives_in_go, memory, moves_block};
+pub use memory::{Memory, memory, memory_by_call};
 pub use pattern::without_arguments;
 
 use serde::Deserialize;

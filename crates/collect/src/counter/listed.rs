@@ -1,11 +1,11 @@
-//! Functions whose calls are worth a look because of what they do, as `slowpath-interfaces` lists it: they copy something as a whole, take
-//! memory back, or go through keys with the same hash. And what of a call is noted.
+//! Functions whose calls are worth a look because of what they do, as `slowpath-interfaces` lists it: they copy something as a whole, hand out memory or
+//! take it back, or go through keys with the same hash. And what of a call is noted.
 
 use super::input::{any_name, known_name};
 use super::origin::{self, Origin};
 use crate::image::Image;
 use iced_x86::Instruction;
-use slowpath_interfaces::Copied;
+use slowpath_interfaces::{Copied, Memory};
 use std::collections::HashMap;
 
 /// Where the size of a block stands, from where it begins (glibc, `malloc/malloc.c`: "the size of the chunk").
@@ -16,12 +16,8 @@ const BEFORE: i64 = -8;
 pub(super) enum Does {
     /// It copies something as a whole.
     Copies(Copied),
-    /// It takes a block of memory back.
-    Frees,
-    /// It makes a block larger, and moves it for that.
-    Moves,
-    /// It hands out memory, of a size that it is given.
-    Gives,
+    /// It hands out memory, takes it back, or moves it.
+    Memory(Memory),
     /// It goes through keys with the same hash.
     Searches,
 }
@@ -38,14 +34,8 @@ impl Listed {
                 return Some(Does::Searches);
             }
             let name = known_name(image, start)?;
-            if slowpath_interfaces::frees_block(&name) {
-                return Some(Does::Frees);
-            }
-            if slowpath_interfaces::moves_block(&name) {
-                return Some(Does::Moves);
-            }
-            if slowpath_interfaces::gives_in_go(&name) {
-                return Some(Does::Gives);
+            if let Some(memory) = slowpath_interfaces::memory_by_call(&name) {
+                return Some(Does::Memory(memory));
             }
             let copied = slowpath_interfaces::copied(&name);
             copied.filter(|copied| *copied != Copied::Bytes).map(Does::Copies)
@@ -53,9 +43,11 @@ impl Listed {
     }
 }
 
-/// What a probe notes: of what is copied where the copy goes, if that is said, what is copied, and what its first words lead to, such as the
-/// first items of a list; of a block that is taken back where it is; of one that is handed out its size; of one that is moved the size that is wanted and, of the C library's, what
-/// stands before it: its size.
+/// What a probe notes:
+///
+/// - of a copy where it goes, if that is said, what is copied, and what its first words lead to, such as the first items of a list;
+/// - of memory what [`slowpath_interfaces::memory_by_call`] says: the block that is taken back; the size that is handed out; the size that is
+///   wanted, and the word before the block.
 pub(super) fn origins<'a>(
     what: Does,
     before: impl Iterator<Item = &'a Instruction>,
@@ -71,8 +63,8 @@ pub(super) fn origins<'a>(
         Does::Copies(Copied::Bytes) | Does::Searches => None,
         Does::Copies(Copied::Object(number)) => noted(before, &[number], &[0, 8]),
         Does::Copies(Copied::Returned) => noted(before, &[1, 2], &[8]),
-        Does::Frees | Does::Gives => noted(before, &[1], &[]),
-        Does::Moves => {
+        Does::Memory(Memory::Takes | Memory::Gives) => noted(before, &[1], &[]),
+        Does::Memory(Memory::Moves) => {
             let mut origins = origin::of_numbered(before, go, &[2, 1])?;
             let block = origins.pop()?;
             origins.push(Origin { offsets: vec![BEFORE, 0], ..block });

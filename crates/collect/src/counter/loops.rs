@@ -3,15 +3,16 @@
 //! and `chase`.
 //!
 //! These are natural loops (Aho, Lam, Sethi, Ullman, "Compilers", 9.6.6): a jump back to a block that dominates it, with
-//! all blocks from which the jump is reached without passing that block. A jump whose targets are not in the instruction
-//! (a switch) is taken to lead to every block that nothing else leads to.
+//! all blocks from which the jump is reached without passing that block. Blocks, and who dominates whom, are left to `flow`; what a loop does in most rounds
+//! to `usual`.
 
 use super::chase;
+use super::flow::{Graph, blocks};
 use super::origin::{self, Origin};
 use super::place::is_emulated;
-use super::values::Registers;
+use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -55,13 +56,6 @@ impl Loop {
     pub(crate) fn contains(&self, offset: u64) -> bool {
         self.ranges.iter().any(|range| range.contains(&offset))
     }
-}
-
-/// Instructions that are executed one after the other, and the blocks that may follow.
-struct Block {
-    range: Range<u64>,
-    code: Range<usize>,
-    next: Vec<usize>,
 }
 
 /// The loops of a function whose bytes are `code`, outer ones before those in them.
@@ -119,86 +113,8 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
     found
 }
 
-/// The blocks of one loop.
-pub(super) struct Body<'a> {
-    pub header: usize,
-    pub blocks: BTreeSet<usize>,
-    all: &'a [Block],
-}
-
-impl Body<'_> {
-    pub(super) fn block_at(&self, offset: u64) -> Option<usize> {
-        self.blocks.iter().copied().find(|block| self.all[*block].range.contains(&offset))
-    }
-
-    /// Those of `left` through which a way leads from the header back to it that passes no others.
-    pub(super) fn around(&self, left: &BTreeSet<usize>) -> BTreeSet<usize> {
-        let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let (mut from_header, mut open) = (BTreeSet::from([self.header]), vec![self.header]);
-        while let Some(block) = open.pop() {
-            for next in self.all[block].next.iter().copied().filter(|next| left.contains(next)) {
-                before.entry(next).or_default().push(block);
-                if from_header.insert(next) {
-                    open.push(next);
-                }
-            }
-        }
-        let mut around = BTreeSet::new();
-        let mut open = before.get(&self.header).cloned().unwrap_or_default();
-        while let Some(block) = open.pop() {
-            if around.insert(block) && block != self.header {
-                open.extend(before.get(&block).into_iter().flatten());
-            }
-        }
-        around
-    }
-}
-
-/// A part of a loop of a function whose bytes are `code`: those blocks that `part` chooses of it, as if there were no others.
-pub(super) fn of_body(
-    code: &[u8],
-    loops: &[Loop],
-    at: usize,
-    part: impl FnOnce(&Body<'_>) -> Option<BTreeSet<usize>>,
-) -> Option<Loop> {
-    let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
-    let instructions: Vec<Instruction> = decoder.into_iter().collect();
-    let (all, of) = (blocks(&instructions), loops.get(at)?);
-    let inside = |block: &usize| of.contains(all[*block].range.start);
-    let whole: BTreeSet<usize> = (0..all.len()).filter(inside).collect();
-    let header = whole.iter().copied().find(|block| all[*block].range.start == of.header)?;
-    let body = Body { header, blocks: whole.clone(), all: &all };
-    let left = part(&body)?;
-    let frame = instructions.iter().any(walk::makes_a_frame);
-    let code_of = |block: usize| &instructions[all[block].code.clone()];
-    let every = || left.iter().flat_map(|block| code_of(*block));
-    let from_header = left.range(header..).chain(left.range(..header));
-    let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
-    // In each round: without it there is no way around.
-    let once = left.iter().copied().filter(|block| {
-        let without: BTreeSet<usize> = left.iter().copied().filter(|other| other != block).collect();
-        *block == header || body.around(&without).is_empty()
-    });
-    let graph = Graph::of(&all);
-    let holds = |one: &Loop, block: usize| one.is_whole && one.contains(all[block].range.start);
-    let innermost = |block: usize| loops.iter().rposition(|one| holds(one, block));
-    let beside = |block: usize| !whole.contains(&block) && innermost(block) == of.parent;
-    let way = graph.way_to(header, &whole, beside);
-    Some(Loop {
-        header: of.header,
-        ranges: joined(left.iter().map(|block| all[*block].range.clone())),
-        parent: Some(at),
-        entry: entry(&way, &code_of, &round, frame),
-        count_at: once.flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
-        work: walk::work(every(), frame),
-        varies: every().any(calls),
-        chases: chase::chases(every(), frame),
-        is_whole: false,
-    })
-}
-
 /// The last instruction on the way to a loop that can be probed, and what is known there.
-fn entry<'a>(
+pub(super) fn entry<'a>(
     way: &[(usize, Vec<usize>)],
     code_of: &impl Fn(usize) -> &'a [Instruction],
     round: &[&Instruction],
@@ -221,175 +137,8 @@ fn entry<'a>(
     Some(Entry { offset, origins: origin::of_loop(round, &registers) })
 }
 
-fn calls(instruction: &Instruction) -> bool {
-    matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
-}
-
-/// Cuts the code into blocks. A call is no end of one: it comes back.
-fn blocks(instructions: &[Instruction]) -> Vec<Block> {
-    let Some(last) = instructions.last() else { return Vec::new() };
-    let mut starts: BTreeSet<u64> = BTreeSet::from([instructions[0].ip()]);
-    let within = instructions[0].ip()..last.next_ip();
-    let ends = |code: &Instruction| !matches!(code.flow_control(), FlowControl::Next) && !calls(code);
-    for code in instructions.iter().filter(|code| ends(code)) {
-        starts.insert(code.next_ip());
-        starts.insert(code.near_branch_target());
-    }
-    let starts: Vec<u64> =
-        instructions.iter().map(Instruction::ip).filter(|ip| starts.contains(ip)).collect();
-    let number: BTreeMap<u64, usize> = starts.iter().enumerate().map(|(at, start)| (*start, at)).collect();
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut switches = Vec::new();
-    for (at, start) in starts.iter().enumerate() {
-        let end = starts.get(at + 1).copied().unwrap_or(within.end);
-        let first = instructions.partition_point(|code| code.ip() < *start);
-        let behind = instructions.partition_point(|code| code.ip() < end);
-        let tail = &instructions[behind - 1];
-        let target = || number.get(&tail.near_branch_target()).copied();
-        let follows = || number.get(&tail.next_ip()).copied();
-        let next: Vec<usize> = match tail.flow_control() {
-            FlowControl::UnconditionalBranch => target().into_iter().collect(),
-            FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => {
-                target().into_iter().chain(follows()).collect()
-            }
-            FlowControl::Return | FlowControl::Exception | FlowControl::Interrupt => Vec::new(),
-            FlowControl::IndirectBranch => {
-                switches.push(at);
-                Vec::new()
-            }
-            FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {
-                follows().into_iter().collect()
-            }
-        };
-        blocks.push(Block { range: *start..end, code: first..behind, next });
-    }
-    let led_to: BTreeSet<usize> = blocks.iter().flat_map(|block| block.next.iter().copied()).collect();
-    let cases: Vec<usize> = (1..blocks.len()).filter(|block| !led_to.contains(block)).collect();
-    for switch in switches {
-        blocks[switch].next.clone_from(&cases);
-    }
-    blocks
-}
-
-/// The blocks' order and who dominates whom.
-struct Graph {
-    before: Vec<Vec<usize>>,
-    /// The nearest dominator of each block that the entry leads to; its own number at the entry.
-    dominator: Vec<Option<usize>>,
-}
-
-impl Graph {
-    /// By the iteration of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
-    fn of(blocks: &[Block]) -> Graph {
-        let mut before = vec![Vec::new(); blocks.len()];
-        for (from, block) in blocks.iter().enumerate() {
-            block.next.iter().for_each(|to| before[*to].push(from));
-        }
-        let order = postorder(blocks);
-        let mut rank = vec![0; blocks.len()];
-        order.iter().enumerate().for_each(|(at, block)| rank[*block] = at);
-        let mut dominator: Vec<Option<usize>> = vec![None; blocks.len()];
-        dominator[0] = Some(0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in order.iter().rev().copied().filter(|block| *block != 0) {
-                let known = before[block].iter().copied().filter(|from| dominator[*from].is_some());
-                let nearest = known.reduce(|mut a, mut b| {
-                    while a != b {
-                        while rank[a] < rank[b] {
-                            a = dominator[a].unwrap_or(0);
-                        }
-                        while rank[b] < rank[a] {
-                            b = dominator[b].unwrap_or(0);
-                        }
-                    }
-                    a
-                });
-                if nearest.is_some() && dominator[block] != nearest {
-                    dominator[block] = nearest;
-                    changed = true;
-                }
-            }
-        }
-        Graph { before, dominator }
-    }
-
-    fn dominates(&self, outer: usize, inner: usize) -> bool {
-        let mut at = inner;
-        while at != outer {
-            match self.dominator[at] {
-                Some(next) if next != at => at = next,
-                _ => return false,
-            }
-        }
-        self.dominator[inner].is_some()
-    }
-
-    /// The blocks that every way to a loop passes, the nearest first, as far as they are `beside` it; with each the blocks that may lie
-    /// between it and the one before.
-    fn way_to(
-        &self,
-        header: usize,
-        body: &BTreeSet<usize>,
-        beside: impl Fn(usize) -> bool,
-    ) -> Vec<(usize, Vec<usize>)> {
-        let mut way = Vec::new();
-        let mut at = header;
-        while let Some(next) = self.dominator[at].filter(|next| *next != at && beside(*next)) {
-            let mut between = BTreeSet::new();
-            let mut open = vec![at];
-            while let Some(block) = open.pop() {
-                let new = |from: &usize| *from != next && !body.contains(from);
-                for from in self.before[block].iter().copied().filter(new) {
-                    if from != at && between.insert(from) {
-                        open.push(from);
-                    }
-                }
-            }
-            way.push((next, between.into_iter().collect()));
-            at = next;
-        }
-        way
-    }
-
-    /// Adds the blocks that lead to `latch` without passing `header`.
-    fn add_body(&self, header: usize, latch: usize, body: &mut BTreeSet<usize>) {
-        body.insert(header);
-        let mut open = vec![latch];
-        while let Some(block) = open.pop() {
-            if self.dominator[block].is_some() && body.insert(block) {
-                open.extend(&self.before[block]);
-            }
-        }
-    }
-}
-
-/// The blocks that the entry leads to, each behind all that it leads to (but for jumps back).
-fn postorder(blocks: &[Block]) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; blocks.len()];
-    let mut open = vec![(0, 0)];
-    seen[0] = true;
-    while let Some((block, edge)) = open.last_mut() {
-        match blocks[*block].next.get(*edge) {
-            Some(next) => {
-                *edge += 1;
-                if !std::mem::replace(&mut seen[*next], true) {
-                    open.push((*next, 0));
-                }
-            }
-            None => {
-                order.push(*block);
-                open.pop();
-            }
-        }
-    }
-    order
-}
-
 /// Ranges in order, those that touch made one.
-fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+pub(super) fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut whole: Vec<Range<u64>> = Vec::new();
     for range in ranges {
         match whole.last_mut() {

@@ -3,12 +3,14 @@
 //! - `choose` — which functions, from samples.
 //! - `place` — at which instruction.
 //! - `input` — what a function that is meant to be called once for its input is given.
-//! - `listed` — functions that copy something as a whole, or take memory back.
+//! - `listed` — functions whose calls are worth a look because of what they do.
+//! - `flow` — the blocks of a function's code, and who dominates whom.
 //! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
 //! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
+//! - `taken_up` — which loops and functions are surveyed.
 //! - `usual` — what a loop does in most rounds, as samples show it.
 //! - `values` — what registers and stack slots hold, in terms of what they held before.
 //! - `hits` — what counts: `uprobe`, one probe in one process with BPF, or `breakpoint`, without.
@@ -22,6 +24,7 @@
 pub(crate) mod breakpoint;
 mod chase;
 pub(crate) mod choose;
+mod flow;
 mod hits;
 pub(crate) mod input;
 mod listed;
@@ -30,6 +33,7 @@ pub(crate) mod origin;
 pub(crate) mod place;
 mod standing;
 mod survey;
+mod taken_up;
 mod turns;
 mod uprobe;
 mod usual;

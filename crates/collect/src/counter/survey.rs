@@ -3,32 +3,20 @@
 //!
 //! A burst of *beginnings* notes for some dozens of walks in a row the address that each begins at and what is there; it stands beside
 //! other probes. A burst of *lengths* counts entries and rounds of the loop at the same time; while it stands no other probe is opened, for
-//! its hits are many. What follows from them is left to the diagnosis.
+//! its hits are many. What is surveyed is left to `taken_up`, what follows from it to the diagnosis.
 
 use super::hits::Handle;
-use super::listed::Does;
-use super::loops::Loop;
-use super::origin::{self, ORIGINS, Origin};
+use super::origin::{ORIGINS, Origin};
+use super::taken_up::Of;
 use super::*;
-use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
-use crate::counter::walk::Work;
-use iced_x86::{Decoder, DecoderOptions, Instruction};
-use slowpath_interfaces::{Input, What};
+use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
 
-/// Loops of one process that are looked at (and as many around them), functions, and all: each takes up to two of 64 slots, and half of these
-/// are left to the counting of calls.
-const LOOPS: usize = 6;
-const FUNCTIONS: usize = 4;
-/// Of each kind.
-const FREES: usize = 1;
-const INTERFACES: usize = 4;
-const IN_ALL: usize = 16;
 /// Walks in a burst of beginnings: enough to distinguish one beginning in ten from all the same.
-const BEGINNINGS: u64 = 64;
-/// Blocks taken back in a burst: what is done for one item may take some dozens, and the same must come twice.
-const FREED: u64 = 256;
+pub(super) const BEGINNINGS: u64 = 64;
+/// Blocks in a burst: what is done for one item may take some dozens, and the same must come twice.
+pub(super) const BLOCKS: u64 = 256;
 /// The longest burst of beginnings, ns: walks of 10 ms are seen 25 times.
-const BEGINNINGS_NS: u64 = 250_000_000;
+pub(super) const BEGINNINGS_NS: u64 = 250_000_000;
 /// A burst of lengths ends after so many entries, rounds (2 ms of hits) or ns.
 const LENGTHS_ENTRIES: u64 = 32;
 const LENGTHS_ROUNDS: u64 = 3_000;
@@ -61,64 +49,6 @@ fn is_of_lengths(number: u32) -> bool {
     number % turn == turn - 1
 }
 
-/// What is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
-    /// A loop of the function, by its place among them.
-    Loop(usize),
-    /// A function that works itself.
-    Function,
-    /// A function that takes memory back.
-    Frees,
-    /// A function that makes blocks of memory larger.
-    Moves,
-    /// A function that hands out memory.
-    Gives,
-    /// A function that is meant to be called once for an input.
-    Interface(&'static Input),
-}
-
-impl Of {
-    fn one_loop(self) -> Option<usize> {
-        match self {
-            Of::Loop(at) => Some(at),
-            Of::Function | Of::Frees | Of::Moves | Of::Gives | Of::Interface(_) => None,
-        }
-    }
-
-    /// How many of one process are looked at.
-    fn most(self) -> usize {
-        match self {
-            Of::Loop(_) => LOOPS,
-            Of::Function => FUNCTIONS,
-            Of::Frees | Of::Moves | Of::Gives => FREES,
-            Of::Interface(_) => INTERFACES,
-        }
-    }
-
-    fn is_of_memory(self) -> bool {
-        matches!(self, Of::Frees | Of::Moves | Of::Gives)
-    }
-
-    /// Entries in a burst of beginnings.
-    fn beginnings(self) -> u64 {
-        if self.is_of_memory() { FREED } else { BEGINNINGS }
-    }
-
-    /// How what the first origin leads to is read.
-    fn texts(self) -> u32 {
-        match self {
-            Of::Function => TEXT_TO_ZERO,
-            Of::Interface(input) => match input.what {
-                What::Text(_) => TEXT_TO_ZERO,
-                What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
-                What::Number(_) | What::None => 0,
-            },
-            Of::Loop(_) | Of::Frees | Of::Moves | Of::Gives => 0,
-        }
-    }
-}
-
 /// A loop or function whose entries are looked at.
 pub(super) struct Survey {
     number: u32,
@@ -147,100 +77,8 @@ struct Standing {
 }
 
 impl Counter {
-    /// Takes up the loops of a hot function that walk or count, and the function itself where it works itself and is entered often.
-    pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
-        let share = |one: &Loop| -> f64 {
-            let inside =
-                candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
-            inside.map(|(_, share)| share).sum()
-        };
-        let listed = self.listed.get(candidate.function, &candidate.image, candidate.start);
-        let searches = listed == Some(Does::Searches);
-        for (at, one) in loops.iter().enumerate() {
-            if share(one) < choose::SHARE {
-                continue;
-            }
-            if searches {
-                // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in it compares keys.
-                let outermost = one.is_whole && one.parent.is_none();
-                if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
-                    self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
-                }
-                continue;
-            }
-            if !matches!(one.work, Work::Walks | Work::Counts) {
-                continue;
-            }
-            let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
-            self.survey(candidate, Of::Loop(at), entry.offset, &entry.origins, one.count_at);
-            let whole = if one.is_whole { Some(one) } else { one.parent.and_then(|at| loops.get(at)) };
-            self.take_up_around(candidate, loops, whole.and_then(|whole| whole.parent));
-        }
-        if !self.notes_beginnings() {
-            return;
-        }
-        // Inputs of listed functions may be secrets: of those only a key is noted.
-        if self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some() {
-            return;
-        }
-        let known = self.by_function.get(&(candidate.process, candidate.function));
-        if candidate.innermost < choose::SHARE || !known.is_some_and(|index| self.is_entered_often(*index)) {
-            return;
-        }
-        self.take_up_function(candidate);
-    }
-
-    /// Takes up a function that copies something as a whole (it may do so by others, and seldom), or hands out memory, takes it back or moves it.
-    pub(super) fn take_up_listed(&mut self, candidate: &Candidate) {
-        if !self.notes_beginnings() {
-            return;
-        }
-        let Some(does) = self.listed.get(candidate.function, &candidate.image, candidate.start) else {
-            return;
-        };
-        let of = match does {
-            Does::Frees => Of::Frees,
-            Does::Moves => Of::Moves,
-            Does::Gives => Of::Gives,
-            Does::Copies(_) => Of::Function,
-            Does::Searches => return,
-        };
-        if of == Of::Function && candidate.share < choose::SHARE {
-            return;
-        }
-        let Some((offset, before)) = entry_of(candidate) else { return };
-        let Some(origins) = listed::origins(does, before.iter(), candidate.image.go) else { return };
-        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
-        self.survey(candidate, of, offset, &origins, None);
-    }
-
-    fn take_up_function(&mut self, candidate: &Candidate) {
-        let Some((offset, before)) = entry_of(candidate) else { return };
-        let arguments = origin::of_arguments(before.iter(), candidate.image.go);
-        let arguments: Vec<(Origin, i64)> = arguments.into_iter().map(|origin| (origin, 0)).collect();
-        if !arguments.is_empty() {
-            self.survey(candidate, Of::Function, offset, &arguments, None);
-        }
-    }
-
-    /// Takes up a function that is meant to be called once for an input, wherever the work is done that it asks for.
-    pub(super) fn take_up_interface(&mut self, candidate: &Candidate) {
-        if !self.notes_beginnings() {
-            return;
-        }
-        let known = self.interfaces.get(candidate.function, &candidate.image, candidate.start);
-        let Some(input) = known.map(|interface| &interface.input) else { return };
-        if self.surveyed.contains(&(candidate.process, candidate.function, None)) {
-            return;
-        }
-        let Some((offset, before)) = entry_of(candidate) else { return };
-        let Some(origins) = input::origins(input, before.iter(), candidate.image.go) else { return };
-        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
-        self.survey(candidate, Of::Interface(input), offset, &origins, None);
-    }
-
     /// Only a program in the kernel reads what is at an address before it is changed. Breakpoints only count.
-    fn notes_beginnings(&self) -> bool {
+    pub(super) fn notes_beginnings(&self) -> bool {
         self.hits.tables().is_some()
     }
 
@@ -250,33 +88,8 @@ impl Counter {
         survey.round.is_some() && (always || is_of_lengths(survey.bursts))
     }
 
-    /// The loops around one that is looked at: a call of the function goes through as many rounds as all of them together. Only where the
-    /// function is entered often enough for a burst to see several entries.
-    fn take_up_around(&mut self, candidate: &Candidate, loops: &[Loop], mut around: Option<usize>) {
-        let known = self.by_function.get(&(candidate.process, candidate.function));
-        if !known.is_some_and(|index| self.is_entered_often(*index)) {
-            return;
-        }
-        while let Some(one) = around.and_then(|at| loops.get(at)) {
-            if let (Some(at), Some(entry)) = (around, one.entry.as_ref().filter(|_| one.count_at.is_some())) {
-                self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
-            }
-            around = one.parent;
-        }
-    }
-
-    /// Whether a function's probe was hit at least so often that a burst of beginnings is soon full.
-    fn is_entered_often(&self, index: usize) -> bool {
-        let probe = &self.probes[index];
-        let least = BEGINNINGS as f64 * 1e9 / BEGINNINGS_NS as f64;
-        match &probe.standing {
-            Some(standing) if standing.trial => false,
-            Some(standing) => rate(self.hits(index), clock::now_ns() - standing.opened_ns) >= least,
-            None => probe.rate >= least,
-        }
-    }
-
-    fn survey(
+    /// Begins to survey a loop or function, as long as there is room for more of its kind.
+    pub(super) fn survey(
         &mut self,
         candidate: &Candidate,
         of: Of,
@@ -292,10 +105,7 @@ impl Counter {
         };
         let here = self.surveys.iter().filter(alike).count();
         let key = (process, candidate.function, of.one_loop());
-        // Loops and functions leave room for those, which are found later.
-        let in_all =
-            if matches!(of, Of::Interface(_) | Of::Frees | Of::Moves) { IN_ALL + INTERFACES } else { IN_ALL };
-        if here >= of.most() || self.surveys.len() >= in_all || self.surveyed.contains(&key) {
+        if here >= of.most() || self.surveys.len() >= of.most_in_all() || self.surveyed.contains(&key) {
             return;
         }
         let Some(slot) = self.free.pop() else { return };
@@ -493,15 +303,4 @@ impl Survey {
     fn measures_lengths(&self) -> bool {
         self.standing.as_ref().is_some_and(|standing| standing.rounds.is_some())
     }
-}
-
-/// Where a probe can stand at a function's entry, and the code before it.
-fn entry_of(candidate: &Candidate) -> Option<(u64, Vec<Instruction>)> {
-    let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
-    let offset = place::somewhere_at_entry(code, candidate.start, candidate.image.go)?;
-    let before = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
-        .into_iter()
-        .take_while(|instruction| instruction.ip() < offset)
-        .collect();
-    Some((offset, before))
 }

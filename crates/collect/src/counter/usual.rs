@@ -1,15 +1,20 @@
 //! The usual way around a loop: what it does in most rounds, as samples show it. A search has parts that run only where something is found (to count a
 //! reference, to put a result on a list); what it does else is to look and step on.
 
-use super::loops::{self, Body, Loop};
-use super::walk::Work;
-use super::{Candidate, Counter, Told, choose};
+use super::flow::{Block, Graph, blocks};
+use super::loops::{self, Loop};
+use super::place::is_emulated;
+use super::values::calls;
+use super::walk::{self, Work};
+use super::{Candidate, Counter, Told, chase, choose};
+use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Samples in a loop before its ways can be told apart.
 const SAMPLES: f64 = 100.0;
-/// Share of a loop's samples below which a part of it is no part of most rounds: what runs each time takes an instruction at least, of some dozens. Held against what it
-/// may have at most, given how many samples it has by chance.
+/// Share of a loop's samples below which a part of it is no part of most rounds: what runs each time takes an instruction at least, of some dozens. It is held
+/// against what the part may have at most, given how many samples it has by chance.
 const SELDOM: f64 = 0.04;
 /// Larger loops are interpreters and generated parsers.
 const BLOCKS: usize = 200;
@@ -21,28 +26,25 @@ fn at_most(seen: f64) -> f64 {
 
 impl Counter {
     /// The loops of a function, and the usual way around those of them that are hot and do more than look.
-    pub(super) fn with_usual(
-        &mut self,
-        candidate: &Candidate,
-        mut loops: std::sync::Arc<[Loop]>,
-    ) -> std::sync::Arc<[Loop]> {
+    pub(super) fn with_usual(&mut self, candidate: &Candidate, mut loops: Arc<[Loop]>) -> Arc<[Loop]> {
         for at in 0..loops.len() {
             let one = &loops[at];
+            let open = matches!(one.work, Work::Moves | Work::Calculates);
+            if !open || self.ways_known.contains(&(candidate.function, at)) {
+                continue;
+            }
             let inside = |(address, share): &(u64, f64)| {
                 let offset = address - candidate.start;
                 one.contains(offset).then_some((offset, share * candidate.samples))
             };
             let hits: Vec<(u64, f64)> = candidate.places.iter().filter_map(inside).collect();
             let samples: f64 = hits.iter().map(|(_, samples)| samples).sum();
-            let wanted = matches!(one.work, Work::Moves | Work::Calculates)
-                && samples >= SAMPLES
-                && samples >= choose::SHARE * candidate.samples;
-            if !wanted || !self.ways_known.insert((candidate.function, at)) {
+            if samples < SAMPLES.max(choose::SHARE * candidate.samples) {
                 continue;
             }
+            self.ways_known.insert((candidate.function, at));
             let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
-            let usual =
-                code.and_then(|code| loops::of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
+            let usual = code.and_then(|code| of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
             if let Some(usual) = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts)) {
                 self.tell(Told::Way { function: candidate.function, at: loops.len(), one: usual.clone() });
                 loops = loops.iter().cloned().chain([usual]).collect();
@@ -51,6 +53,85 @@ impl Counter {
         }
         loops
     }
+}
+
+/// The blocks of one loop.
+struct Body<'a> {
+    header: usize,
+    blocks: BTreeSet<usize>,
+    all: &'a [Block],
+}
+
+impl Body<'_> {
+    /// The block that holds the instruction at an offset.
+    fn block_at(&self, offset: u64) -> Option<usize> {
+        self.blocks.iter().copied().find(|block| self.all[*block].range.contains(&offset))
+    }
+
+    /// Those of `left` through which a way leads from the header back to it that passes no others.
+    fn around(&self, left: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut before: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let (mut from_header, mut open) = (BTreeSet::from([self.header]), vec![self.header]);
+        while let Some(block) = open.pop() {
+            for next in self.all[block].next.iter().copied().filter(|next| left.contains(next)) {
+                before.entry(next).or_default().push(block);
+                if from_header.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        let mut around = BTreeSet::new();
+        let mut open = before.get(&self.header).cloned().unwrap_or_default();
+        while let Some(block) = open.pop() {
+            if around.insert(block) && block != self.header {
+                open.extend(before.get(&block).into_iter().flatten());
+            }
+        }
+        around
+    }
+}
+
+/// A part of a loop of a function whose bytes are `code`: those blocks that `part` chooses of it, as if there were no others.
+fn of_body(
+    code: &[u8],
+    loops: &[Loop],
+    at: usize,
+    part: impl FnOnce(&Body<'_>) -> Option<BTreeSet<usize>>,
+) -> Option<Loop> {
+    let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
+    let instructions: Vec<Instruction> = decoder.into_iter().collect();
+    let (all, of) = (blocks(&instructions), loops.get(at)?);
+    let inside = |block: &usize| of.contains(all[*block].range.start);
+    let whole: BTreeSet<usize> = (0..all.len()).filter(inside).collect();
+    let header = whole.iter().copied().find(|block| all[*block].range.start == of.header)?;
+    let body = Body { header, blocks: whole.clone(), all: &all };
+    let left = part(&body)?;
+    let frame = instructions.iter().any(walk::makes_a_frame);
+    let code_of = |block: usize| &instructions[all[block].code.clone()];
+    let every = || left.iter().flat_map(|block| code_of(*block));
+    let from_header = left.range(header..).chain(left.range(..header));
+    let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
+    // In each round: without it there is no way around.
+    let once = left.iter().copied().filter(|block| {
+        let without: BTreeSet<usize> = left.iter().copied().filter(|other| other != block).collect();
+        *block == header || body.around(&without).is_empty()
+    });
+    let graph = Graph::of(&all);
+    let holds = |one: &Loop, block: usize| one.is_whole && one.contains(all[block].range.start);
+    let innermost = |block: usize| loops.iter().rposition(|one| holds(one, block));
+    let beside = |block: usize| !whole.contains(&block) && innermost(block) == of.parent;
+    let way = graph.way_to(header, &whole, beside);
+    Some(Loop {
+        header: of.header,
+        ranges: loops::joined(left.iter().map(|block| all[*block].range.clone())),
+        parent: Some(at),
+        entry: loops::entry(&way, &code_of, &round, frame),
+        count_at: once.flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
+        work: walk::work(every(), frame),
+        varies: every().any(calls),
+        chases: chase::chases(every(), frame),
+        is_whole: false,
+    })
 }
 
 /// The blocks of a loop without those that run seldom, as far as there is a way around through all others; none if all are needed.
@@ -104,7 +185,7 @@ mod tests {
         let loops = loops::loops(code);
         assert_eq!(loops.len(), 1);
         assert_eq!(loops[0].work, Work::Calculates);
-        loops::of_body(code, &loops, 0, |body| usual_blocks(body, hits))
+        of_body(code, &loops, 0, |body| usual_blocks(body, hits))
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::Evidence;
 use crate::calls::place;
 use crate::candidate::Candidate;
 use crate::draft::Draft;
+use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
 use slowpath_interfaces::{Interface, What};
@@ -166,7 +167,7 @@ fn finding(
     if !gate.may_pass(evidence, gain) {
         return None;
     }
-    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let stack = heaviest(&spent.stacks);
     let Called { interface, noted, inputs } = called;
     let frame = evidence.frame(function);
     let name = slowpath_interfaces::without_arguments(&frame.function).to_owned();

@@ -8,6 +8,7 @@ use crate::Evidence;
 use crate::calls::{Calls, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
+use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_recording::tables::Built;
@@ -81,7 +82,7 @@ fn finding(evidence: &Evidence<'_>, code: &Code, builds: &BTreeMap<u32, &Built>)
     }
     let (process, _) = code.processes.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
     let (own, (_, stacks)) = code.askers.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    let stack = stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let stack = heaviest(stacks);
     let mut functions: Vec<(&u32, &f64)> = code.functions.iter().collect();
     functions.sort_by(|a, b| b.1.total_cmp(a.1));
     let (hottest, _) = functions.first()?;

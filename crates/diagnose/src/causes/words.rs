@@ -90,3 +90,23 @@ pub(crate) fn two_digits(value: f64) -> f64 {
     let unit = 10f64.powf(value.max(1.0).log10().floor() - 1.0).max(1.0);
     (value / unit).round() * unit
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_lose_their_parameters_and_others_are_as_they_are() {
+        let long = "std::_Hashtable<Tile, std::pair<Tile const, Info>, std::allocator<std::pair<Tile const, Info> > >::_M_find(int) const";
+        assert_eq!(short(long), "std::_Hashtable<…>::_M_find");
+        for name in [
+            "parse",
+            "std::vector<int>::push_back(int&&)",
+            "<alloc::vec::Vec<T> as core::clone::Clone>::clone",
+        ] {
+            assert_eq!(short(name), name);
+        }
+        let operator = format!("Map<{}>::operator->() const", "x".repeat(90));
+        assert_eq!(short(&operator), operator);
+    }
+}

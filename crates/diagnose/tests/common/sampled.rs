@@ -1,7 +1,7 @@
 //! Synthetic recordings of a program that computes: time spent on stacks becomes samples.
 
 use slowpath_recording::Tables;
-use slowpath_recording::tables::{Call, Process, Sample, Thread};
+use slowpath_recording::tables::{Beginning, Call, Process, Sample, Thread, Walk, WalkBurst};
 
 /// A millisecond, ns.
 pub const MS: f64 = 1e6;
@@ -78,4 +78,28 @@ pub fn one_thread(tables: &mut Tables, end_ns: u64) {
         end_ns: None,
         cpu_ns: None,
     });
+}
+
+/// A walk of the function that begins at `location`: the addresses that were noted of each entry, in so many bursts.
+#[allow(dead_code, reason = "not all tests that share this file look at entries")]
+pub fn entered(tables: &mut Tables, location: u32, entries: &[Vec<u64>], bursts: usize) {
+    let (walk, strides) = (tables.walks.len() as u32, vec![0; entries.first().map_or(1, Vec::len)]);
+    tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides });
+    for (number, burst) in entries.chunks(entries.len().div_ceil(bursts).max(1)).enumerate() {
+        let start_ns = (number as u64 + 1) * 100_000_000;
+        let (end_ns, entries) = (start_ns + 50_000_000, burst.len() as u64);
+        tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });
+        for (at, addresses) in burst.iter().enumerate() {
+            tables.beginnings.push(Beginning {
+                walk,
+                time_ns: start_ns + 100_000 * at as u64,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: addresses.clone(),
+                contents: vec![at as u64 + 1; addresses.len()],
+                linked: 0,
+                length: 0,
+            });
+        }
+    }
 }

@@ -3,23 +3,22 @@
 //!
 //! Bursts of probes at `realloc` say which size a block had (glibc keeps it right before the block) and which is wanted; samples say what it costs.
 
-use super::{CAUSE, Kinds, place};
+use super::asked::{Allocating, Asked, passes};
+use super::{CAUSE, NOTED, SEEN};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::words::{count, size, time};
 use crate::draft::Draft;
+use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
-use crate::walks::{self, Entries};
-use slowpath_interfaces::{Memory, memory, moves_block};
+use crate::walks::Entries;
+use slowpath_interfaces::Memory;
 use std::collections::{BTreeMap, HashMap};
 
 /// To grow by a factor is a line.
 const GATE: Gate = Gate::TENTH_OF_CPU;
-/// Calls in which a block did not suffice, that must have been looked at: half of a burst would be enough, were they all of one kind.
-const NOTED: usize = 64;
-const SEEN: usize = 2;
-/// A step of less than a sixteenth is little: who grows by a factor takes an eighth (CPython's lists) or more.
+/// A step of a sixteenth at most is little: who grows by a factor takes an eighth (CPython's lists) or more.
 const LITTLE: u64 = 16;
 /// Blocks from which on it counts: copying less takes as long as the call.
 const BYTES: u64 = 512;
@@ -27,7 +26,7 @@ const BYTES: u64 = 512;
 const MOSTLY: f64 = 0.9;
 /// Share of the time in `realloc` that one function must ask for.
 const ALONE: f64 = 0.8;
-/// Flags in the size of a block: it has pages of its own, which are moved without being copied.
+/// Flags in the size of a block, and the one that says that it has pages of its own, which are moved without being copied.
 const FLAGS: u64 = 7;
 const MAPPED: u64 = 2;
 /// What stands between two blocks, bytes.
@@ -37,7 +36,7 @@ const LARGEST: u64 = 1 << 40;
 
 /// What was seen of the blocks that a process makes larger.
 #[derive(Debug, Clone, Copy, Default)]
-struct Grown {
+pub(super) struct Grown {
     noted: usize,
     /// Bytes in blocks that grew by a little, and in all.
     little: u64,
@@ -50,16 +49,15 @@ struct Grown {
 }
 
 impl Grown {
-    fn of(entries: &Entries<'_>) -> Grown {
+    /// If nearly all of a process's blocks grow by a little.
+    pub(super) fn of(entries: &Entries<'_>) -> Option<Grown> {
         let mut grown = Grown::default();
         for row in entries.bursts.iter().flatten() {
             let [wanted, word, ..] = row.addresses[..] else { continue };
             let (usable, flags) = ((word & !FLAGS).saturating_sub(HEADER), word & FLAGS);
-            if wanted == 0 {
+            // Freed so, or no block yet, or it could not be read.
+            if wanted == 0 || word == 0 {
                 continue;
-            }
-            if word == 0 {
-                continue; // no block yet, or it could not be read
             }
             if word & !FLAGS < 32 || word & 8 != 0 || usable > LARGEST || wanted > LARGEST {
                 grown.strange += 1;
@@ -75,7 +73,7 @@ impl Grown {
                 }
             }
         }
-        grown
+        (entries.bursts.len() >= SEEN && grown.is_slow()).then_some(grown)
     }
 
     fn share(&self) -> f64 {
@@ -101,22 +99,16 @@ struct Spent {
     stacks: BTreeMap<u32, f64>,
 }
 
-/// What the process's functions that ask for larger blocks spend on it.
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
-    let entries = walks::all(evidence);
-    let moves =
-        entries.iter().filter(|one| one.one_loop.is_none() && moves_block(evidence.name(one.function)));
-    let moves = moves.filter(|one| one.bursts.len() >= SEEN);
-    let grown: HashMap<u32, Grown> =
-        moves.map(|one| (one.walk.process, Grown::of(one))).filter(|(_, grown)| grown.is_slow()).collect();
-    if grown.is_empty() {
-        return Vec::new();
-    }
-    let kinds = Kinds::of(evidence, |process| grown.contains_key(&process));
+/// Functions that ask for nearly all of what `realloc` does, of processes whose blocks grow by a little.
+pub(super) fn find(
+    evidence: &Evidence<'_>,
+    allocating: &Allocating,
+    grown: &HashMap<u32, Grown>,
+) -> Vec<Candidate> {
+    let moves = |one: &&Asked| one.does == Memory::Moves && grown.contains_key(&one.process);
     let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
-    for one in &kinds.asked {
-        let moves = memory(evidence.name(one.allocator)) == Some(Memory::Moves);
-        if let Some(asker) = one.around.first().filter(|_| moves) {
+    for one in allocating.asked.iter().filter(moves) {
+        if let Some(asker) = one.around.first() {
             let of_asker = spent.entry((one.process, *asker)).or_default();
             of_asker.ns += one.ns;
             *of_asker.stacks.entry(one.stack).or_default() += one.ns;
@@ -139,7 +131,7 @@ fn finding(
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let stack = heaviest(&spent.stacks);
     let average = grown.bytes as f64 / grown.noted.max(1) as f64;
     let draft = Draft {
         variant: "growing",
@@ -164,7 +156,7 @@ fn finding(
             "a list grows by a little each time",
             Confidence::Likely,
             Cost::new(Basis::Cpu, spent.ns, gain),
-            place(evidence, stack, asker, process),
+            evidence.place(stack, asker, process, |frame| !passes(frame)),
         )
     };
     Some(draft.candidate(evidence, GATE, process))

@@ -4,21 +4,23 @@
 //! Whether it is the same data that is copied is not asked, so samples are enough: a scope that is cloned for each call, a table that is
 //! returned by value and then searched. Copies that are kept free nothing until the program ends.
 
-use super::{CAUSE, Kinds, place};
+use super::{CAUSE, Kinds, asks};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::words::time;
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
 use slowpath_interfaces::copies_objects;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// That much of the time is worth asking whether copies are needed, whatever they are of.
+/// Where copies take a third of the time it is worth asking whether they are needed, whatever they are of. They took 65 to 75 % in two slow programs; of 82 clean
+/// programs, commands and fixed versions none comes to 2 % of what is looked for here.
 const GATE: Gate = Gate { share: 0.35, ..Gate::TENTH_OF_CPU };
 /// Share of the copying that allocating memory takes: less is copying of flat records, which a program may want to change.
 const ALLOCATING: f64 = 0.2;
-/// Freeing takes at least so much of the time of allocating where all that is copied is dropped again; allocators take about as long for both.
+/// Freeing takes at least so much of the time of allocating where all that is copied is dropped again: it took 0.6 to 2.2 times as long in three programs.
 const FREEING: f64 = 0.25;
 /// The time from the first to the last copy is divided into so many parts, …
 const PARTS: usize = 10;
@@ -143,9 +145,8 @@ fn finding(
     if !dropped || spent.allocating_ns < ALLOCATING * spent.ns {
         return None;
     }
-    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
-    let (function, _) = spent.functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
-    let copier = evidence.frame(*function);
+    let stack = heaviest(&spent.stacks);
+    let copier = evidence.frame(heaviest(&spent.functions)?);
     let draft = Draft {
         variant: "dropped",
         explanation: vec![
@@ -160,7 +161,7 @@ fn finding(
                 time(freeing_ns)
             ),
         ],
-        related: vec![copier] as Vec<Frame>,
+        related: vec![copier],
         facts: vec![
             Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
             Fact::new("time allocating for copies", spent.allocating_ns, "ns", "samples", Sure::Sampled),
@@ -174,7 +175,7 @@ fn finding(
             "structures are copied and dropped again",
             Confidence::Likely,
             Cost::new(Basis::Cpu, spent.ns, spent.ns),
-            place(evidence, stack, asker, process),
+            evidence.place(stack, asker, process, asks),
         )
     };
     Some(draft.candidate(evidence, GATE, process))

@@ -13,7 +13,8 @@ use super::{Find, Needs, Spec, allocators, runtime};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, LOWEST_ADDRESS};
 use slowpath_interfaces::{Copied, copied};
@@ -213,12 +214,9 @@ impl Kinds {
     }
 }
 
-/// Where the copy is asked for: in the innermost function that was inlined there and makes none itself.
-fn place(evidence: &Evidence<'_>, stack: Option<u32>, asker: u32, process: u32) -> Place {
-    let mut path = stack.map_or_else(Vec::new, |stack| evidence.path_at(stack, asker));
-    let asks = |frame: &Frame| !runtime::is_name(frame) && copied(&frame.function).is_none();
-    path.truncate(path.iter().rposition(asks).map_or(0, |last| last + 1));
-    Place::at_end_of(path, || evidence.whole_process(process))
+/// Whether a frame's function asks for a copy, and makes none itself.
+fn asks(frame: &Frame) -> bool {
+    !runtime::is_name(frame) && copied(&frame.function).is_none()
 }
 
 fn finding(
@@ -232,7 +230,7 @@ fn finding(
     if what == Copied::Bytes && spent.allocating_ns < ALLOCATED * spent.ns || !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let stack = spent.stacks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
+    let stack = heaviest(&spent.stacks);
     let frame = evidence.frame(function);
     let (share, calls) = (format!("{:.0} %", 100.0 * again), count(noted as f64));
     let mut explanation = vec![match what {
@@ -273,7 +271,7 @@ fn finding(
             // Of bytes only the first are compared: a field that is copied at each step may have changed behind them.
             if what == Copied::Bytes { Confidence::Hint } else { Confidence::Likely },
             Cost::new(Basis::Cpu, spent.ns, gain),
-            place(evidence, stack, asker, process),
+            evidence.place(stack, asker, process, asks),
         )
     };
     Some(draft.candidate(evidence, GATE, process))

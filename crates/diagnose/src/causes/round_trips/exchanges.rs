@@ -89,6 +89,8 @@ struct Thread<'a> {
     /// A poll that waited, until it is known what for; and polls that were added up.
     polled: Option<&'a Syscall>,
     polls: Sum,
+    /// What the kernel does for its sends and receives, ns.
+    messages_ns: f64,
     peers: BTreeMap<u32, Peer>,
 }
 
@@ -130,7 +132,6 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
         wakers.entry(wait.thread).or_default().extend(wait.waker.map(process));
     }
     let cpu = evidence.cpu_of_threads();
-    let kernel = in_kernel(evidence);
     // All calls are gone through for that: only if there is an exchange.
     let awake = LazyCell::new(|| awake(calls));
     let mut found = Vec::new();
@@ -160,24 +161,23 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
         let peers = wakers
             .get(number)
             .map_or_else(BTreeSet::new, |of| of.iter().filter(|of| **of != own).copied().collect());
-        let of_peers = cpu.iter().filter(|(thread, _)| peers.contains(&process(**thread)));
         // What the kernel does to receive and send goes with the requests.
-        let kernel = |thread: &u32, cpu: f64| kernel.get(thread).copied().unwrap_or(0.0).min(1.0) * cpu;
-        let (mut messages_ns, mut own_ns) = (all.sends.working_ns() + all.waits.working_ns(), 0.0);
-        own_ns += cpu.get(number).copied().unwrap_or(0.0) - messages_ns;
-        let mut peer_awake_ns = 0.0;
-        for (thread, cpu) in of_peers {
-            let kernel = kernel(thread, *cpu);
-            messages_ns += kernel;
-            own_ns += cpu - kernel;
-            peer_awake_ns += awake.get(thread).map_or(*cpu, |awake| awake.max(*cpu)) - kernel;
+        let messages = |thread: &u32, cpu: f64| threads.get(thread).map_or(0.0, |of| of.messages_ns.min(cpu));
+        let of_asker = cpu.get(number).copied().unwrap_or(0.0);
+        let mut messages_ns = all.sends.working_ns() + all.waits.working_ns();
+        let mut own_ns = (of_asker - messages_ns).max(0.0);
+        let (mut peer_awake_ns, mut apart_ns) = (0.0, 0.0f64);
+        for (other, cpu) in cpu.iter().filter(|(other, _)| *other != number) {
+            if !peers.contains(&process(*other)) {
+                apart_ns = apart_ns.max(*cpu);
+                continue;
+            }
+            let of_messages = messages(other, *cpu);
+            messages_ns += of_messages;
+            own_ns += cpu - of_messages;
+            peer_awake_ns += awake.get(other).map_or(*cpu, |awake| awake.max(*cpu)) - of_messages;
+            apart_ns = apart_ns.max(cpu - of_messages);
         }
-        let others = cpu.iter().filter(|(other, _)| *other != number);
-        let apart = others.map(
-            |(other, ns)| {
-                if peers.contains(&process(*other)) { ns - kernel(other, *ns) } else { *ns }
-            },
-        );
         found.push(Exchange {
             process: own,
             path: common_path(evidence, calls, &all),
@@ -191,31 +191,11 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             message_bytes: (all.sends.bytes + all.waits.bytes) as f64
                 / (all.sends.count + all.waits.count).max(1) as f64,
             peer_known: !peers.is_empty(),
-            own_ns: own_ns.max(0.0),
-            apart_ns: apart.fold(0.0, f64::max),
+            own_ns,
+            apart_ns,
         });
     }
     found
-}
-
-/// Parts of names of kernel functions that pass messages on, through sockets and pipes.
-const MESSAGES: [&str; 6] = ["sock_", "unix_stream", "unix_dgram", "tcp_", "udp_", "pipe_"];
-
-/// The share of each thread's CPU time that the kernel spends on messages, by its samples.
-fn in_kernel(evidence: &Evidence<'_>) -> BTreeMap<u32, f64> {
-    let tables = &evidence.recording.tables;
-    let of_kernel = |function: u32| tables.functions[function as usize].module.is_none();
-    let with = evidence.stacks_with(|function| {
-        of_kernel(function) && MESSAGES.iter().any(|part| evidence.name(function).contains(part))
-    });
-    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
-        let Some(stack) = sample.stack else { continue };
-        let of_thread = sums.entry(sample.thread).or_default();
-        of_thread.0 += ns;
-        of_thread.1 += if with[stack as usize] { *ns } else { 0.0 };
-    }
-    sums.into_iter().map(|(thread, (all, kernel))| (thread, kernel / all.max(1.0))).collect()
 }
 
 /// One more call of a thread.
@@ -242,6 +222,7 @@ fn step<'a>(calls: &Calls<'_>, thread: &mut Thread<'a>, row: &'a Syscall) {
     if !sends && !receives {
         return;
     }
+    thread.messages_ns += row.duration_ns.saturating_sub(row.blocked_ns) as f64;
     let to = match thread.sent_to {
         _ if sends || socket => channel.file,
         // An answer comes by another pipe.

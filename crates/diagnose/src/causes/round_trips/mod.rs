@@ -49,7 +49,8 @@ const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Elapsed };
 
 /// Requests from which on the messages themselves count: joined by hundreds, they all but go.
 const MANY: u64 = 1_000;
-/// Share of the elapsed time that they must take then: a program may have reasons to talk, but not to do hardly anything else.
+/// Share of the elapsed time that they must take then: a program may have reasons to talk, but not to do hardly anything else. 60,000 look-ups in another process took
+/// 58 to 80 %; none of 82 clean programs, commands and fixed versions comes to 3 %.
 const TALKING: f64 = 0.25;
 /// Messages that are larger on average take as long as their bytes are copied, joined or not.
 const SMALL_BYTES: f64 = 4_096.0;

@@ -1,0 +1,205 @@
+//! What is surveyed: which loops and functions of a process, and what is noted of each entry.
+//!
+//! Loops that walk or count, and those around them; functions that work themselves; functions that `slowpath-interfaces` lists. When their bursts
+//! are taken is left to `survey`.
+
+use super::listed::Does;
+use super::loops::Loop;
+use super::origin::{self, Origin};
+use super::survey::{BEGINNINGS, BEGINNINGS_NS, BLOCKS};
+use super::*;
+use crate::bpf::{TEXT_AS_IT_IS, TEXT_TO_ZERO};
+use iced_x86::{Decoder, DecoderOptions, Instruction};
+use slowpath_interfaces::{Input, What};
+
+/// Loops of one process that are looked at (and as many around them), functions, and all: each takes up to two of 64 slots, and half of these
+/// are left to the counting of calls.
+const LOOPS: usize = 6;
+const FUNCTIONS: usize = 4;
+/// One that takes back, one that moves, one that hands out.
+const MEMORY: usize = 3;
+const INTERFACES: usize = 4;
+const IN_ALL: usize = 16;
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// A loop of the function, by its place among them.
+    Loop(usize),
+    /// A function that works itself.
+    Function,
+    /// A function of an allocator.
+    Memory,
+    /// A function that is meant to be called once for an input.
+    Interface(&'static Input),
+}
+
+impl Of {
+    pub(super) fn one_loop(self) -> Option<usize> {
+        match self {
+            Of::Loop(at) => Some(at),
+            Of::Function | Of::Memory | Of::Interface(_) => None,
+        }
+    }
+
+    /// How many of one process are looked at.
+    pub(super) fn most(self) -> usize {
+        match self {
+            Of::Loop(_) => LOOPS,
+            Of::Function => FUNCTIONS,
+            Of::Memory => MEMORY,
+            Of::Interface(_) => INTERFACES,
+        }
+    }
+
+    /// How many there are of all kinds before there is no room. Loops and functions leave some for those that are found later.
+    pub(super) fn most_in_all(self) -> usize {
+        if matches!(self, Of::Interface(_) | Of::Memory) { IN_ALL + INTERFACES } else { IN_ALL }
+    }
+
+    /// Entries in a burst of beginnings.
+    pub(super) fn beginnings(self) -> u64 {
+        if self == Of::Memory { BLOCKS } else { BEGINNINGS }
+    }
+
+    /// How what the first origin leads to is read.
+    pub(super) fn texts(self) -> u32 {
+        match self {
+            Of::Function => TEXT_TO_ZERO,
+            Of::Interface(input) => match input.what {
+                What::Text(_) => TEXT_TO_ZERO,
+                What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
+                What::Number(_) | What::None => 0,
+            },
+            Of::Loop(_) | Of::Memory => 0,
+        }
+    }
+}
+
+impl Counter {
+    /// Takes up the loops of a hot function that walk or count, and the function itself where it works itself and is entered often.
+    pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
+        let share = |one: &Loop| -> f64 {
+            let inside =
+                candidate.places.iter().filter(|(address, _)| one.contains(address - candidate.start));
+            inside.map(|(_, share)| share).sum()
+        };
+        let listed = self.listed.get(candidate.function, &candidate.image, candidate.start);
+        let searches = listed == Some(Does::Searches);
+        for (at, one) in loops.iter().enumerate() {
+            if share(one) < choose::SHARE {
+                continue;
+            }
+            if searches {
+                // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in it compares keys.
+                let outermost = one.is_whole && one.parent.is_none();
+                if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
+                    self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
+                }
+                continue;
+            }
+            if !matches!(one.work, Work::Walks | Work::Counts) {
+                continue;
+            }
+            let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
+            self.survey(candidate, Of::Loop(at), entry.offset, &entry.origins, one.count_at);
+            let whole = if one.is_whole { Some(one) } else { one.parent.and_then(|at| loops.get(at)) };
+            self.take_up_around(candidate, loops, whole.and_then(|whole| whole.parent));
+        }
+        if !self.notes_beginnings() {
+            return;
+        }
+        // Inputs of listed functions may be secrets: of those only a key is noted.
+        if self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some() {
+            return;
+        }
+        let known = self.by_function.get(&(candidate.process, candidate.function));
+        if candidate.innermost < choose::SHARE || !known.is_some_and(|index| self.is_entered_often(*index)) {
+            return;
+        }
+        self.take_up_function(candidate);
+    }
+
+    /// Takes up a function that copies something as a whole (it may do so by others, and seldom), or hands out memory, takes it back or moves it.
+    pub(super) fn take_up_listed(&mut self, candidate: &Candidate) {
+        if !self.notes_beginnings() {
+            return;
+        }
+        let Some(does) = self.listed.get(candidate.function, &candidate.image, candidate.start) else {
+            return;
+        };
+        let of = match does {
+            Does::Memory(_) => Of::Memory,
+            Does::Copies(_) => Of::Function,
+            Does::Searches => return,
+        };
+        if of == Of::Function && candidate.share < choose::SHARE {
+            return;
+        }
+        let Some((offset, before)) = entry_of(candidate) else { return };
+        let Some(origins) = listed::origins(does, before.iter(), candidate.image.go) else { return };
+        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
+        self.survey(candidate, of, offset, &origins, None);
+    }
+
+    fn take_up_function(&mut self, candidate: &Candidate) {
+        let Some((offset, before)) = entry_of(candidate) else { return };
+        let arguments = origin::of_arguments(before.iter(), candidate.image.go);
+        let arguments: Vec<(Origin, i64)> = arguments.into_iter().map(|origin| (origin, 0)).collect();
+        if !arguments.is_empty() {
+            self.survey(candidate, Of::Function, offset, &arguments, None);
+        }
+    }
+
+    /// Takes up a function that is meant to be called once for an input, wherever the work is done that it asks for.
+    pub(super) fn take_up_interface(&mut self, candidate: &Candidate) {
+        if !self.notes_beginnings() {
+            return;
+        }
+        let known = self.interfaces.get(candidate.function, &candidate.image, candidate.start);
+        let Some(input) = known.map(|interface| &interface.input) else { return };
+        if self.surveyed.contains(&(candidate.process, candidate.function, None)) {
+            return;
+        }
+        let Some((offset, before)) = entry_of(candidate) else { return };
+        let Some(origins) = input::origins(input, before.iter(), candidate.image.go) else { return };
+        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
+        self.survey(candidate, Of::Interface(input), offset, &origins, None);
+    }
+
+    /// The loops around one that is looked at: a call of the function goes through as many rounds as all of them together. Only where the
+    /// function is entered often enough for a burst to see several entries.
+    fn take_up_around(&mut self, candidate: &Candidate, loops: &[Loop], mut around: Option<usize>) {
+        let known = self.by_function.get(&(candidate.process, candidate.function));
+        if !known.is_some_and(|index| self.is_entered_often(*index)) {
+            return;
+        }
+        while let Some(one) = around.and_then(|at| loops.get(at)) {
+            if let (Some(at), Some(entry)) = (around, one.entry.as_ref().filter(|_| one.count_at.is_some())) {
+                self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
+            }
+            around = one.parent;
+        }
+    }
+
+    /// Whether a function's probe was hit at least so often that a burst of beginnings is soon full.
+    fn is_entered_often(&self, index: usize) -> bool {
+        let probe = &self.probes[index];
+        let least = BEGINNINGS as f64 * 1e9 / BEGINNINGS_NS as f64;
+        match &probe.standing {
+            Some(standing) if standing.trial => false,
+            Some(standing) => rate(self.hits(index), clock::now_ns() - standing.opened_ns) >= least,
+            None => probe.rate >= least,
+        }
+    }
+}
+
+/// Where a probe can stand at a function's entry, and the code before it.
+fn entry_of(candidate: &Candidate) -> Option<(u64, Vec<Instruction>)> {
+    let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
+    let offset = place::somewhere_at_entry(code, candidate.start, candidate.image.go)?;
+    let before = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
+        .into_iter()
+        .take_while(|instruction| instruction.ip() < offset)
+        .collect();
+    Some((offset, before))
+}

@@ -1,0 +1,108 @@
+//! Samples in allocators, and the functions of the program that ask for memory or give it back.
+//!
+//! Functions of a language's runtime, destructors and functions that copy do what their caller wants. What wraps the allocator is part of it.
+
+use crate::Evidence;
+use crate::causes::{allocators, runtime};
+use crate::findings::Frame;
+use slowpath_interfaces::{Memory, copied, memory};
+use std::collections::HashSet;
+
+/// A function that spends so much of its time in the allocator is part of it: one that counts, or that ends the program where there is no memory.
+const WRAPS: f64 = 0.85;
+/// Share of a function's samples in which it is on the stack twice: it calls itself, and so it makes or takes down a structure.
+const RECURSIVE: f64 = 0.10;
+
+/// A sample in an allocator.
+pub(super) struct Asked {
+    pub process: u32,
+    pub stack: u32,
+    pub ns: f64,
+    /// It is at work for a collector, or copies what is in a block: no time of handing out memory itself.
+    pub aside: bool,
+    /// What the outermost function of the allocator does.
+    pub does: Memory,
+    /// The functions of the program around it, innermost first.
+    pub around: Vec<u32>,
+}
+
+impl Asked {
+    /// Memory is taken from the allocator, and not given back.
+    pub(super) fn takes(&self) -> bool {
+        self.does != Memory::Takes
+    }
+}
+
+/// The samples in allocators of some processes.
+pub(super) struct Allocating {
+    pub asked: Vec<Asked>,
+    /// Functions that call themselves.
+    pub recursive: HashSet<u32>,
+}
+
+impl Allocating {
+    pub(super) fn of(evidence: &Evidence<'_>, processes: &HashSet<u32>) -> Allocating {
+        let tables = &evidence.recording.tables;
+        let count = tables.functions.len();
+        let does: Vec<Option<Memory>> = (0..count as u32).map(|at| memory(evidence.name(at))).collect();
+        let copies: Vec<bool> =
+            (0..count as u32).map(|at| runtime::copies_bytes(&evidence.frame(at))).collect();
+        let passes: Vec<bool> = (0..count as u32).map(|at| passes(&evidence.frame(at))).collect();
+        // Of each function: its time, that in the allocator, and that in which it is on the stack twice.
+        let mut whole = vec![(0.0, 0.0, 0.0); count];
+        let mut asked = Vec::new();
+        for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+            let (Some(stack), process) = (sample.stack, evidence.process_of(sample)) else { continue };
+            if !processes.contains(&process) {
+                continue;
+            }
+            let functions: Vec<u32> =
+                evidence.locations(stack).filter_map(|at| evidence.function_at(at)).collect();
+            let allocator = functions.iter().rposition(|function| does[*function as usize].is_some());
+            let mut known = HashSet::new();
+            for (at, function) in functions.iter().enumerate() {
+                let sums = &mut whole[*function as usize];
+                if known.insert(*function) {
+                    sums.0 += ns;
+                    sums.1 += if allocator.is_some_and(|allocator| at > allocator) { *ns } else { 0.0 };
+                } else {
+                    sums.2 += ns;
+                }
+            }
+            let Some((allocator, outermost)) =
+                allocator.and_then(|at| Some((at, does[functions[at] as usize]?)))
+            else {
+                continue;
+            };
+            let aside = |function: &u32| {
+                does[*function as usize] == Some(Memory::Takes) || copies[*function as usize]
+            };
+            let aside = outermost != Memory::Takes && functions[..allocator].iter().any(aside);
+            let mut around: Vec<u32> = functions[allocator + 1..].to_vec();
+            around.retain(|function| !passes[*function as usize]);
+            around.dedup();
+            asked.push(Asked { process, stack, ns: *ns, does: outermost, aside, around });
+        }
+        // What wraps the allocator is part of it, but for the outermost function.
+        let wraps = |function: &u32| {
+            let (all, allocating, _) = whole[*function as usize];
+            allocating >= WRAPS * all
+        };
+        for one in &mut asked {
+            let wrappers = one.around.iter().take_while(|function| wraps(function)).count();
+            one.around.drain(..wrappers.min(one.around.len().saturating_sub(1)));
+        }
+        let twice = |(_, (all, _, twice)): &(usize, &(f64, f64, f64))| *twice > RECURSIVE * all;
+        let recursive = whole.iter().enumerate().filter(twice).map(|(at, _)| at as u32).collect();
+        Allocating { asked, recursive }
+    }
+}
+
+/// Functions that do what their caller wants: of a runtime, those that copy, and destructors.
+pub(super) fn passes(frame: &Frame) -> bool {
+    let destructor = || slowpath_interfaces::without_arguments(&frame.function).contains("::~");
+    runtime::is_name(frame)
+        || allocators::is_allocator(frame)
+        || copied(&frame.function).is_some()
+        || destructor()
+}
