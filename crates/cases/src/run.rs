@@ -20,7 +20,7 @@ struct Proof {
     wrong: Option<String>,
 }
 
-/// Builds and runs the cases named (or `all`), and returns a table of them, and whether each was as expected: the cause
+/// Builds and runs the cases named (or `all`), and returns a table of them with what is not as expected below it, and whether each was as expected: the cause
 /// found in the slow program at the right function, nothing in the fixed one, which is shown to be faster, with the same output if so stated.
 pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String, bool), Error> {
     let cases = all(gallery)?;
@@ -43,7 +43,7 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
         "gain: predicted, actual",
         "verdict",
     ]);
-    let mut whole = true;
+    let mut unexpected = String::new();
     for case in cases.iter().filter(|case| everything || names.contains(&case.name)) {
         build(case)?;
         let (slow, whole_ns) = findings(case, &case.slow, slowpath)?;
@@ -58,7 +58,10 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
         let had = 1.0 - proof.ns[1] / proof.ns[0].max(1.0);
         let gains = told.map_or(String::new(), |told| format!("{:.0} %, {:.0} %", 100.0 * told, 100.0 * had));
         let wrong = wrong.or(proof.wrong);
-        whole &= wrong.is_none();
+        // Below the table as well: it is long, and a log may show no more than its end.
+        if let Some(wrong) = &wrong {
+            unexpected.push_str(&format!("NOT as expected: {}: {wrong}\n", case.name));
+        }
         table.add_row([
             case.name.clone(),
             cause,
@@ -71,7 +74,8 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
             wrong.unwrap_or_else(|| "as expected".to_owned()),
         ]);
     }
-    Ok((format!("{table}\n"), whole))
+    let whole = unexpected.is_empty();
+    Ok((format!("{table}\n{unexpected}"), whole))
 }
 
 /// 88× (85–91), 1.2× (1.1–1.3)

@@ -158,6 +158,26 @@ fn a_thousand_messages_that_take_a_quarter_of_the_time_count_by_themselves() {
     silent(&talking(5_000, 20 * US, 620));
 }
 
+/// 5,000 requests of 40 bytes; the program waits in `poll` for each answer, and reads it then.
+fn polling(answer: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let (address, socket) = (traced.file("10.0.0.1:5432", "address", 0), traced.file("", "socket", 0));
+    traced.call(CONNECT, Some(address), 0, 10 * US);
+    for _ in 0..5_000 {
+        traced.call(SEND, Some(socket), 40, 40 * US);
+        traced.sleep(POLL, None, 1, 5 * US);
+        traced.call(RECEIVE, Some(socket), answer as i64, 5 * US);
+    }
+    traced.recording(5_000 * 50 * US)
+}
+
+#[test]
+fn messages_that_fill_a_packet_do_not_count_by_themselves() {
+    let finding = only(&polling(1_408), "round-trip-per-operation");
+    assert!(finding.explanation[1].starts_with("a request and its answer were 1,448 bytes on average"));
+    silent(&polling(1_409));
+}
+
 #[test]
 fn streams_are_no_questions() {
     // Two messages out, or two in, for each.

@@ -43,8 +43,8 @@ pub(super) struct Exchange {
     pub peer_awake_ns: f64,
     /// What sending and receiving takes the kernel on both sides, in CPU time, ns; on this side alone if the other is not in the recording.
     pub messages_ns: f64,
-    /// Bytes a message on average, this side's.
-    pub message_bytes: f64,
+    /// Bytes of a request and its answer on average.
+    pub bytes_each: f64,
     /// The other side is in the recording.
     pub peer_known: bool,
     /// What both sides do besides, in CPU time, ns: it takes as long however it is asked for.
@@ -65,6 +65,8 @@ impl Exchange {
 struct Peer {
     sends: Sum,
     waits: Sum,
+    /// Bytes that were received, whether it had to be waited for them or not.
+    received: f64,
     /// Something was sent before anything was received.
     begins: Option<bool>,
     /// It is the first socket that was used after a connect.
@@ -151,6 +153,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             if WAITS.contains(&ratio) {
                 all.sends.join(&peer.sends);
                 all.waits.join(&waits);
+                all.received += peer.received;
                 all.longest_ns = all.longest_ns.max(peer.longest_ns);
             }
         }
@@ -188,8 +191,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             connections: thread.connections,
             peer_awake_ns: peer_awake_ns.min(all.waits.blocked_ns),
             messages_ns,
-            message_bytes: (all.sends.bytes + all.waits.bytes) as f64
-                / (all.sends.count + all.waits.count).max(1) as f64,
+            bytes_each: (all.sends.bytes as f64 + all.received) / all.sends.count.max(1) as f64,
             peer_known: !peers.is_empty(),
             own_ns,
             apart_ns,
@@ -249,6 +251,7 @@ fn step<'a>(calls: &Calls<'_>, thread: &mut Thread<'a>, row: &'a Syscall) {
     if !socket {
         peer.from.insert(channel.file);
     }
+    peer.received += row.bytes as f64;
     let polled = thread.polled.take().filter(|_| thread.sent_to == Some(to));
     for wait in polled.into_iter().chain((row.blocked_ns > 0).then_some(row)) {
         peer.waits.add(wait);
