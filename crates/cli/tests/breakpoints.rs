@@ -9,7 +9,7 @@ mod support;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use support::{SLOWPATH, is_root, one_at_a_time, program, said, scaled};
 
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
@@ -41,6 +41,11 @@ fn may_break(test: &str) -> bool {
 
 /// The report on a program of tests/programs; its time is `exponent` in its scale.
 fn report(dir: &Path, name: &str, scale: f64, exponent: f64) -> Value {
+    recorded(dir, name, &scaled(scale, exponent)).1
+}
+
+/// What it printed, and the report.
+fn recorded(dir: &Path, name: &str, scale: &str) -> (Output, Value) {
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o777)).unwrap();
     // The folder that it was built in may not be open to others.
     let copy = dir.join(name);
@@ -48,13 +53,15 @@ fn report(dir: &Path, name: &str, scale: f64, exponent: f64) -> Value {
     let file = dir.join("findings.json");
     let mut run = as_user();
     run.args(["record", "--json", "--output"]).arg(&file).arg("--dir").arg(dir.join("recordings"));
-    run.arg("--").arg(&copy).arg(scaled(scale, exponent));
+    run.arg("--").arg(&copy).arg(scale);
     let output = run.stdin(Stdio::null()).output().unwrap();
     let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
-    serde_json::from_slice(&text).unwrap()
+    let report = serde_json::from_slice(&text).unwrap();
+    (output, report)
 }
 
-fn finds(name: &str, guilty: &str) {
+/// `exponent`: the program's time in its scale.
+fn finds(name: &str, cause: &str, guilty: &str, exponent: f64) {
     let _one = one_at_a_time();
     if !may_break(name) {
         return;
@@ -62,7 +69,7 @@ fn finds(name: &str, guilty: &str) {
     let mut findings = Vec::new();
     for attempt in 1..=ATTEMPTS {
         let dir = tempfile::tempdir().unwrap();
-        let report = report(dir.path(), name, 1.3, 2.0);
+        let report = report(dir.path(), name, 1.3, exponent);
         let degraded = report["recording"]["degraded"].as_array().unwrap();
         let counted = degraded
             .iter()
@@ -75,7 +82,7 @@ fn finds(name: &str, guilty: &str) {
         eprintln!("MISSED {name} in attempt {attempt}");
     }
     assert_eq!(findings.len(), 1, "{name}: {findings:#?}");
-    assert_eq!(findings[0]["cause"], "superlinear-work");
+    assert_eq!(findings[0]["cause"], cause);
     assert_ne!(findings[0]["confidence"], "certain", "{findings:#?}");
     assert!(findings[0]["function"].as_str().unwrap().contains(guilty), "{findings:#?}");
 }
@@ -94,13 +101,38 @@ macro_rules! tests {
     ($($test:ident: $check:ident($($argument:expr),*);)*) => { $(#[test] fn $test() { $check($($argument),*); })* };
 }
 
-tests! {
-    a_rising_cost_is_found_without_bpf: finds("rising", "name_list_insert");
-    a_falling_cost_is_found_without_bpf: finds("falling", "queue_take");
-    growth_in_a_forked_child_is_found_without_bpf: finds("in_child", "name_list_insert");
-    growth_in_one_of_several_threads_is_found_without_bpf: finds("in_thread", "name_list_insert");
-    growth_that_was_inlined_into_main_is_found_without_bpf: finds("inlined", "is_known");
+/// A program that has growing work.
+fn grows(name: &str, guilty: &str) {
+    finds(name, "superlinear-work", guilty, 2.0);
+}
 
+/// A breakpoint's signal is no signal of the program's.
+#[test]
+fn a_program_hears_its_own_signals_and_no_others_while_entries_are_noted() {
+    let _one = one_at_a_time();
+    if !may_break("urgent") {
+        return;
+    }
+    let scale = scaled(1.3, 1.0);
+    let bare = Command::new(program("urgent")).arg(&scale).output().unwrap();
+    let noted = (0..ATTEMPTS).any(|_| {
+        let dir = tempfile::tempdir().unwrap();
+        let (output, report) = recorded(dir.path(), "urgent", &scale);
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &bare.stdout), "{}", said(&output));
+        !report["findings"].as_array().unwrap().is_empty()
+    });
+    assert!(noted, "without what was noted there is no finding");
+}
+
+tests! {
+    a_rising_cost_is_found_without_bpf: grows("rising", "name_list_insert");
+    a_falling_cost_is_found_without_bpf: grows("falling", "queue_take");
+    growth_in_a_forked_child_is_found_without_bpf: grows("in_child", "name_list_insert");
+    growth_in_one_of_several_threads_is_found_without_bpf: grows("in_thread", "name_list_insert");
+    growth_that_was_inlined_into_main_is_found_without_bpf: grows("inlined", "is_known");
+    a_list_that_is_searched_for_each_item_is_found_without_bpf: finds("urgent", "repeated-scan", "find_price", 1.0);
+
+    a_buffer_that_is_filled_anew_for_each_search_is_clean_without_bpf: silent("refilled");
     a_doubling_hash_table_is_clean_without_bpf: silent("hash_doubling");
     a_matrix_product_is_clean_without_bpf: silent("matmul");
     compressing_is_clean_without_bpf: silent("compress");

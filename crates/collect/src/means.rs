@@ -99,6 +99,16 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             means.trace(sampled.err().is_some_and(|unsampled| unsampled.forbidden), scope)?;
         }
     }
+    if means.hit_ns.is_some() && means.ptrace.is_none() {
+        let why = if attach {
+            "a program that runs already"
+        } else {
+            "a program whose system calls are not traced"
+        };
+        means
+            .degraded
+            .push(format!("repeated work was not looked for: without BPF it cannot be seen in {why}"));
+    }
     Ok(means)
 }
 
@@ -177,8 +187,8 @@ impl Means {
             Ok(hit_ns) => {
                 self.hit_ns = Some(hit_ns);
                 self.degraded.push(format!(
-                    "calls of functions were counted with four hardware breakpoints ({:.1} µs a hit), {why}. Growth of a \
-                     function's cost may be missed, and repeated scans are not detected",
+                    "calls of functions were counted with four hardware breakpoints ({:.1} µs a hit), {why}. In short \
+                     runs growth of a function's cost and repeated work may be missed",
                     hit_ns as f64 / 1e3
                 ));
             }

@@ -5,6 +5,7 @@
 
 use crate::about::{about, add_counter, distorted, how_traced, ns_per_period, sampler};
 use crate::bpf::Bpf;
+use crate::counter::breakpoint::notes::Notes;
 use crate::launch::{self, Command, Ended, Held};
 use crate::means::{Means, means};
 use crate::resources::{self, why};
@@ -18,6 +19,7 @@ use slowpath_recording::{About, folder};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -60,6 +62,7 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
     let mut session = Session::new(writer, bpf, ns_per_period, options.progress.take());
     session.world.redact = options.redact_arguments;
     session.hit_ns = hit_ns;
+    session.notes = ptrace.filter(|_| hit_ns.is_some()).map(|cost| Arc::new(Notes::new(cost.wall_ns)));
     if let Some(sampler) = machine.take() {
         machine = started(sampler, &mut session, &mut about);
     }
@@ -224,7 +227,8 @@ impl Run<'_> {
         }
         session.ptrace = None;
         if let Some(cost) = cost {
-            match Ptrace::seize(pid, machine.is_none() && own.is_none(), *cost) {
+            let alone = machine.is_none() && own.is_none();
+            match Ptrace::seize(pid, alone, *cost, session.noting()) {
                 Ok(ptrace) => session.ptrace = Some(ptrace),
                 Err(error) => {
                     lacks.push(("tracer", format!("system calls were not traced: {}", why(&error))));

@@ -16,6 +16,8 @@ const OF_BURST: usize = 8;
 /// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
 /// there are fewer, at least three of four walks go through what was read once.
 const READS_A_WALK: f64 = 0.25;
+/// What a breakpoint's hit takes of its thread's CPU time is taken off, and known to some 10 %: what lies between two must be so many times as much.
+const HITS: f64 = 2.0;
 /// Share of the time between entries that must be CPU time: half, since ticks may miss some.
 pub(crate) const ON_CPU: f64 = 0.5;
 
@@ -30,8 +32,10 @@ pub(crate) struct Entries<'a> {
     pub bursts: Vec<Vec<&'a Beginning>>,
     /// Of each burst in which entries and rounds were counted, in order.
     pub lengths: Vec<Length>,
-    /// Entries a second where they were noted; 0 if there were too few.
+    /// Entries a second where they were noted, at least; 0 if there were too few.
     pub rate: f64,
+    /// The thread was stopped at each entry, by a breakpoint whose hit takes so long, ns.
+    pub hit_ns: Option<f64>,
 }
 
 /// How many rounds the walks of a burst had.
@@ -79,6 +83,7 @@ pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
             bursts: noted.map(of_burst).filter(|rows| rows.len() >= OF_BURST).collect(),
             lengths: bursts.iter().filter_map(length).collect(),
             rate: rates.get(rates.len() / 2).copied().unwrap_or(0.0),
+            hit_ns: evidence.recording.about.hit_ns.map(|ns| ns as f64),
         })
     };
     tables.walks.iter().filter_map(of).collect()
@@ -197,18 +202,29 @@ impl Entries<'_> {
         self.lengths.iter().all(|length| length.at_least)
     }
 
+    /// Time from one entry of a thread to its next, ns. CPU time would be less exact, for the scheduler accounts it at its ticks; but where the
+    /// thread was stopped at each entry the account is exact, and elapsed time is mostly that of the stops.
+    pub(crate) fn between(&self, one: &Beginning, next: &Beginning) -> f64 {
+        match self.hit_ns {
+            Some(_) => next.cpu_ns.saturating_sub(one.cpu_ns) as f64,
+            None => next.time_ns.saturating_sub(one.time_ns) as f64,
+        }
+    }
+
     /// Time from one entry to the next, ns, in each burst of one thread, in order. The median: it leaves out when another thread had the
-    /// CPU. CPU time would be less exact, for the scheduler accounts it at its ticks, and a burst may be shorter than one.
+    /// CPU.
     ///
-    /// Empty if the thread was not on a CPU for most of that time: then it waited between searches.
+    /// Empty if the thread was not on a CPU for most of that time: then it waited between searches; and if it is not known well because each
+    /// entry takes longer to be noted.
     pub(crate) fn each_ns(&self) -> Vec<f64> {
         let mut cpu_ns = 0;
         let mut elapsed_ns = 0.0;
         let mut of_burst = |rows: &Vec<&Beginning>| {
             let first = rows.first()?;
             let alone = rows.iter().all(|row| row.thread == first.thread && row.thread.is_some());
-            let between = rows.windows(2).map(|pair| pair[1].time_ns.saturating_sub(pair[0].time_ns) as f64);
-            let each = median(&between.collect::<Vec<f64>>()).filter(|ns| alone && *ns > 0.0)?;
+            let between = rows.windows(2).map(|pair| self.between(pair[0], pair[1]));
+            let least = self.hit_ns.map_or(0.0, |ns| HITS * ns);
+            let each = median(&between.collect::<Vec<f64>>()).filter(|ns| alone && *ns > least)?;
             // In one burst the scheduler's ticks are coarse, in all of them they even out.
             cpu_ns += rows.last()?.cpu_ns.saturating_sub(first.cpu_ns);
             elapsed_ns += each * (rows.len() - 1) as f64;
@@ -275,7 +291,9 @@ impl Entries<'_> {
         }
         let offset = tables.locations[host as usize].address.wrapping_sub(start);
         let location = self.walk.location;
-        let innermost = tables.loops.iter().rev().find(|one| one.location == location && holds(one, offset));
+        // The smallest: the usual way around a loop comes behind the loops in it.
+        let around = tables.loops.iter().filter(|one| one.location == location && holds(one, offset));
+        let innermost = around.min_by_key(|one| (size(one), std::cmp::Reverse(one.loop_number)));
         let counts = |one: &Loop| {
             one.work == "counts" && self.one_loop.is_some_and(|own| own.loop_number == one.loop_number)
         };
@@ -342,6 +360,11 @@ pub(crate) struct Spent {
     pub called_ns: f64,
     /// The stack with most of it.
     pub stack: Option<u32>,
+}
+
+/// Bytes of code.
+fn size(one: &Loop) -> u64 {
+    one.ranges.chunks_exact(2).map(|range| range[1].saturating_sub(range[0])).sum()
 }
 
 fn holds(one: &Loop, offset: u64) -> bool {

@@ -246,16 +246,16 @@ pub(crate) struct Slot {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SlotOrigin {
-    register: u8,
-    index: u8,
-    steps: u8,
+    pub register: u8,
+    pub index: u8,
+    pub steps: u8,
     _pad: [u8; 5],
-    scale: i64,
-    offsets: [i64; 3],
+    pub scale: i64,
+    pub offsets: [i64; 3],
 }
 
 /// [`SlotOrigin::index`]: there is none.
-const NO_INDEX: u8 = 255;
+pub(crate) const NO_INDEX: u8 = 255;
 
 impl From<&Origin> for SlotOrigin {
     fn from(origin: &Origin) -> SlotOrigin {

@@ -3,7 +3,10 @@
 use super::breakpoint::{self, AT_ONCE, Breakpoints};
 use super::place::{self, Placement};
 use super::uprobe::Uprobe;
-use super::{BURST_HITS, Candidate, HOT_PER_S, RECORD_PER_S, TRIAL_HITS, WINDOW_HITS, WINDOW_HITS_ALONE};
+use super::{
+    BUDGET_BY_BREAKPOINTS, BURST_HITS, Candidate, HOT_PER_S, RECORD_PER_S, TRIAL_HITS, WINDOW_HITS,
+    WINDOW_HITS_ALONE,
+};
 use crate::bpf::event::Event;
 use crate::bpf::{ProbeTables, Slot};
 use std::io;
@@ -35,6 +38,12 @@ pub(crate) struct Seen {
 pub(super) struct Limits {
     /// CPU time of the target that one hit takes, ns.
     pub hit_ns: u64,
+    /// Time that a hit takes at which it is noted what begins there, ns.
+    pub noted_ns: u64,
+    /// CPU time that the making of a probe takes with the hits until it is taken out, ns.
+    pub made_ns: u64,
+    /// How many times [`BUDGET`](super::BUDGET) they may take.
+    pub budget: f64,
     /// Probes of one process that stand at a time, where that is limited.
     pub at_once: Option<usize>,
     /// See the constants of the same names.
@@ -46,6 +55,11 @@ pub(super) struct Limits {
     pub window_hits_alone: u64,
 }
 
+/// What a hit of a uprobe takes that notes what begins there, ns.
+const NOTED_NS: u64 = 2_000;
+/// What the making of a probe takes, ns: the kernel stops all CPUs to change code, but sets a register of one to break there.
+const MADE_NS: u64 = 500_000;
+const BREAKPOINT_MADE_NS: u64 = 50_000;
 /// A breakpoint's hit takes some µs: fewer of them do.
 const BREAKPOINT_TRIAL_HITS: u64 = 50;
 const BREAKPOINT_WINDOW_HITS: u64 = 1_000;
@@ -58,6 +72,9 @@ impl Hits {
     pub(super) fn limits(&self) -> Limits {
         let uprobes = Limits {
             hit_ns: place::HIT_COST_NS,
+            noted_ns: NOTED_NS,
+            made_ns: MADE_NS,
+            budget: 1.0,
             at_once: None,
             hot_per_s: HOT_PER_S,
             record_per_s: RECORD_PER_S,
@@ -73,6 +90,10 @@ impl Hits {
                 let fewer = place::HIT_COST_NS as f64 / breakpoints.hit_ns.max(place::HIT_COST_NS) as f64;
                 Limits {
                     hit_ns: breakpoints.hit_ns,
+                    noted_ns: breakpoints.hit_ns
+                        + breakpoints.notes.as_ref().map_or(0, |notes| notes.wall_ns),
+                    made_ns: BREAKPOINT_MADE_NS,
+                    budget: BUDGET_BY_BREAKPOINTS,
                     at_once: Some(AT_ONCE),
                     hot_per_s: HOT_PER_S * fewer,
                     record_per_s: RECORD_PER_S.min(HOT_PER_S * fewer),
@@ -85,11 +106,12 @@ impl Hits {
         }
     }
 
-    /// The tables of BPF programs, which can do more than count.
-    pub(super) fn tables(&self) -> Option<&ProbeTables> {
+    /// Whether it can be noted what begins at a hit, before the program changes it: by BPF in the kernel, or by a tracer while the thread is
+    /// stopped.
+    pub(super) fn note(&self) -> bool {
         match self {
-            Hits::Uprobes(tables) => Some(tables),
-            Hits::Breakpoints(_) => None,
+            Hits::Uprobes(_) => true,
+            Hits::Breakpoints(breakpoints) => breakpoints.notes.as_ref().is_some_and(|notes| notes.is_open()),
         }
     }
 

@@ -62,6 +62,8 @@ use walk::Work;
 const BUDGET: f64 = 0.015;
 /// … and so much at first, ns: a program of half a second shows something too.
 const AT_FIRST_NS: f64 = 10e6;
+/// By breakpoints so many times as much: a hit takes ten times as long, 10 µs in a virtual machine.
+const BUDGET_BY_BREAKPOINTS: f64 = 2.0;
 /// Hits a second from which a probe may not stay.
 const HOT_PER_S: f64 = 20_000.0;
 /// Hits a second up to which every entry is reported.

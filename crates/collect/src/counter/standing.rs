@@ -11,7 +11,7 @@ impl Counter {
     /// Whether what was spent is within a part of the budget, and of what may be spent at first.
     pub(super) fn is_within_budget(&self, spent_ns: u64, part: f64) -> bool {
         let elapsed = clock::now_ns().saturating_sub(self.started_ns) as f64;
-        (spent_ns as f64) < part * (BUDGET * elapsed + AT_FIRST_NS)
+        (spent_ns as f64) < part * self.limits.budget * (BUDGET * elapsed + AT_FIRST_NS)
     }
 
     /// Opens probes whose time has come: at most two at once on trial, so that their costs do not add up; and a hot one

@@ -13,6 +13,8 @@ use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
 
 /// Walks in a burst of beginnings: enough to distinguish one beginning in ten from all the same.
 pub(super) const BEGINNINGS: u64 = 64;
+/// … and where they are dear: half of that is what the diagnosis asks for, and the last one may be noted too late. Two bursts show more than one.
+const BEGINNINGS_DEAR: u64 = 40;
 /// Blocks in a burst: what is done for one item may take some dozens, and the same must come twice.
 pub(super) const BLOCKS: u64 = 256;
 /// The longest burst of beginnings, ns: walks of 10 ms are seen 25 times.
@@ -20,6 +22,10 @@ pub(super) const BEGINNINGS_NS: u64 = 250_000_000;
 /// A burst of lengths ends after so many entries, rounds (2 ms of hits) or ns.
 const LENGTHS_ENTRIES: u64 = 32;
 const LENGTHS_ROUNDS: u64 = 3_000;
+/// … and where hits are dear after fewer, but not before it is known that a walk has several times as many as it must (64) or, where the loop
+/// only counts, more (1,000).
+const LENGTHS_ROUNDS_DEAR: u64 = 300;
+const LENGTHS_ROUNDS_DEAR_COUNTS: u64 = 1_100;
 const LENGTHS_NS: u64 = 20_000_000;
 /// … and at so many times the rounds of its own accord, should it not be ended in time: 20 ms of hits.
 const LENGTHS_AT_MOST: u64 = 10 * LENGTHS_ROUNDS;
@@ -27,12 +33,13 @@ const LENGTHS_AT_MOST: u64 = 10 * LENGTHS_ROUNDS;
 /// second and seventy in an hour.
 const PAUSE_NS: u64 = 60_000_000;
 const PAUSE_PART: u64 = 6;
-/// CPU time of the target that a hit takes that notes a beginning, and the making of a probe with the hits until it is taken out, ns.
-const NOTED_NS: u64 = 2_000;
-const MADE_NS: u64 = 500_000;
+/// Where hits are dear a burst of blocks takes eight times as long as another: so many times less often.
+const BLOCKS_PAUSE: u64 = 4;
 /// Bursts of lengths cost most: every so many is one. Of the first some every second one is, since a short run needs some lengths as well.
 const TURN: u32 = 4;
 const AT_FIRST: u32 = 8;
+/// Where hits are dear one of lengths costs as much as several others.
+const TURN_DEAR: u32 = 3;
 
 /// A loop around another that is looked at is only counted, every time: so many times less often, and fewer entries and rounds of it. Each
 /// round of it is many of the inner one.
@@ -44,8 +51,12 @@ const AROUND_ROUNDS: u64 = 1_000;
 const PART_OF_BUDGET: f64 = 0.6;
 
 /// Whether the burst with this number, from 0, is of lengths.
-fn is_of_lengths(number: u32) -> bool {
-    let turn = if number < AT_FIRST { 2 } else { TURN };
+fn is_of_lengths(number: u32, dear: bool) -> bool {
+    let turn = match number {
+        ..AT_FIRST if dear => TURN_DEAR,
+        ..AT_FIRST => 2,
+        _ => TURN,
+    };
     number % turn == turn - 1
 }
 
@@ -54,6 +65,8 @@ pub(super) struct Survey {
     number: u32,
     candidate: Candidate,
     of: Of,
+    /// Of a loop: it only counts.
+    counts: bool,
     /// Offset of the probe, and what it computes.
     offset: u64,
     origins: Vec<Origin>,
@@ -77,15 +90,16 @@ struct Standing {
 }
 
 impl Counter {
-    /// Only a program in the kernel reads what is at an address before it is changed. Breakpoints only count.
+    /// Whether it can be noted where walks begin.
     pub(super) fn notes_beginnings(&self) -> bool {
-        self.hits.tables().is_some()
+        self.hits.note()
     }
 
     /// Whether the next burst of a survey is of lengths.
     fn is_next_of_lengths(&self, survey: &Survey) -> bool {
         let always = survey.is_around() || !self.notes_beginnings();
-        survey.round.is_some() && (always || is_of_lengths(survey.bursts))
+        let dear = self.limits.at_once.is_some();
+        survey.round.is_some() && (always || is_of_lengths(survey.bursts, dear))
     }
 
     /// Begins to survey a loop or function, as long as there is room for more of its kind.
@@ -121,8 +135,11 @@ impl Counter {
         let input = if let Of::Interface(input) = of { Some(input) } else { None };
         let (function, of_loop) = (candidate.function, of.one_loop());
         self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, input });
+        let of_function = self.loops.get(&function);
+        let counts = of_loop.and_then(|at| of_function?.get(at)).is_some_and(|one| one.work == Work::Counts);
         self.surveys.push(Survey {
             number,
+            counts,
             candidate: candidate.clone(),
             of,
             offset,
@@ -175,7 +192,7 @@ impl Counter {
             if lengths && busy {
                 return true;
             }
-            if lengths && !self.makes_two_places(self.surveys[at].candidate.process) {
+            if !self.makes_places(self.surveys[at].candidate.process, 1 + usize::from(lengths)) {
                 continue;
             }
             self.begin_burst(at, lengths);
@@ -201,24 +218,22 @@ impl Counter {
         let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
         let most = if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
         // As long as so many hits of uprobes take.
-        let most = standing.before + most * place::HIT_COST_NS / self.limits.hit_ns.max(place::HIT_COST_NS);
+        let as_long = most * place::HIT_COST_NS / self.limits.hit_ns.max(place::HIT_COST_NS);
+        let least = if survey.counts { LENGTHS_ROUNDS_DEAR_COUNTS } else { LENGTHS_ROUNDS_DEAR };
+        let most = standing.before + as_long.max(most.min(least));
         // A breakpoint may run out of hits: what is counted then is no part of the whole.
         let full = counted.is_some_and(|seen| seen.count >= most || seen.stopped_ns.is_some());
         entered || full || age >= longest
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
+        let dear = self.limits.at_once.is_some();
         let survey = &mut self.surveys[at];
+        let stop_at = if dear && survey.of != Of::Memory { BEGINNINGS_DEAR } else { survey.of.beginnings() };
         survey.generation += 1;
         let (generation, number) = (survey.generation, survey.number);
         let pause = clock::now_ns() + 10 * PAUSE_NS;
-        let mut entry = Slot {
-            mode: MODE_WALK,
-            generation,
-            probe: number,
-            stop_at: survey.of.beginnings(),
-            ..Slot::default()
-        };
+        let mut entry = Slot { mode: MODE_WALK, generation, probe: number, stop_at, ..Slot::default() };
         if lengths {
             let rounds = survey.round_slot.map_or(0, |slot| slot as u32 + 1);
             let entries = if survey.is_around() { AROUND_ENTRIES } else { LENGTHS_ENTRIES };
@@ -267,17 +282,23 @@ impl Counter {
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
         let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
-        let cost = MADE_NS + entries * NOTED_NS + hits.unwrap_or(0) * self.limits.hit_ns;
+        let entered_ns = if hits.is_some() { self.limits.hit_ns } else { self.limits.noted_ns };
+        let cost = self.limits.made_ns + entries * entered_ns + hits.unwrap_or(0) * self.limits.hit_ns;
         (self.spent_ns, self.surveys_ns) = (self.spent_ns + cost, self.surveys_ns + cost);
         self.hits.close(slot, standing.entry);
         if let (Some(slot), Some(handle)) = (round_slot, standing.rounds) {
             self.hits.close(slot, handle);
         }
-        let dear = !self.notes_beginnings();
+        let dear = self.limits.at_once.is_some();
         let survey = &mut self.surveys[at];
         survey.bursts += 1;
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
-        survey.again_ns = end + if dear || survey.is_around() { AROUND_PAUSE * pause } else { pause };
+        let longer = match survey.of {
+            Of::Memory if dear => BLOCKS_PAUSE,
+            _ if dear || survey.is_around() => AROUND_PAUSE,
+            _ => 1,
+        };
+        survey.again_ns = end + longer * pause;
         // Before its first entry a burst shows nothing of how often there is one.
         self.tell(Told::Burst(WalkBurst {
             walk: number,
@@ -293,6 +314,12 @@ impl Survey {
     /// Whether its probes stand.
     pub(super) fn stands(&self) -> bool {
         self.standing.is_some()
+    }
+
+    /// How many probes of it stand in a process.
+    pub(super) fn places_in(&self, process: u32) -> usize {
+        let standing = self.standing.as_ref().filter(|_| self.candidate.process == process);
+        standing.map_or(0, |standing| 1 + usize::from(standing.rounds.is_some()))
     }
 
     /// Whether it is of a loop around another, of which it is not known where its walks begin.

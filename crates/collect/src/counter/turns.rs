@@ -41,7 +41,7 @@ impl Counter {
         let Some(at_once) = self.limits.at_once else { return true };
         let candidate = &self.probes[index].candidate;
         let worth = candidate.share >= choose::SHARE || self.entered_caller_of(index).is_some();
-        worth && self.standing_with(candidate.process).count() < at_once
+        worth && self.places_taken(candidate.process) < at_once
     }
 
     /// Whether a probe may stay behind its trial; takes out one that has had its turn if need be.
@@ -52,10 +52,17 @@ impl Counter {
         others + 1 < at_once || self.takes_one_out(process, Some(index))
     }
 
-    /// Whether two probes may be opened for a short time; takes out one that has had its turn if need be.
-    pub(super) fn makes_two_places(&mut self, process: u32) -> bool {
+    /// Whether one or two probes may be opened for a short time; takes out one that has had its turn if need be.
+    pub(super) fn makes_places(&mut self, process: u32, places: usize) -> bool {
         let Some(at_once) = self.limits.at_once else { return true };
-        self.standing_with(process).count() + 2 <= at_once || self.takes_one_out(process, None)
+        let left = at_once.saturating_sub(self.places_taken(process));
+        left >= places || left + 1 >= places && self.takes_one_out(process, None)
+    }
+
+    /// Probes of a process that stand, for counting or in a survey.
+    fn places_taken(&self, process: u32) -> usize {
+        let surveyed: usize = self.surveys.iter().map(|survey| survey.places_in(process)).sum();
+        self.standing_with(process).count() + surveyed
     }
 
     /// Takes out the probe of a process, other than `but`, that has had its turn.

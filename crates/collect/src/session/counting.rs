@@ -8,11 +8,16 @@ use crate::counter::loops::Loop as LoopOfCode;
 use crate::resources::why;
 
 impl Session {
+    /// What the tracer notes for the counter, and what a hit takes, ns.
+    pub(crate) fn noting(&self) -> Option<(Arc<Notes>, u64)> {
+        self.notes.clone().zip(self.hit_ns)
+    }
+
     /// Starts the counter's thread.
     pub(crate) fn count(&mut self) {
         let hits = match (&self.bpf, self.hit_ns) {
             (Some(bpf), _) => bpf.probes().map(Hits::Uprobes),
-            (None, Some(hit_ns)) => Ok(Hits::Breakpoints(Breakpoints::new(hit_ns))),
+            (None, Some(hit_ns)) => Ok(Hits::Breakpoints(Breakpoints::new(hit_ns, self.notes.clone()))),
             (None, None) => return,
         };
         let (orders, receive) = channel();

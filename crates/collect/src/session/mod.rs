@@ -11,6 +11,7 @@ mod tests;
 
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
+use crate::counter::breakpoint::notes::Notes;
 use crate::counter::choose::Recent;
 use crate::counter::input::Keys;
 use crate::counter::{Candidate, Counter, Order, Told};
@@ -78,6 +79,8 @@ pub(crate) struct Session {
     pub ptrace: Option<Ptrace>,
     /// Calls are counted by breakpoints where there is no BPF object, and what a hit takes, ns.
     pub hit_ns: Option<u64>,
+    /// … and what begins at their hits is noted where a tracer stops threads there.
+    pub notes: Option<Arc<Notes>>,
     counter: Option<CounterThread>,
     tracer: Tracer,
     probes: u32,
@@ -135,6 +138,7 @@ impl Session {
             bpf,
             ptrace: None,
             hit_ns: None,
+            notes: None,
             counter: None,
             tracer: Tracer::default(),
             probes: 0,

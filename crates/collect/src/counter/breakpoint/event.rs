@@ -3,12 +3,14 @@
 //! An event belongs to one thread rather than to a process and its later threads (`inherit`): only such a one has a ring
 //! without a CPU of its own, and only such a one is stopped by the kernel after so many hits (`PERF_EVENT_IOC_REFRESH`).
 
+use super::notes::{Noted, Notes};
 use crate::resources;
 use crate::sampler::abi::{self, Attr};
 use crate::sampler::ring::Ring;
 use std::hint::black_box;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// Descriptors that events leave for the files of modules.
 const FOR_MODULES: i32 = 6;
@@ -91,6 +93,8 @@ impl ThreadRing {
 
 /// A breakpoint in one thread.
 pub(super) struct Breakpoint {
+    /// Goes before its event.
+    noted: Option<Noted>,
     event: OwnedFd,
     pub id: u64,
 }
@@ -111,7 +115,13 @@ impl Breakpoint {
         let event = open(&attr, tid)?;
         abi::write_to(&event, &ring.owner)?;
         let id = abi::id(&event)?;
-        Ok(Breakpoint { event, id })
+        Ok(Breakpoint { noted: None, event, id })
+    }
+
+    /// Has what begins at its hits noted.
+    pub(super) fn note(&mut self, notes: &Arc<Notes>, tid: u32, address: u64, slot: usize) -> io::Result<()> {
+        self.noted = Some(notes.arm(&self.event, tid, address, slot)?);
+        Ok(())
     }
 
     /// Lets it count so many hits more; the kernel stops it then.

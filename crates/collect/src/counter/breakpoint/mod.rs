@@ -2,6 +2,7 @@
 //!
 //! - `event` — one breakpoint of one thread, and what a hit takes.
 //! - `merge` — hits of all threads, by slot.
+//! - `notes` — what begins at a hit, read while its thread is stopped.
 //!
 //! A CPU has four, so that no more than [`AT_ONCE`] probes stand at a time in one process; which, the counter decides. Each
 //! is one event for each thread; threads that begin are looked for while a probe stands. The kernel stops an event after so many
@@ -10,17 +11,20 @@
 
 mod event;
 mod merge;
+pub(crate) mod notes;
 
 use super::Candidate;
 use super::hits::Seen;
 use crate::bpf::event::Event;
-use crate::bpf::{SLOTS, Slot};
+use crate::bpf::{MODE_WALK, SLOTS, Slot};
 use crate::clock;
 use event::{Breakpoint, HIT_BYTES, Hit, ThreadRing};
 pub(crate) use event::{measure, obstacle};
 use merge::Merged;
+use notes::Notes;
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 
 /// Breakpoints that a thread can have.
 pub(crate) const AT_ONCE: usize = 4;
@@ -37,6 +41,8 @@ const COMPARED: usize = 8;
 struct Standing {
     pid: u32,
     address: u64,
+    /// What begins at its hits is noted.
+    noted: bool,
     /// One for each thread that was found.
     threads: HashMap<u32, Breakpoint>,
 }
@@ -52,6 +58,8 @@ struct Process {
 pub(crate) struct Breakpoints {
     /// What a hit takes, ns.
     pub hit_ns: u64,
+    /// Where a tracer stops threads at hits.
+    pub notes: Option<Arc<Notes>>,
     merged: Merged,
     standing: HashMap<usize, Standing>,
     processes: HashMap<u32, Process>,
@@ -60,9 +68,10 @@ pub(crate) struct Breakpoints {
 }
 
 impl Breakpoints {
-    pub(crate) fn new(hit_ns: u64) -> Breakpoints {
+    pub(crate) fn new(hit_ns: u64, notes: Option<Arc<Notes>>) -> Breakpoints {
         Breakpoints {
             hit_ns,
+            notes,
             merged: Merged::new(SLOTS),
             standing: HashMap::new(),
             processes: HashMap::new(),
@@ -85,7 +94,9 @@ impl Breakpoints {
         }
         self.merged.begin(slot, row, of.live..of.live + (of.end - of.start));
         self.look_for_threads(pid)?;
-        self.standing.insert(slot, Standing { pid, address, threads: HashMap::new() });
+        let noted = row.mode == MODE_WALK;
+        self.notes.iter().filter(|_| noted).for_each(|notes| notes.set(slot, row));
+        self.standing.insert(slot, Standing { pid, address, noted, threads: HashMap::new() });
         let placed = self.place(slot);
         let alone = self.standing.get(&slot).is_none_or(|standing| standing.threads.is_empty());
         if let Err(error) =
@@ -136,7 +147,12 @@ impl Breakpoints {
         let Some(process) = self.processes.get(&standing.pid) else { return Ok(()) };
         let mut new = Vec::new();
         for (tid, ring) in process.rings.iter().filter(|(tid, _)| !standing.threads.contains_key(tid)) {
-            match Breakpoint::open(*tid, standing.address, ring) {
+            let noting = self.notes.as_ref().filter(|_| standing.noted);
+            let opened = Breakpoint::open(*tid, standing.address, ring).and_then(|mut breakpoint| {
+                noting.map_or(Ok(()), |notes| breakpoint.note(notes, *tid, standing.address, slot))?;
+                Ok(breakpoint)
+            });
+            match opened {
                 Ok(breakpoint) => new.push((*tid, breakpoint, room(ring))),
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => return Err(error),

@@ -65,7 +65,7 @@ fn hits_are_counted_exactly_up_to_the_limit_in_at_most_four_places_and_nothing_i
     assert!((100..10_000_000).contains(&hit_ns), "a hit is not for nothing: {hit_ns} ns");
     let before = events();
     let of = candidate();
-    let mut all = Breakpoints::new(1000);
+    let mut all = Breakpoints::new(1000, None);
     all.open(0, row(MODE_RECORD, 10), &of, 0).expect("it opens");
     let call: fn(u64) -> u64 = black_box(counted);
     (0..6).for_each(|number| assert_eq!(call(number), number + 1));

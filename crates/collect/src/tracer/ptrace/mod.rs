@@ -23,6 +23,7 @@ mod watch;
 mod window;
 
 use crate::bpf::event::Event;
+use crate::counter::breakpoint::notes::Notes;
 use crate::launch::Ended;
 use crate::{Error, crash};
 use reference::{Reference, median};
@@ -120,7 +121,14 @@ pub(crate) struct Ptrace {
 
 impl Ptrace {
     /// Seizes a process that waits before its exec.
-    pub(crate) fn seize(pid: u32, alone: bool, cost: Cost) -> io::Result<Ptrace> {
+    ///
+    /// `noting`: what it notes at hits of breakpoints, and what a hit takes, ns.
+    pub(crate) fn seize(
+        pid: u32,
+        alone: bool,
+        cost: Cost,
+        noting: Option<(Arc<Notes>, u64)>,
+    ) -> io::Result<Ptrace> {
         let shared = Arc::new(Shared::default());
         let (tell, events) = channel();
         let (say, seized) = channel();
@@ -131,7 +139,9 @@ impl Ptrace {
             let go_on = done.is_ok();
             crash::tracing();
             if say.send(done).is_ok() && go_on {
-                watch::Watch::new(pid, alone, cost, tell, of_thread).run();
+                let mut watch = watch::Watch::new(pid, alone, cost, tell, of_thread);
+                watch.noting = noting;
+                watch.run();
             }
         })?;
         seized.recv().unwrap_or_else(|_| Err(io::Error::other("the tracer thread ended")))?;

@@ -63,6 +63,21 @@ pub(super) fn set_registers(tid: u32, registers: &libc::user_regs_struct) -> io:
     request(libc::PTRACE_SETREGS, tid, 0, std::ptr::from_ref(registers) as usize)
 }
 
+/// The signal that a thread stopped for.
+pub(super) fn signal_info(tid: u32) -> io::Result<libc::siginfo_t> {
+    // SAFETY: a struct of plain numbers.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    request(libc::PTRACE_GETSIGINFO, tid, 0, (&raw mut info) as usize)?;
+    Ok(info)
+}
+
+/// The descriptor of a signal that one has sent (`si_fd`, behind `si_band`); of others it is no descriptor.
+pub(super) fn descriptor_of(info: &libc::siginfo_t) -> i32 {
+    const SI_FD: usize = 24;
+    // SAFETY: inside the struct, which is larger, and aligned; all of it is plain numbers.
+    unsafe { (&raw const *info).cast::<u8>().add(SI_FD).cast::<i32>().read() }
+}
+
 /// Why a thread stopped at a system call.
 pub(super) enum At {
     /// It enters one: the ABI, number, arguments, instruction and stack pointer.

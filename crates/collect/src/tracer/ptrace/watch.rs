@@ -4,6 +4,7 @@
 mod cut_short;
 mod floor;
 pub(in crate::tracer::ptrace) mod legs;
+mod noted;
 mod stacks;
 mod tracee;
 mod windows;
@@ -17,6 +18,7 @@ use super::wanted;
 use super::{Cost, Floor, Shared};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
+use crate::counter::breakpoint::notes::Notes;
 use crate::crash;
 use crate::launch::Ended;
 use crate::tracer::event::FileId;
@@ -83,6 +85,8 @@ pub(super) struct Watch {
     /// Those that were traced at their first start.
     programs: HashSet<String>,
     slice: (u64, u32),
+    /// What is noted at hits of breakpoints, and what a hit takes, ns.
+    pub(in crate::tracer::ptrace) noting: Option<(Arc<Notes>, u64)>,
 }
 
 impl Watch {
@@ -106,6 +110,7 @@ impl Watch {
             devices: Devices::default(),
             programs: HashSet::new(),
             slice: (0, 0),
+            noting: None,
         };
         watch.insert(root, root, now_ns());
         watch
@@ -113,6 +118,7 @@ impl Watch {
 
     /// Goes on until the command has ended. What it leaves behind goes on untraced: the kernel lets it go when this thread ends.
     pub(super) fn run(mut self) {
+        self.noting.iter().for_each(|(notes, _)| notes.open());
         let ticks = sys::Ticks::start(TICK_NS);
         // Without them there are no further windows, and nothing wakes us when we are to let go.
         self.shared.ticking.store(ticks.is_ok(), Ordering::Relaxed);
@@ -144,6 +150,7 @@ impl Watch {
                 self.look();
             }
         }
+        self.noting.iter().for_each(|(notes, _)| notes.close());
         let left: Vec<u32> = self.threads.keys().copied().collect();
         left.into_iter().for_each(|tid| self.settle(tid));
     }
@@ -170,7 +177,7 @@ impl Watch {
         }
         let probe = self.threads.get_mut(&tid).and_then(|thread| thread.probe.take());
         let mut pass_on = 0;
-        let mut of_call = false;
+        let (mut of_call, mut noted) = (false, false);
         match status >> 16 {
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => self.forked(tid),
             libc::PTRACE_EVENT_EXEC => self.executed(tid),
@@ -199,13 +206,16 @@ impl Watch {
                     Ok(At::Other) | Err(_) => {}
                 }
             }
+            0 if self.noted(tid, seen, signal) => noted = true,
             0 => {
                 pass_on = signal;
                 self.ignores(tid, signal);
             }
             _ => {}
         }
-        self.count_stop(tid, now_ns() - seen, of_call);
+        let took = self.count_stop(tid, now_ns() - seen, of_call);
+        // The counter's own budget says how much noting may take.
+        self.budget.add(if noted { 0 } else { took });
         self.went(tid, Kind::Other); // unless it was a call's
         let traced = self.threads.get_mut(&tid).is_some_and(|thread| {
             thread.leave();

@@ -53,7 +53,8 @@ impl Spent {
 pub(super) struct Freed {
     noted: usize,
     again: f64,
-    rate: f64,
+    /// Frees a second; none where noting them took longer than they do.
+    rate: Option<f64>,
 }
 
 impl Freed {
@@ -61,7 +62,7 @@ impl Freed {
     pub(super) fn of(entries: &Entries<'_>) -> Option<Freed> {
         let (noted, again) = (entries.noted(), entries.of_blocks().share());
         let enough = noted >= NOTED && entries.bursts.len() >= SEEN && again >= AGAIN;
-        enough.then_some(Freed { noted, again, rate: entries.rate })
+        enough.then_some(Freed { noted, again, rate: entries.hit_ns.is_none().then_some(entries.rate) })
     }
 }
 
@@ -117,10 +118,10 @@ fn finding(
     )];
     explanation.push(format!(
         "{:.0} % of {} frees that were looked at were of an address that had been freed shortly before: the same few blocks are handed out \
-         again and again. About {} blocks are freed a second",
+         again and again{}",
         100.0 * again,
         count(noted as f64),
-        count(rate)
+        rate.map_or(String::new(), |rate| format!(". About {} blocks are freed a second", count(rate)))
     ));
     let helper = heaviest(&spent.by).map(|function| evidence.frame(function));
     if let Some(helper) = &helper {

@@ -74,7 +74,7 @@ impl Seen {
             let (mut known, mut begun) = (HashMap::new(), false);
             // How long the last one of a burst took is not known.
             for pair in burst.windows(2) {
-                let took = pair[1].time_ns.saturating_sub(pair[0].time_ns) as f64;
+                let took = entries.between(pair[0], pair[1]);
                 let one_thread = pair[0].thread == pair[1].thread;
                 let long = took >= LONG_NS && one_thread;
                 let again = is_asked_again(pair[0], &mut known);

@@ -43,12 +43,16 @@ impl Watch {
 
     /// A signal is about to be taken that the program ignores: untraced it would not have been woken.
     pub(super) fn ignores(&mut self, tid: u32, signal: i32) {
-        if let Ok(regs) = sys::registers(tid)
-            && let Ok(number) = u32::try_from(regs.orig_rax as i64)
-            && regs.rax as i64 == -i64::from(libc::EINTR)
-            && regs.cs != COMPAT
+        if let Some((number, regs)) = woken(tid)
             && facts::ignores(tid, signal)
         {
+            make_again(tid, number, regs);
+        }
+    }
+
+    /// A thread has stopped for a signal of which the program does not hear.
+    pub(super) fn keeps_back(&mut self, tid: u32) {
+        if let Some((number, regs)) = woken(tid) {
             make_again(tid, number, regs);
         }
     }
@@ -66,6 +70,13 @@ impl Watch {
         let regs = libc::user_regs_struct { rax: rest.done + more, ..rest.regs };
         let _ = sys::set_registers(tid, &regs);
     }
+}
+
+/// The call that a signal has woken a thread in, if it is over for that.
+fn woken(tid: u32) -> Option<(u32, libc::user_regs_struct)> {
+    let regs = sys::registers(tid).ok()?;
+    let number = u32::try_from(regs.orig_rax as i64).ok()?;
+    (regs.rax as i64 == -i64::from(libc::EINTR) && regs.cs != COMPAT).then_some((number, regs))
 }
 
 fn make_again(tid: u32, number: u32, mut regs: libc::user_regs_struct) {

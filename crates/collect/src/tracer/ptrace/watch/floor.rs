@@ -79,7 +79,7 @@ impl Watch {
     }
 
     /// Adds up what stops take: being handled, and going on and stopping again.
-    pub(super) fn count_stop(&mut self, tid: u32, handled_ns: u64, of_call: bool) {
+    pub(super) fn count_stop(&mut self, tid: u32, handled_ns: u64, of_call: bool) -> u64 {
         let Floor { cpu_ns, asleep_ns } = self.floor;
         let took = handled_ns + cpu_ns + asleep_ns;
         // Between two calls as well as within one, in the proportion that the reference showed.
@@ -88,7 +88,6 @@ impl Watch {
             0 => cpu_ns,
             _ => (cpu_ns as f64 * self.cost.cpu_ns as f64 / of_reference as f64) as u64,
         };
-        self.budget.add(took);
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.view.took(took, cpu_ns);
         }
@@ -96,6 +95,7 @@ impl Watch {
         self.shared.wall_ns.fetch_add(took, Ordering::Relaxed);
         self.shared.calls_ns.fetch_add(if of_call { took } else { 0 }, Ordering::Relaxed);
         self.shared.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
+        took
     }
 
     /// Now and then a thread is stopped once more right after a call: what that takes, a call takes besides its own work. It

@@ -42,6 +42,8 @@ pub(super) struct View {
     /// What stopping it took since then: elapsed, and its own CPU time, ns.
     took: u64,
     took_cpu: u64,
+    /// Its own CPU time that stopping it took since it began, ns.
+    pub all_cpu: u64,
     /// How often it stopped, as far as that has not been reported.
     stops: u64,
     pub asleep: u64,
@@ -77,6 +79,7 @@ impl View {
     pub(super) fn took(&mut self, wall: u64, cpu: u64) {
         self.took += wall;
         self.took_cpu += cpu;
+        self.all_cpu += cpu;
         self.opened_took += wall;
         self.stops += 1;
     }

@@ -1,0 +1,390 @@
+//! What begins at a breakpoint's hit, read while its thread is stopped: what a BPF program does in the kernel (`bpf/walk.h`), for who has none.
+//!
+//! The kernel sends the thread a signal at each hit. Whoever traces it by ptrace is asked before the signal is delivered: the thread has not
+//! executed the instruction yet, so that its registers and memory are those of the entry. The tracer keeps the signal from the program. Should
+//! it be delivered after all, because we were killed, it is one that is ignored unless a program handles it.
+//!
+//! The counter says what is noted where, the tracer's thread takes the notes; both share [`Notes`].
+
+use crate::bpf::event::Entered;
+use crate::bpf::{NO_INDEX, Slot, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
+use crate::counter::origin::ORIGINS;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a hit sends. Its default is to be ignored.
+pub(crate) const SIGNAL: libc::c_int = libc::SIGURG;
+/// The reasons (`si_code`) of a descriptor's signal: POLL_IN to POLL_HUP.
+const OF_DESCRIPTOR: std::ops::RangeInclusive<libc::c_int> = 1..=6;
+/// Bytes that are hashed where something begins, and those of a text with the zero behind it; as in `bpf/walk.h`.
+const CONTENT: usize = 64;
+const TEXT: usize = 512;
+const WORD: usize = 8;
+
+/// Registers of a stopped thread as instructions number them; the last one is the instruction pointer.
+pub(crate) type Registers = [u64; 17];
+
+/// A breakpoint whose hits are noted.
+#[derive(Clone, Copy)]
+struct Armed {
+    address: u64,
+    slot: usize,
+    /// The slot's at that time: hits are noted as long as it is.
+    generation: u32,
+    /// Its descriptor is open.
+    stands: bool,
+}
+
+#[derive(Default)]
+struct State {
+    /// A tracer handles stops.
+    open: bool,
+    /// By descriptor. Those that were closed may have left a signal behind.
+    armed: HashMap<i32, Armed>,
+    rows: HashMap<usize, Slot>,
+    /// Hits of each thread, each of which took some of its CPU time.
+    hits: HashMap<u32, u64>,
+}
+
+/// See the file's head.
+pub(crate) struct Notes {
+    state: Mutex<State>,
+    /// What a note takes besides the hit: elapsed time, and CPU time of the thread; ns.
+    pub wall_ns: u64,
+}
+
+/// Keeps a breakpoint's hits noted until it is dropped, which must be before its descriptor is closed.
+pub(super) struct Noted {
+    notes: Arc<Notes>,
+    fd: i32,
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if let Some(armed) = self.notes.state().armed.get_mut(&self.fd) {
+            armed.stands = false;
+        }
+    }
+}
+
+impl Notes {
+    /// `wall_ns`: what a stop takes.
+    pub(crate) fn new(wall_ns: u64) -> Notes {
+        Notes { state: Mutex::default(), wall_ns }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on a tracer handles stops.
+    pub(crate) fn open(&self) {
+        self.state().open = true;
+    }
+
+    /// Nobody handles stops any more: no breakpoint sends a signal from now on.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.open = false;
+        for (fd, armed) in &mut state.armed {
+            if std::mem::replace(&mut armed.stands, false) {
+                // SAFETY: sets flags of a descriptor that is open: before it is closed it does not stand any more.
+                unsafe { libc::fcntl(*fd, libc::F_SETFL, 0) };
+            }
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.state().open
+    }
+
+    /// What a slot's hits are noted for.
+    pub(super) fn set(&self, slot: usize, row: Slot) {
+        self.state().rows.insert(slot, row);
+    }
+
+    /// Has hits of a thread's breakpoint noted. The error if the thread would not be stopped by the signal.
+    pub(super) fn arm(
+        self: &Arc<Notes>,
+        event: &OwnedFd,
+        tid: u32,
+        address: u64,
+        slot: usize,
+    ) -> io::Result<Noted> {
+        if blocks(tid)? {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+        let mut state = self.state();
+        if !state.open {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+        let fd = event.as_raw_fd();
+        let owner = Owner { kind: F_OWNER_TID, pid: tid as libc::pid_t };
+        // SAFETY: requests on a descriptor that is open; the struct is valid while the call lasts.
+        let done = unsafe {
+            libc::fcntl(fd, F_SETOWN_EX, &raw const owner) == 0
+                && libc::fcntl(fd, F_SETSIG, SIGNAL) == 0
+                && libc::fcntl(fd, libc::F_SETFL, libc::O_ASYNC) == 0
+        };
+        if !done {
+            return Err(io::Error::last_os_error());
+        }
+        let generation = state.rows.get(&slot).map_or(0, |row| row.generation);
+        state.armed.insert(fd, Armed { address, slot, generation, stands: true });
+        Ok(Noted { notes: self.clone(), fd })
+    }
+
+    /// Whether a signal is one of ours, by its number, its reason and its descriptor.
+    pub(crate) fn is_ours(&self, signal: libc::c_int, code: libc::c_int, fd: i32) -> bool {
+        signal == SIGNAL && OF_DESCRIPTOR.contains(&code) && self.state().armed.contains_key(&fd)
+    }
+
+    /// Notes a hit of a thread that is stopped by such a signal. `cpu_ns`: its CPU time so far, with what its hits took, each `hit_ns`; `read`
+    /// reads memory and returns how much of it could be read. None if it has gone on since, or the slot has another breakpoint.
+    pub(crate) fn take(
+        &self,
+        fd: i32,
+        registers: &Registers,
+        hit: Hit,
+        read: impl Fn(u64, &mut [u8]) -> usize,
+    ) -> Option<Entered> {
+        let mut state = self.state();
+        let Armed { address, slot, generation, .. } = *state.armed.get(&fd)?;
+        if registers[16] != address || state.rows.get(&slot)?.generation != generation {
+            return None;
+        }
+        let hits = state.hits.entry(hit.tid).or_default();
+        *hits += 1;
+        let cpu_ns = hit.cpu_ns.saturating_sub(*hits * hit.hit_ns);
+        let row = state.rows.get_mut(&slot)?;
+        let mut entered = Entered {
+            walk: row.probe,
+            tid: hit.tid,
+            time: hit.time,
+            cpu_ns,
+            beginnings: [(0, 0); ORIGINS],
+            linked: 0,
+            length: 0,
+            text: None,
+        };
+        for at in 0..(row.origins_used as usize).min(ORIGINS) {
+            let Some(begins) = begin(&row.origins[at], registers, row.last[at], &read) else {
+                row.last[at] = 0;
+                continue;
+            };
+            entered.beginnings[at] = (begins.address, begins.content);
+            entered.linked |= u64::from(begins.linked) << at;
+            row.last[at] = begins.address;
+        }
+        entered.text = text(entered.beginnings[0].0, row.texts, &read);
+        entered.length = entered.text.as_ref().map_or(0, |text| text.len() as u64);
+        Some(entered)
+    }
+}
+
+/// A hit, as its thread's tracer sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hit {
+    pub tid: u32,
+    /// ns of CLOCK_MONOTONIC.
+    pub time: u64,
+    /// CPU time of the thread so far, and what each of its hits took of that, ns.
+    pub cpu_ns: u64,
+    pub hit_ns: u64,
+}
+
+/// Where one pointer leads.
+struct Begins {
+    address: u64,
+    /// A hash of what is there, 0 if it cannot be read.
+    content: u64,
+    /// What is there points to where the one before began.
+    linked: bool,
+}
+
+/// None if the way there cannot be read.
+fn begin(
+    origin: &SlotOrigin,
+    registers: &Registers,
+    last: u64,
+    read: &impl Fn(u64, &mut [u8]) -> usize,
+) -> Option<Begins> {
+    let register = |number: u8| registers.get(usize::from(number)).copied();
+    let mut address = register(origin.register)?.wrapping_add_signed(origin.offsets[0]);
+    if origin.index != NO_INDEX {
+        address = address.wrapping_add_signed((register(origin.index)? as i64).wrapping_mul(origin.scale));
+    }
+    for offset in origin.offsets.iter().take(usize::from(origin.steps)).skip(1) {
+        let mut next = [0; WORD];
+        if read(address, &mut next) < WORD {
+            return None;
+        }
+        address = u64::from_ne_bytes(next).wrapping_add_signed(*offset);
+    }
+    let mut content = [0; CONTENT];
+    let length = match read(address, &mut content) {
+        CONTENT => CONTENT,
+        WORD.. => WORD,
+        _ => return Some(Begins { address, content: 0, linked: false }),
+    };
+    let (words, _) = content[..length].as_chunks::<WORD>();
+    let points_there = words.iter().any(|word| u64::from_ne_bytes(*word) == last);
+    let linked = length == CONTENT && last != 0 && address != last && points_there;
+    Some(Begins { address, content: hash(words), linked })
+}
+
+/// FNV-1a over words (Fowler, Noll, Vo).
+fn hash(words: &[[u8; WORD]]) -> u64 {
+    const BASIS: u64 = 14_695_981_039_346_656_037;
+    const PRIME: u64 = 1_099_511_628_211;
+    words.iter().fold(BASIS, |hash, word| (hash ^ u64::from_ne_bytes(*word)).wrapping_mul(PRIME))
+}
+
+/// What an address leads to, as a row's `texts` asks for it; none if it is not asked for or cannot be read.
+fn text(address: u64, how: u32, read: &impl Fn(u64, &mut [u8]) -> usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; TEXT];
+    if !matches!(how, TEXT_TO_ZERO | TEXT_AS_IT_IS) {
+        return None;
+    }
+    let length = read(address, &mut bytes);
+    let length = match how {
+        TEXT_TO_ZERO => match bytes[..length].iter().position(|byte| *byte == 0) {
+            None if length < TEXT => return None,
+            zero => zero.unwrap_or(TEXT - 1),
+        },
+        _ if length == TEXT => TEXT,
+        // Near the end of what is mapped.
+        _ if length >= CONTENT => CONTENT,
+        _ => return None,
+    };
+    bytes.truncate(length);
+    Some(bytes)
+}
+
+/// Whether a thread blocks the signal: it would come later, or be waited for by the program.
+fn blocks(tid: u32) -> io::Result<bool> {
+    let status = std::fs::read_to_string(format!("/proc/{tid}/status"))?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    Ok(mask.is_none_or(|mask| mask & 1 << (SIGNAL - 1) != 0))
+}
+
+/// `struct f_owner_ex` and the requests that it belongs to (`asm-generic/fcntl.h`).
+#[repr(C)]
+struct Owner {
+    kind: libc::c_int,
+    pid: libc::pid_t,
+}
+
+const F_OWNER_TID: libc::c_int = 0;
+const F_SETSIG: libc::c_int = 10;
+const F_SETOWN_EX: libc::c_int = 15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counter::origin::Origin;
+
+    /// Memory at 0x1000, and nothing else.
+    fn memory(words: &[u64]) -> impl Fn(u64, &mut [u8]) -> usize {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        move |address, into| {
+            let Some(from) = address.checked_sub(0x1000).and_then(|at| bytes.get(at as usize..)) else {
+                return 0;
+            };
+            let length = from.len().min(into.len());
+            into[..length].copy_from_slice(&from[..length]);
+            length
+        }
+    }
+
+    fn registers(set: &[(usize, u64)]) -> Registers {
+        let mut registers = [0; 17];
+        set.iter().for_each(|(register, value)| registers[*register] = *value);
+        registers
+    }
+
+    fn notes(row: Slot) -> Notes {
+        let notes = Notes::new(10_000);
+        notes.open();
+        let mut state = notes.state();
+        state.rows.insert(3, row);
+        state.armed.insert(9, Armed { address: 0x400, slot: 3, generation: 0, stands: true });
+        state.armed.insert(10, Armed { address: 0x400, slot: 3, generation: 1, stands: false });
+        drop(state);
+        notes
+    }
+
+    fn row(origin: Origin) -> Slot {
+        let mut row = Slot { probe: 5, origins_used: 1, ..Slot::default() };
+        row.origins[0] = SlotOrigin::from(&origin);
+        row
+    }
+
+    const HIT: Hit = Hit { tid: 7, time: 1_000, cpu_ns: 50_000, hit_ns: 3_000 };
+
+    #[test]
+    fn the_way_leads_through_registers_an_index_and_memory() {
+        // [[rbx + 8 * rcx + 8] + 16]
+        let origin = Origin { register: 3, index: Some((1, 8)), offsets: vec![8, 16] };
+        let words = [0, 0, 0, 0x1000, 7, 8, 9, 10, 11, 12, 13, 14];
+        let notes = notes(row(origin));
+        let here = registers(&[(3, 0x1000), (1, 2), (16, 0x400)]);
+        let entered = notes.take(9, &here, HIT, memory(&words)).expect("a hit");
+        assert_eq!((entered.walk, entered.tid, entered.cpu_ns), (5, 7, 47_000));
+        let content: Vec<[u8; 8]> = words[2..10].iter().map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(entered.beginnings[0], (0x1010, hash(&content)));
+        // What two hits took.
+        assert_eq!(notes.take(9, &here, HIT, memory(&words)).expect("a hit").cpu_ns, 44_000);
+        // It has gone on, or the way cannot be read, or the slot serves another.
+        assert!(
+            notes.take(9, &registers(&[(3, 0x1000), (1, 2), (16, 0x401)]), HIT, memory(&words)).is_none()
+        );
+        let nowhere = registers(&[(3, 0x9000), (16, 0x400)]);
+        assert_eq!(notes.take(9, &nowhere, HIT, memory(&words)).expect("a hit").beginnings[0], (0, 0));
+        assert!(notes.take(10, &here, HIT, memory(&words)).is_none());
+    }
+
+    #[test]
+    fn an_item_that_points_to_the_one_before_is_linked() {
+        let notes = notes(row(Origin { register: 0, index: None, offsets: vec![0] }));
+        let words = [1, 2, 3, 4, 5, 6, 7, 8, 0x1000, 9, 10, 11, 12, 13, 14, 15];
+        let at = |address| registers(&[(0, address), (16, 0x400)]);
+        let linked = |address| notes.take(9, &at(address), HIT, memory(&words)).map(|one| one.linked);
+        assert_eq!(linked(0x1000), Some(0));
+        assert_eq!(linked(0x1040), Some(1));
+        assert_eq!(linked(0x1040), Some(0), "it is the same one");
+    }
+
+    #[test]
+    fn texts_end_at_a_zero_or_at_what_is_mapped() {
+        let letters = |length: usize| {
+            move |_: u64, into: &mut [u8]| {
+                let length = length.min(into.len());
+                into[..length].fill(b'x');
+                length
+            }
+        };
+        let length = |how, mapped: usize| text(0x1000, how, &letters(mapped)).map(|text| text.len());
+        assert_eq!(length(TEXT_TO_ZERO, TEXT), Some(TEXT - 1));
+        assert_eq!(length(TEXT_TO_ZERO, 100), None);
+        assert_eq!(text(0x1000, TEXT_TO_ZERO, &memory(&[0x41_42_43, 0])), Some(b"CBA".to_vec()));
+        assert_eq!(length(TEXT_AS_IT_IS, TEXT), Some(TEXT));
+        assert_eq!(length(TEXT_AS_IT_IS, TEXT - 1), Some(CONTENT));
+        assert_eq!(length(TEXT_AS_IT_IS, CONTENT - 1), None);
+        assert_eq!(length(0, TEXT), None);
+    }
+
+    #[test]
+    fn a_signal_is_ours_by_its_number_its_reason_and_its_descriptor() {
+        let notes = notes(Slot::default());
+        assert!(notes.is_ours(libc::SIGURG, 1, 9) && notes.is_ours(libc::SIGURG, 6, 10));
+        // That of another kind; one that a thread sent, as Go's runtime does; of a socket; of another descriptor.
+        assert!(!notes.is_ours(libc::SIGTRAP, 1, 9));
+        assert!(!notes.is_ours(libc::SIGURG, -6, 9));
+        assert!(!notes.is_ours(libc::SIGURG, 0x80, 9));
+        assert!(!notes.is_ours(libc::SIGURG, 1, 11));
+    }
+}

@@ -1,0 +1,41 @@
+//! Threads that stop because of a breakpoint's signal: what begins there is noted, and the program never hears of it.
+
+use super::Watch;
+use crate::bpf::event::Event;
+use crate::counter::breakpoint::notes::{Hit, Registers};
+use crate::tracer::ptrace::{facts, sys};
+
+impl Watch {
+    /// Whether a thread has stopped for a signal of ours, which is not passed on.
+    pub(super) fn noted(&mut self, tid: u32, time: u64, signal: i32) -> bool {
+        let Some((notes, hit_ns)) = &self.noting else { return false };
+        let Ok(info) = sys::signal_info(tid) else { return false };
+        let fd = sys::descriptor_of(&info);
+        if !notes.is_ours(signal, info.si_code, fd) {
+            return false;
+        }
+        let stopped = self.threads.get(&tid);
+        let account = stopped.and_then(|thread| thread.account.as_ref());
+        let ran_ns = account.and_then(facts::ran).map_or(0, |ran| ran.cpu_ns);
+        let cpu_ns = ran_ns.saturating_sub(stopped.map_or(0, |thread| thread.view.all_cpu));
+        let hit = Hit { tid, time, cpu_ns, hit_ns: *hit_ns };
+        let entered = sys::registers(tid).ok().and_then(|registers| {
+            notes.take(fd, &numbered(&registers), hit, |address, into| sys::read(tid, [(address, into)]))
+        });
+        match entered {
+            Some(entered) => self.say(Event::Walk(entered)),
+            // It blocked the signal meanwhile, and was perhaps woken by it.
+            None => self.keeps_back(tid),
+        }
+        true
+    }
+}
+
+/// Registers as instructions number them.
+fn numbered(registers: &libc::user_regs_struct) -> Registers {
+    let r = registers;
+    [
+        r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
+        r.r14, r.r15, r.rip,
+    ]
+}
