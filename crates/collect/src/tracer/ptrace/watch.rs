@@ -215,7 +215,9 @@ impl Watch {
         }
         let took = self.count_stop(tid, now_ns() - seen, of_call);
         // The counter's own budget says how much noting may take.
-        self.budget.add(if noted { 0 } else { took });
+        if !noted {
+            self.budget.add(took);
+        }
         self.went(tid, Kind::Other); // unless it was a call's
         let traced = self.threads.get_mut(&tid).is_some_and(|thread| {
             thread.leave();
