@@ -280,8 +280,8 @@ fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<Frame> {
     let mut path = evidence.path_at(stack, own);
     let last = path.iter().rposition(|frame| !runtime::is_name(frame));
     path.truncate(last.map_or(path.len(), |last| last + 1));
-    if path.last().is_some_and(|frame| !has_name(frame)) {
-        let named = |frame: &Frame| has_name(frame) && !runtime::is_name(frame);
+    if path.last().is_some_and(|frame| !frame.has_name()) {
+        let named = |frame: &Frame| frame.has_name() && !runtime::is_name(frame);
         let program = path.iter().rposition(|frame| named(frame) && evidence.is_program(&frame.module));
         path.truncate(program.map_or(path.len(), |last| last + 1));
     }
@@ -289,11 +289,6 @@ fn own_path(evidence: &Evidence<'_>, stack: u32, own: u32) -> Vec<Frame> {
         Some(script) => vec![script],
         None => path,
     }
-}
-
-/// Whether a frame's function has a name, and not only an address in its module: `libz.so.1+0x80`.
-fn has_name(frame: &Frame) -> bool {
-    !frame.function.strip_prefix(frame.module.as_str()).is_some_and(|rest| rest.starts_with("+0x"))
 }
 
 /// A fact of the trace.

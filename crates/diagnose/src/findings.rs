@@ -163,6 +163,13 @@ pub struct Frame {
     pub line: Option<u32>,
 }
 
+impl Frame {
+    /// Whether its function has a name, and not only an address in its module: `libz.so.1+0x80`.
+    pub(crate) fn has_name(&self) -> bool {
+        !self.function.strip_prefix(self.module.as_str()).is_some_and(|rest| rest.starts_with("+0x"))
+    }
+}
+
 /// Where a finding is: the guilty function, and how the program came there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {

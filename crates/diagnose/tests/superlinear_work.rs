@@ -31,8 +31,11 @@ struct Model {
     parse_ns: fn(f64, f64) -> f64,
     /// Calls of `leaf` in it, where they are counted.
     leaf_calls: Option<fn(f64) -> u64>,
-    /// Time of something else after all rounds.
+    /// Time of something else after all rounds, and of it in each of them.
     other_ns: f64,
+    each_ns: f64,
+    /// Time of `parse` after all rounds.
+    end_ns: f64,
     /// `load` is counted too.
     count_load: bool,
     /// `leaf` is the kernel's, and has this share of the cost of `grow`.
@@ -59,6 +62,8 @@ impl Default for Model {
             parse_ns: |_, _| 1.0 * MS,
             leaf_calls: None,
             other_ns: 0.0,
+            each_ns: 0.0,
+            end_ns: 0.0,
             count_load: false,
             leaf_in_kernel: false,
             leaf_share: 0.8,
@@ -164,6 +169,7 @@ fn recording(model: &Model) -> Recording {
     for round in 1..=model.rounds {
         let every = model.anew.unwrap_or(u32::MAX);
         let k = f64::from((round - 1) % every + 1);
+        run.spend(model.each_ns, OTHER);
         if model.count_load || model.anew.is_some() && (round - 1) % every == 0 {
             run.call(2, u64::from(round), None);
         }
@@ -180,6 +186,7 @@ fn recording(model: &Model) -> Recording {
             run.spend(each, if kind == 0 { LEAF } else { OTHER + kind });
         }
     }
+    run.spend(model.end_ns, PARSE);
     run.spend(model.other_ns, OTHER);
     let end_ns = run.now as u64;
     let mut tables = run.tables;
@@ -288,6 +295,46 @@ fn where_nothing_tells_of_the_input_it_is_at_most_a_hint() {
 #[test]
 fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
     silent(Model { parse_ns: |k, _| 0.02 * MS * k, ..Model::default() });
+}
+
+#[test]
+fn a_caller_whose_own_input_stays_the_same_is_guilty_of_giving_away_ever_more() {
+    let bigger =
+        |each_ns| Model { parse_ns: |k, _| 0.02 * MS * k, count_load: true, each_ns, ..Model::default() };
+    let finding = only(diagnosed(bigger(MS)));
+    assert_eq!(finding.place.frame.function, "load");
+    assert!(finding.explanation.join(" ").contains("the other work in main does not grow"), "{finding:#?}");
+    // Nothing tells of its input.
+    silent(bigger(0.0));
+}
+
+#[test]
+fn what_is_done_behind_the_last_call_says_nothing_of_the_input() {
+    let finding = only(diagnosed(Model { end_ns: 300.0 * MS, ..Model::default() }));
+    assert!(finding.confidence > Confidence::Hint, "{finding:#?}");
+}
+
+#[test]
+fn where_a_script_calls_a_function_without_a_name_the_script_is_reported() {
+    let of = |function: &str, arguments: &[&str]| {
+        let mut recording = recording(&Model::default());
+        let tables = &mut recording.tables;
+        tables.modules[0].path = "/usr/bin/python3.11".into();
+        tables.functions[GROW as usize].name = function.to_owned();
+        tables.processes[0].program = "/usr/bin/python3.11".into();
+        tables.processes[0].arguments = arguments.iter().map(|one| (*one).to_owned()).collect();
+        only(diagnose(&recording))
+    };
+    let finding = of("python3.11+0x200", &["python3.11", "job.py"]);
+    assert_eq!(finding.place.frame.function, "job.py");
+    assert!(
+        finding.explanation[0]
+            .starts_with("it calls python3.11+0x200 200 times, which does the work, mostly in leaf")
+    );
+    assert!(!finding.explanation.join(" ").contains("line information"));
+    // It has a name, or there is no script.
+    assert_eq!(of("grow", &["python3.11", "job.py"]).place.frame.function, "grow");
+    assert_eq!(of("python3.11+0x200", &["python3.11"]).place.frame.function, "python3.11+0x200");
 }
 
 #[test]

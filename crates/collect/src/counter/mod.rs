@@ -9,6 +9,7 @@
 //! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
+//! - `room` — which probes there is room for.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
 //! - `taken_up` — which loops and functions are surveyed.
 //! - `usual` — what a loop does in most rounds, as samples show it.
@@ -31,6 +32,7 @@ mod listed;
 pub(crate) mod loops;
 pub(crate) mod origin;
 pub(crate) mod place;
+mod room;
 mod standing;
 mod survey;
 mod taken_up;
@@ -205,6 +207,9 @@ struct Probe {
     standing: Option<Standing>,
     mode: u32,
     generation: u32,
+    made_ns: u64,
+    /// The generation that its slot had before it.
+    before: u32,
     /// When it may stand again.
     again_ns: u64,
     /// Hits a second when last seen.
@@ -233,6 +238,8 @@ pub(crate) struct Counter {
     listed: listed::Listed,
     walks: u32,
     free: Vec<usize>,
+    /// The last generation of each slot whose probe made room for another.
+    generations: [u32; SLOTS],
     numbers: u32,
     /// What all hits took, and the part of it that surveys took.
     spent_ns: u64,
@@ -258,6 +265,7 @@ impl Counter {
             listed: listed::Listed::default(),
             walks: first_walk,
             free: (0..SLOTS).rev().collect(),
+            generations: [0; SLOTS],
             numbers: first_probe,
             spent_ns: 0,
             surveys_ns: 0,
@@ -323,6 +331,7 @@ impl Counter {
                 self.reindex();
             }
             Order::Choose(candidates) => {
+                self.weigh(&candidates);
                 for candidate in candidates {
                     self.take_up_interface(&candidate);
                     self.take_up_listed(&candidate);
@@ -418,7 +427,7 @@ impl Counter {
 
     /// Makes a probe; it is opened in its turn. Fails if there are too many.
     fn insert(&mut self, candidate: Candidate, placement: place::Placement, kind: &'static str) -> bool {
-        let Some(slot) = self.free.pop() else { return false };
+        let Some(slot) = self.slot_for(candidate.share) else { return false };
         let number = self.numbers;
         self.numbers += 1;
         let (process, function, offset) = (candidate.process, candidate.function, placement.offset);
@@ -431,7 +440,9 @@ impl Counter {
             placement,
             standing: None,
             mode: MODE_COUNT,
-            generation: 0,
+            generation: self.generations[slot],
+            before: self.generations[slot],
+            made_ns: clock::now_ns(),
             again_ns: 0,
             rate: 0.0,
             hot: false,

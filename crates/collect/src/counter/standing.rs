@@ -101,7 +101,7 @@ impl Counter {
             Err(error) => {
                 let why = error.to_string();
                 let benign = BENIGN.iter().any(|code| why.contains(&format!("(os error {code})")));
-                if self.probes[index].generation == 1 && !benign {
+                if self.probes[index].generation == self.probes[index].before + 1 && !benign {
                     self.tell(Told::Refused(why));
                 }
                 self.probes[index].again_ns = opened + 10 * PAUSE_NS;

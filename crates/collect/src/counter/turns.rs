@@ -107,7 +107,10 @@ impl Counter {
 
     /// Whether a probe that does not stand was hardly ever hit in its last turn.
     pub(super) fn was_entered_seldom(&self, probe: &Probe) -> bool {
-        self.limits.at_once.is_some() && probe.generation > 0 && !probe.hot && probe.rate <= SELDOM_PER_S
+        self.limits.at_once.is_some()
+            && probe.generation > probe.before
+            && !probe.hot
+            && probe.rate <= SELDOM_PER_S
     }
 }
 

@@ -98,14 +98,21 @@ pub(super) fn callers(evidence: &Evidence<'_>, grower: &Candidate) -> Vec<u32> {
     callers
 }
 
-/// The probe that counts the calls of a function in a process.
+/// The probe that counts the calls of a function in a process, with most calls if there are several.
 pub(super) fn probe_of<'a>(evidence: &Evidence<'a>, function: u32, process: u32) -> Option<&'a Probe> {
-    let mut probes = evidence.recording.tables.probes.iter();
-    probes.find(|probe| {
+    let tables = &evidence.recording.tables;
+    let of_it = tables.probes.iter().filter(|probe| {
         probe.process == process
             && probe.kind == "function"
             && evidence.function_at(probe.location) == Some(function)
-    })
+    });
+    // One that had made room for others may have been made again.
+    let calls = |probe: &&Probe| tables.calls.iter().filter(|call| call.probe == probe.probe).count();
+    let mut all: Vec<&Probe> = of_it.collect();
+    if all.len() > 1 {
+        all.sort_by_key(|probe| std::cmp::Reverse(calls(probe)));
+    }
+    all.into_iter().next()
 }
 
 /// What samples of the first and second half of the calls say of the rest; none if they say nothing.
@@ -189,7 +196,8 @@ fn growth_of_halves(grower: &Candidate) -> f64 {
     if grower.falling { 1.0 / ratio } else { ratio }
 }
 
-/// Samples on stacks `with` but not `without`, in the first and the second half of the grower's calls.
+/// Samples on stacks `with` but not `without`, in the first and the second half of the grower's calls. What comes behind the last of them, such
+/// as the program's end, is not done between calls.
 fn halves(evidence: &Evidence<'_>, grower: &Candidate, with: &[bool], without: &[bool]) -> (f64, f64) {
     let tables = &evidence.recording.tables;
     // Interrupts and the traps of our own probes come with time, not with the program's work.
@@ -197,10 +205,15 @@ fn halves(evidence: &Evidence<'_>, grower: &Candidate, with: &[bool], without: &
         let name = evidence.name(function);
         name.starts_with("asm_sysvec_") || name.starts_with("asm_common_interrupt") || APART.contains(&name)
     });
+    let mut last: HashMap<u32, u64> = HashMap::new();
+    for sample in tables.samples.iter().filter(|one| one.stack.is_some_and(|stack| without[stack as usize])) {
+        last.insert(evidence.process_of(sample), sample.time_ns);
+    }
     let mut halves = (0.0, 0.0);
     for sample in &tables.samples {
         let Some(stack) = sample.stack.map(|stack| stack as usize) else { continue };
-        if !with[stack] || without[stack] || apart[stack] {
+        let behind = || last.get(&evidence.process_of(sample)).is_none_or(|last| sample.time_ns > *last);
+        if !with[stack] || without[stack] || apart[stack] || behind() {
             continue;
         }
         let Some((_, bucket)) = grower.bucket_at(evidence.process_of(sample), sample.time_ns as f64) else {

@@ -96,12 +96,16 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     let is_grower = |one: &Candidate| one.grows() || one.grows_in_jumps() || is_counted_growth(evidence, one);
     let mut growers: Vec<Candidate> = counted.into_iter().chain(rounds).filter(is_grower).collect();
     growers.retain(|grower| GATE.passes(evidence, grower.gain_ns()));
-    let guilty: Vec<&Candidate> = growers
-        .iter()
-        .filter(|outer| !growers.iter().any(|inner| explains(evidence, inner, outer)))
-        .collect();
-    let found: Vec<(&Candidate, Found)> =
-        guilty.into_iter().filter_map(|grower| Some((grower, judged(evidence, grower)?))).collect();
+    let all: Vec<(&Candidate, Found)> =
+        growers.iter().filter_map(|grower| Some((grower, judged(evidence, grower)?))).collect();
+    // By one that is guilty itself. One whose input grows leaves it to who gives it that, if it is known that this one's does not.
+    let is_explained = |outer: &Candidate, found: &Found| {
+        let sure = found.finding.confidence > Confidence::Hint;
+        let guilty = |inner: &Candidate| all.iter().any(|(one, _)| std::ptr::eq(*one, inner));
+        growers.iter().any(|inner| (!sure || guilty(inner)) && explains(evidence, inner, outer))
+    };
+    let kept = all.iter().filter(|(grower, found)| !is_explained(grower, found));
+    let found: Vec<(&Candidate, Found)> = kept.map(|(grower, found)| (*grower, found.clone())).collect();
     // A function and the library function that does its work, or two ways to count one loop: one cause, reported once, by the surer one.
     let by_caller = |one: &(&Candidate, Found)| {
         runtime::is_name(&evidence.frame(one.0.function))

@@ -33,6 +33,15 @@ impl Asked {
             return Asked::in_loop(evidence, grower, example);
         }
         let path = evidence.path_to(example, grower.function);
+        if !frame.has_name()
+            && let Some(script) = evidence.script_on(&path)
+        {
+            // Nobody knows what to do about an address, but whoever wrote the script may call it less often.
+            return Asked {
+                place: Place { frame: script.clone(), path: vec![script] },
+                done_by: Some(frame),
+            };
+        }
         match path.iter().rposition(|frame| !runtime::is_name(frame)) {
             Some(own) if own + 1 < path.len() => Asked::up_to(path, own, Some(frame)),
             _ => Asked { place: Place { frame, path }, done_by: None },
@@ -87,18 +96,25 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
     let times = if about.is_empty() { count(calls) } else { count(two_digits(calls)) };
     // Calls of the reported function itself are a value of the finding, not a sentence.
     let mut counted = None;
-    match (&grower.round, done_by_name) {
+    match (&grower.round, &done_by) {
         (Some(_), done_by) => {
             let host = evidence.name(grower.function);
             let inlined = match host == frame.function {
                 true => "its loop".to_owned(),
                 false => format!("it was inlined into {host}, whose loop"),
             };
-            let asks = done_by.map_or(String::new(), |done_by| format!("; {} does the work", short(done_by)));
+            let asks = done_by
+                .as_ref()
+                .map_or(String::new(), |done_by| format!("; {} does the work", short(&done_by.function)));
             explanation.push(format!("{inlined} ran {about}{times} iterations{asks}"));
         }
         (None, Some(done_by)) => {
-            explanation.push(format!("it calls {} {about}{times} times, which does the work", short(done_by)))
+            let through = named_within(evidence, grower, done_by);
+            let through = through.map_or(String::new(), |name| format!(", mostly in {}", short(&name)));
+            explanation.push(format!(
+                "it calls {} {about}{times} times, which does the work{through}",
+                short(&done_by.function)
+            ));
         }
         (None, None) => {
             let sure = if about.is_empty() { Sure::Exact } else { Sure::Fitted };
@@ -162,7 +178,8 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
             count(two_digits((calls - grower.counted as f64).max(grower.before)))
         ));
     }
-    if frame.file.is_none() {
+    // A script has no function of its own.
+    if frame.file.is_none() && frame.function_id.is_some() {
         explanation.push(format!(
             "{} has no line information: build it with -g to see the line. Until then, inlined functions count as \
              part of their caller",
@@ -292,6 +309,17 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
         ..Draft::new(&CAUSE, title, *confidence, Cost::new(Basis::Cpu, cost, gain), place)
     };
     draft.candidate(evidence, GATE, grower.process)
+}
+
+/// Where `done_by` has no name, the outermost function with one that it calls on the way to where the time goes.
+fn named_within(evidence: &Evidence<'_>, grower: &Candidate, done_by: &Frame) -> Option<String> {
+    if done_by.has_name() {
+        return None;
+    }
+    let inner = evidence.locations(grower.example?).filter_map(|location| evidence.function_at(location));
+    let inner: Vec<u32> = inner.take_while(|function| *function != grower.function).collect();
+    let frames = inner.into_iter().rev().map(|function| evidence.frame(function));
+    frames.into_iter().find(|frame| frame.has_name() && !runtime::is_name(frame)).map(|frame| frame.function)
 }
 
 /// A function's name without the arguments of its templates, which may fill pages.

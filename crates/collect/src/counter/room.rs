@@ -1,0 +1,73 @@
+//! Room for probes: their slots are few, and what a program does at its start is not what it does later.
+//!
+//! A probe of a function that is not hot any more leaves its slot to one that is. What it counted was recorded.
+
+use super::*;
+
+/// How long a probe keeps its slot at least, ns: three turns, for it to show something.
+const KEEPS_NS: u64 = 500_000_000;
+/// One that is hotter by such a factor takes another's slot: two that are alike would take it from each other.
+const HOTTER: f64 = 2.0;
+
+impl Counter {
+    /// Takes note of which functions of a process are hot now, and how much.
+    pub(super) fn weigh(&mut self, candidates: &[Candidate]) {
+        let Some(process) = candidates.first().map(|candidate| candidate.process) else { return };
+        let shares: HashMap<u32, f64> = candidates.iter().map(|one| (one.function, one.share)).collect();
+        for probe in self.probes.iter_mut().filter(|probe| probe.candidate.process == process) {
+            let now = shares.get(&probe.candidate.function).copied().unwrap_or(0.0);
+            let of_loop = probe.kind == LOOP && probe.candidate.share > 0.0 && now > 0.0;
+            if !of_loop {
+                probe.candidate.share = now;
+            }
+        }
+    }
+
+    /// A slot for a probe of something that has such a share of the recent samples; none if all others are as worth while.
+    pub(super) fn slot_for(&mut self, share: f64) -> Option<usize> {
+        if self.free.is_empty() {
+            self.make_room(share);
+        }
+        self.free.pop()
+    }
+
+    fn make_room(&mut self, share: f64) {
+        let is_busy = |probe: &Probe| probe.standing.as_ref().is_some_and(|one| one.trial || one.windowed);
+        let now = clock::now_ns();
+        let may_go = |probe: &Probe| !is_busy(probe) && now.saturating_sub(probe.made_ns) >= KEEPS_NS;
+        let shares = self.probes.iter().enumerate().filter(|(_, probe)| may_go(probe));
+        let shares: Vec<(usize, f64)> = shares.map(|(index, probe)| (index, probe.candidate.share)).collect();
+        let Some(index) = who_goes(&shares, share) else { return };
+        self.close(index, "end");
+        let gone = self.probes.remove(index);
+        let Candidate { process, function, .. } = gone.candidate;
+        if gone.kind == LOOP {
+            self.counted_loops.retain(|(of, within, _)| (*of, *within) != (process, function));
+        }
+        // Its uprobe may be hit once more while it is taken out: the next one of the slot goes on from its generation.
+        self.generations[gone.slot] = gone.generation;
+        self.free.push(gone.slot);
+        self.reindex();
+    }
+}
+
+/// Of probes with their shares the coldest, if it makes way for one with `share`.
+fn who_goes(shares: &[(usize, f64)], share: f64) -> Option<usize> {
+    let (index, least) = shares.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (share >= HOTTER * least && share > 0.0).then_some(*index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coldest_makes_way_for_one_that_is_twice_as_hot() {
+        let shares = [(3, 0.5), (5, 0.1), (6, 0.2)];
+        assert_eq!(who_goes(&shares, 0.2), Some(5));
+        assert_eq!(who_goes(&shares, 0.19), None);
+        assert_eq!(who_goes(&[(1, 0.0), (2, 0.0)], 0.01), Some(1));
+        assert_eq!(who_goes(&[(1, 0.0)], 0.0), None);
+        assert_eq!(who_goes(&[], 1.0), None);
+    }
+}
