@@ -30,6 +30,7 @@ mod slices;
 mod timeline;
 mod told;
 
+use super::words::time;
 use super::{Find, Needs, Spec, runtime};
 use crate::Evidence;
 use crate::candidate::Candidate as Found;
@@ -66,6 +67,9 @@ const KERNEL: f64 = 0.5;
 /// A grower is guilty of its caller's growth if it has this share of the caller's cost; and it does its work itself, or has one function do it, if
 /// that has so much of its own.
 const INNER_SHARE: f64 = 0.6;
+/// A function around a grower is mentioned if it takes so many times as much, and nearly all of the grower's time is in it.
+const MUCH_MORE: f64 = 1.5;
+const HELD: f64 = 0.9;
 /// Work that for this share walks speaks for itself, if it grows so many times, and as a curve that fits so well.
 const WALKS: f64 = 0.6;
 const WALKS_RATIO: f64 = 2.5;
@@ -96,8 +100,14 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     let is_grower = |one: &Candidate| one.grows() || one.grows_in_jumps() || is_counted_growth(evidence, one);
     let mut growers: Vec<Candidate> = counted.into_iter().chain(rounds).filter(is_grower).collect();
     growers.retain(|grower| GATE.passes(evidence, grower.gain_ns()));
-    let all: Vec<(&Candidate, Found)> =
-        growers.iter().filter_map(|grower| Some((grower, judged(evidence, grower)?))).collect();
+    let rest: Vec<Rest> =
+        growers.iter().map(|grower| context::rest_of_the_caller(evidence, grower)).collect();
+    let judged_by = |(grower, rest): (_, &Rest)| Some((grower, judged(evidence, grower, *rest)?));
+    let mut all: Vec<(&Candidate, Found)> = growers.iter().zip(&rest).filter_map(judged_by).collect();
+    let whole = wholes(evidence, &growers, &rest, &all);
+    // What is part of one that is reported as a whole is not reported again.
+    all.retain(|(inner, _)| !whole.iter().any(|(outer, _)| is_part_of(evidence, inner, outer)));
+    all.extend(whole);
     // By one that is guilty itself. One whose input grows leaves it to who gives it that, if it is known that this one's does not.
     let is_explained = |outer: &Candidate, found: &Found| {
         let sure = found.finding.confidence > Confidence::Hint;
@@ -115,8 +125,11 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
                     && is_most_of(evidence, one.0, outer)
             })
     };
-    let mut found: Vec<Found> =
-        found.iter().filter(|one| !by_caller(one)).map(|(_, found)| found.clone()).collect();
+    let mut found: Vec<Found> = found
+        .iter()
+        .filter(|one| !by_caller(one))
+        .map(|(grower, found)| with_the_whole(evidence, &growers, grower, found.clone()))
+        .collect();
     let rank = |found: &Found| (found.finding.confidence, found.finding.cost.gain());
     found.sort_by_key(|one| std::cmp::Reverse(rank(one)));
     let mut seen = HashSet::new();
@@ -124,6 +137,64 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
         let Frame { function, module, .. } = &one.finding.place.frame;
         seen.insert((function.clone(), module.clone()))
     });
+    found
+}
+
+/// Functions that grow in several of their parts, none of which is most of it, where what they do at first with what they are given does not grow:
+/// that says as much of their own input as of that of the part which it was seen with.
+fn wholes<'a>(
+    evidence: &Evidence<'_>,
+    growers: &'a [Candidate],
+    rest: &[Rest],
+    found: &[(&Candidate, Found)],
+) -> Vec<(&'a Candidate, Found)> {
+    let is_found = |grower: &Candidate| found.iter().any(|(one, _)| std::ptr::eq(*one, grower));
+    let sure = |grower: &Candidate| {
+        found.iter().any(|(one, found)| {
+            std::ptr::eq(*one, grower) && found.finding.confidence > Confidence::Hint
+        })
+    };
+    let of = |outer: &'a Candidate| {
+        let first = growers.iter().zip(rest).find_map(|(inner, rest)| {
+            let Rest::FlatLead { caller, pairs, .. } = *rest else { return None };
+            let of_it = caller == outer.function
+                && inner.process == outer.process
+                && 2 * pairs as u64 >= outer.counted
+                && sure(inner)
+                && !is_most_of(evidence, inner, outer);
+            of_it.then_some(*rest)
+        })?;
+        Some((outer, judged(evidence, outer, first)?))
+    };
+    growers.iter().filter(|outer| !is_found(outer)).filter_map(of).collect()
+}
+
+/// Whether nearly all of `inner` is in `outer`, which calls it.
+fn is_part_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
+    let both = || cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
+    outer.process == inner.process
+        && outer.function != inner.function
+        && both() >= HELD * inner.cost_ns
+        && context::is_caller(evidence, outer.function, inner.function)
+}
+
+/// Adds that a function around it grows as well and takes much more, of which it is not known whether its input grows.
+fn with_the_whole(
+    evidence: &Evidence<'_>,
+    growers: &[Candidate],
+    grower: &Candidate,
+    mut found: Found,
+) -> Found {
+    let holds = |outer: &&Candidate| {
+        outer.cost_ns >= MUCH_MORE * grower.cost_ns && is_part_of(evidence, grower, outer)
+    };
+    if let Some(outer) = growers.iter().filter(holds).max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns)) {
+        found.finding.explanation.push(format!(
+            "the calls of {} around it grow as well, and take {} in all: the gain may be larger",
+            evidence.name(outer.function),
+            time(outer.cost_ns)
+        ));
+    }
     found
 }
 
@@ -194,13 +265,13 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
     (grower.ratio >= HINT_RATIO && !pairs).then_some(Confidence::Hint)
 }
 
-fn judged(evidence: &Evidence<'_>, grower: &Candidate) -> Option<Found> {
+/// A finding if it is guilty; `rest`: what is done besides.
+fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Found> {
     let ramp = grower.growth.ramp.as_ref()?;
     // A cold start: what the kernel does for a call falls as its caches fill, whatever the program goes through.
     if grower.falling && loops::kernel_share(evidence, grower) > KERNEL {
         return None;
     }
-    let rest = context::rest_of_the_caller(evidence, grower);
     if let Rest::Grows = rest {
         return None; // what the caller does besides grows as well: so does the input
     }

@@ -152,6 +152,11 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
             short(evidence.name(*caller)),
             ratio
         )),
+        Rest::FlatLead { caller, ratio, median_ns, .. } if *caller == grower.function => explanation.push(format!(
+            "what it does at first with what it is given does not {change} ({}; second half of the calls: {ratio:.1}× the \
+             first half), so its input is not {changing}",
+            time(*median_ns)
+        )),
         Rest::FlatLead { caller, ratio, median_ns, .. } => explanation.push(format!(
             "the work of {} before each call does not {change} ({}; second half of the calls: {ratio:.1}× the first \
              half), so the input is not {changing}",
