@@ -315,7 +315,7 @@ fn what_is_done_behind_the_last_call_says_nothing_of_the_input() {
 }
 
 #[test]
-fn where_a_script_calls_a_function_without_a_name_the_script_is_reported() {
+fn in_an_interpreter_the_script_is_reported_with_the_function_that_does_the_work() {
     let of = |function: &str, arguments: &[&str]| {
         let mut recording = recording(&Model::default());
         let tables = &mut recording.tables;
@@ -332,8 +332,12 @@ fn where_a_script_calls_a_function_without_a_name_the_script_is_reported() {
             .starts_with("it calls python3.11+0x200 200 times, which does the work, mostly in leaf")
     );
     assert!(!finding.explanation.join(" ").contains("line information"));
-    // It has a name, or there is no script.
-    assert_eq!(of("grow", &["python3.11", "job.py"]).place.frame.function, "grow");
+    let named = of("grow", &["python3.11", "job.py"]);
+    assert_eq!(named.place.frame.function, "job.py");
+    assert!(named.explanation[0].starts_with("it calls grow 200 times, which does the work"), "{named:#?}");
+    assert!(!named.explanation[0].contains("mostly in"));
+    // There is no script.
+    assert_eq!(of("grow", &["python3.11"]).place.frame.function, "grow");
     assert_eq!(of("python3.11+0x200", &["python3.11"]).place.frame.function, "python3.11+0x200");
 }
 

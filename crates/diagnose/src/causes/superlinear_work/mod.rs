@@ -150,9 +150,9 @@ fn wholes<'a>(
 ) -> Vec<(&'a Candidate, Found)> {
     let is_found = |grower: &Candidate| found.iter().any(|(one, _)| std::ptr::eq(*one, grower));
     let sure = |grower: &Candidate| {
-        found.iter().any(|(one, found)| {
-            std::ptr::eq(*one, grower) && found.finding.confidence > Confidence::Hint
-        })
+        found
+            .iter()
+            .any(|(one, found)| std::ptr::eq(*one, grower) && found.finding.confidence > Confidence::Hint)
     };
     let of = |outer: &'a Candidate| {
         let first = growers.iter().zip(rest).find_map(|(inner, rest)| {

@@ -33,10 +33,8 @@ impl Asked {
             return Asked::in_loop(evidence, grower, example);
         }
         let path = evidence.path_to(example, grower.function);
-        if !frame.has_name()
-            && let Some(script) = evidence.script_on(&path)
-        {
-            // Nobody knows what to do about an address, but whoever wrote the script may call it less often.
+        if let Some(script) = evidence.script_on(&path) {
+            // As for the other causes: what the script asks for can be changed by whoever wrote it.
             return Asked {
                 place: Place { frame: script.clone(), path: vec![script] },
                 done_by: Some(frame),
