@@ -56,7 +56,7 @@ c: page
 	crates/aead/test-c
 	crates/aead/test-leaks
 
-foreign: build
+foreign: setup-test build
 	scripts/as-root tests/foreign/run
 	scripts/as-root $(SLOWPATH) cases run all
 

@@ -110,14 +110,14 @@ fn grows(name: &str, guilty: &str) {
 #[test]
 fn a_program_hears_its_own_signals_and_no_others_while_entries_are_noted() {
     let _one = one_at_a_time();
-    if !may_break("urgent") {
+    if !may_break("resized") {
         return;
     }
     let scale = scaled(1.3, 1.0);
-    let bare = Command::new(program("urgent")).arg(&scale).output().unwrap();
+    let bare = Command::new(program("resized")).arg(&scale).output().unwrap();
     let noted = (0..ATTEMPTS).any(|_| {
         let dir = tempfile::tempdir().unwrap();
-        let (output, report) = recorded(dir.path(), "urgent", &scale);
+        let (output, report) = recorded(dir.path(), "resized", &scale);
         assert_eq!((output.status.code(), &output.stdout), (Some(0), &bare.stdout), "{}", said(&output));
         !report["findings"].as_array().unwrap().is_empty()
     });
@@ -130,7 +130,7 @@ tests! {
     growth_in_a_forked_child_is_found_without_bpf: grows("in_child", "name_list_insert");
     growth_in_one_of_several_threads_is_found_without_bpf: grows("in_thread", "name_list_insert");
     growth_that_was_inlined_into_main_is_found_without_bpf: grows("inlined", "is_known");
-    a_list_that_is_searched_for_each_item_is_found_without_bpf: finds("urgent", "repeated-scan", "find_price", 1.0);
+    a_list_that_is_searched_for_each_item_is_found_without_bpf: finds("resized", "repeated-scan", "find_price", 1.0);
 
     a_buffer_that_is_filled_anew_for_each_search_is_clean_without_bpf: silent("refilled");
     a_doubling_hash_table_is_clean_without_bpf: silent("hash_doubling");

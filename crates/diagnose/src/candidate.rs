@@ -24,6 +24,19 @@ impl Candidate {
         let frame = &self.finding.place.frame;
         (&frame.function, &frame.module)
     }
+
+    /// The same, and where a script stands for them the functions that it calls.
+    pub(crate) fn functions(&self) -> Vec<(String, String)> {
+        let of_script = self.finding.place.frame.function_id.is_none();
+        let called = self.finding.related.iter().filter(|_| of_script);
+        let frames = std::iter::once(&self.finding.place.frame).chain(called);
+        frames.map(|frame| (frame.function.clone(), frame.module.clone())).collect()
+    }
+
+    /// Whether a function is one of them.
+    pub(crate) fn is_about(&self, (function, module): (&str, &str)) -> bool {
+        self.functions().iter().any(|(one, of)| (one.as_str(), of.as_str()) == (function, module))
+    }
 }
 
 /// One finding for each cause, function and variant, of those that save enough.

@@ -16,8 +16,9 @@ const OF_BURST: usize = 8;
 /// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
 /// there are fewer, at least three of four walks go through what was read once.
 const READS_A_WALK: f64 = 0.25;
-/// What a breakpoint's hit takes of its thread's CPU time is taken off, and known to some 10 %: what lies between two must be so many times as much.
-const HITS: f64 = 2.0;
+/// What a breakpoint's hit takes of its thread's CPU time is taken off. Sending a signal is not, nor hits of up to three other breakpoints: what lies
+/// between two entries must be so many times as much.
+pub(crate) const HITS: f64 = 5.0;
 /// Share of the time between entries that must be CPU time: half, since ticks may miss some.
 pub(crate) const ON_CPU: f64 = 0.5;
 

@@ -33,7 +33,9 @@ struct Model {
     leaf_calls: Option<fn(f64) -> u64>,
     /// Time of something else after all rounds, and of it in each of them.
     other_ns: f64,
-    each_ns: f64,
+    each_ns: fn(f64) -> f64,
+    /// Time of `load` itself after `grow` in each round.
+    after_ns: fn(f64) -> f64,
     /// Time of `parse` after all rounds.
     end_ns: f64,
     /// `load` is counted too.
@@ -62,7 +64,8 @@ impl Default for Model {
             parse_ns: |_, _| 1.0 * MS,
             leaf_calls: None,
             other_ns: 0.0,
-            each_ns: 0.0,
+            each_ns: |_| 0.0,
+            after_ns: |_| 0.0,
             end_ns: 0.0,
             count_load: false,
             leaf_in_kernel: false,
@@ -169,7 +172,7 @@ fn recording(model: &Model) -> Recording {
     for round in 1..=model.rounds {
         let every = model.anew.unwrap_or(u32::MAX);
         let k = f64::from((round - 1) % every + 1);
-        run.spend(model.each_ns, OTHER);
+        run.spend((model.each_ns)(k), OTHER);
         if model.count_load || model.anew.is_some() && (round - 1) % every == 0 {
             run.call(2, u64::from(round), None);
         }
@@ -185,6 +188,7 @@ fn recording(model: &Model) -> Recording {
             let each = cost * model.leaf_share / f64::from(model.kinds);
             run.spend(each, if kind == 0 { LEAF } else { OTHER + kind });
         }
+        run.spend((model.after_ns)(k), LOAD);
     }
     run.spend(model.end_ns, PARSE);
     run.spend(model.other_ns, OTHER);
@@ -297,15 +301,37 @@ fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
     silent(Model { parse_ns: |k, _| 0.02 * MS * k, ..Model::default() });
 }
 
+/// `load` parses an item, calls `grow`, and does as much again itself; `main` does something between.
+fn in_parts(after_ns: fn(f64) -> f64, each_ns: fn(f64) -> f64) -> Model {
+    Model { grow_ns: |k, _| 0.1 * MS * k, after_ns, count_load: true, each_ns, ..Model::default() }
+}
+
 #[test]
-fn a_caller_whose_own_input_stays_the_same_is_guilty_of_giving_away_ever_more() {
-    let bigger =
-        |each_ns| Model { parse_ns: |k, _| 0.02 * MS * k, count_load: true, each_ns, ..Model::default() };
-    let finding = only(diagnosed(bigger(MS)));
+fn a_function_that_grows_in_several_parts_is_reported_as_a_whole_if_it_begins_the_same() {
+    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |_| 0.0)));
     assert_eq!(finding.place.frame.function, "load");
-    assert!(finding.explanation.join(" ").contains("the other work in main does not grow"), "{finding:#?}");
-    // Nothing tells of its input.
-    silent(bigger(0.0));
+    assert!(
+        finding.explanation.join(" ").contains("what it does at first with what it is given does not grow")
+    );
+    // What is done besides slows down by much less.
+    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| MS * (1.0 + k / 200.0))));
+    assert_eq!(finding.place.frame.function, "load");
+    // It grows as much: so does what `load` is given, and of `grow` alone it is known that it does not.
+    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| 0.02 * MS * k)));
+    assert_eq!(finding.place.frame.function, "grow");
+    let said = finding.explanation.join(" ");
+    assert!(said.contains("the calls of load around it grow as well"), "{said}");
+    // One part is most of it.
+    let finding = only(diagnosed(in_parts(|_| 0.0, |_| 0.0)));
+    assert_eq!(finding.place.frame.function, "grow");
+}
+
+#[test]
+fn who_reads_and_parses_ever_larger_items_is_no_finding_whatever_its_caller_does() {
+    for each_ns in [|_| 0.0, |_| MS] {
+        let parse_ns = |k, _| 0.02 * MS * k;
+        silent(Model { parse_ns, count_load: true, each_ns, ..Model::default() });
+    }
 }
 
 #[test]

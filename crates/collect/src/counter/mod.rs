@@ -200,6 +200,8 @@ struct Standing {
 struct Probe {
     number: u32,
     kind: &'static str,
+    /// The loop's place among those of its function.
+    of_loop: Option<usize>,
     slot: usize,
     candidate: Candidate,
     placement: place::Placement,
@@ -216,6 +218,13 @@ struct Probe {
     rate: f64,
     /// Too hot to stay.
     hot: bool,
+}
+
+impl Probe {
+    /// Process, function and loop.
+    fn key(&self) -> (u32, u32, Option<usize>) {
+        (self.candidate.process, self.candidate.function, self.of_loop)
+    }
 }
 
 /// The counter: runs until its orders end, then closes every probe.
@@ -238,6 +247,8 @@ pub(crate) struct Counter {
     listed: listed::Listed,
     walks: u32,
     free: Vec<usize>,
+    /// The numbers of probes that made room for others, by process, function and loop.
+    numbered: HashMap<(u32, u32, Option<usize>), u32>,
     /// The last generation of each slot whose probe made room for another.
     generations: [u32; SLOTS],
     numbers: u32,
@@ -265,6 +276,7 @@ impl Counter {
             listed: listed::Listed::default(),
             walks: first_walk,
             free: (0..SLOTS).rev().collect(),
+            numbered: HashMap::new(),
             generations: [0; SLOTS],
             numbers: first_probe,
             spent_ns: 0,
@@ -326,6 +338,7 @@ impl Counter {
                 }
                 self.probes.retain(|probe| probe.candidate.process != process);
                 self.refused.retain(|(of, _)| *of != process);
+                self.numbered.retain(|(of, ..), _| *of != process);
                 self.counted_loops.retain(|(of, ..)| *of != process);
                 self.drop_surveys(process);
                 self.reindex();
@@ -371,7 +384,7 @@ impl Counter {
             self.refused.insert(key);
             return;
         };
-        if self.insert(candidate, placement, FUNCTION) {
+        if self.insert(candidate, placement, None) {
             self.by_function.insert(key, self.probes.len() - 1);
         }
     }
@@ -412,7 +425,7 @@ impl Counter {
             };
             if self.counted_loops.insert((key.0, key.1, number)) {
                 let placement = place::Placement { offset, sp_adjust: 0 };
-                self.insert(Candidate { share, caller: None, ..candidate.clone() }, placement, LOOP);
+                self.insert(Candidate { share, caller: None, ..candidate.clone() }, placement, Some(number));
             }
         }
     }
@@ -426,15 +439,23 @@ impl Counter {
     }
 
     /// Makes a probe; it is opened in its turn. Fails if there are too many.
-    fn insert(&mut self, candidate: Candidate, placement: place::Placement, kind: &'static str) -> bool {
+    fn insert(&mut self, candidate: Candidate, placement: place::Placement, of_loop: Option<usize>) -> bool {
         let Some(slot) = self.slot_for(candidate.share) else { return false };
-        let number = self.numbers;
-        self.numbers += 1;
         let (process, function, offset) = (candidate.process, candidate.function, placement.offset);
-        self.tell(Told::Probe { probe: number, process, function, offset, kind });
+        let kind = if of_loop.is_some() { LOOP } else { FUNCTION };
+        let number = match self.numbered.remove(&(process, function, of_loop)) {
+            Some(number) => number,
+            None => {
+                let number = self.numbers;
+                self.numbers += 1;
+                self.tell(Told::Probe { probe: number, process, function, offset, kind });
+                number
+            }
+        };
         self.probes.push(Probe {
             number,
             kind,
+            of_loop,
             slot,
             candidate,
             placement,

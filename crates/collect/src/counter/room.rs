@@ -6,6 +6,8 @@ use super::*;
 
 /// How long a probe keeps its slot at least, ns: three turns, for it to show something.
 const KEEPS_NS: u64 = 500_000_000;
+/// What is not hot at a look keeps so much of its share: half in 165 ms.
+const COOLS: f64 = 0.9;
 /// One that is hotter by such a factor takes another's slot: two that are alike would take it from each other.
 const HOTTER: f64 = 2.0;
 
@@ -15,10 +17,11 @@ impl Counter {
         let Some(process) = candidates.first().map(|candidate| candidate.process) else { return };
         let shares: HashMap<u32, f64> = candidates.iter().map(|one| (one.function, one.share)).collect();
         for probe in self.probes.iter_mut().filter(|probe| probe.candidate.process == process) {
-            let now = shares.get(&probe.candidate.function).copied().unwrap_or(0.0);
-            let of_loop = probe.kind == LOOP && probe.candidate.share > 0.0 && now > 0.0;
-            if !of_loop {
-                probe.candidate.share = now;
+            match shares.get(&probe.candidate.function) {
+                Some(_) if probe.of_loop.is_some() => {}
+                Some(share) => probe.candidate.share = *share,
+                // It may be just below what counts as hot.
+                None => probe.candidate.share *= COOLS,
             }
         }
     }
@@ -40,10 +43,12 @@ impl Counter {
         let Some(index) = who_goes(&shares, share) else { return };
         self.close(index, "end");
         let gone = self.probes.remove(index);
-        let Candidate { process, function, .. } = gone.candidate;
-        if gone.kind == LOOP {
-            self.counted_loops.retain(|(of, within, _)| (*of, *within) != (process, function));
+        let key = gone.key();
+        if let Some(at) = gone.of_loop {
+            self.counted_loops.remove(&(key.0, key.1, at));
         }
+        // Should it come back, it goes on under its number.
+        self.numbered.insert(key, gone.number);
         // Its uprobe may be hit once more while it is taken out: the next one of the slot goes on from its generation.
         self.generations[gone.slot] = gone.generation;
         self.free.push(gone.slot);

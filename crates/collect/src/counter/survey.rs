@@ -15,6 +15,8 @@ use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
 pub(super) const BEGINNINGS: u64 = 64;
 /// … and where they are dear: half of that is what the diagnosis asks for, and the last one may be noted too late. Two bursts show more than one.
 const BEGINNINGS_DEAR: u64 = 40;
+/// … and no probe is opened meanwhile: they must end soon.
+const BEGINNINGS_DEAR_NS: u64 = 60_000_000;
 /// Blocks in a burst: what is done for one item may take some dozens, and the same must come twice.
 pub(super) const BLOCKS: u64 = 256;
 /// The longest burst of beginnings, ns: walks of 10 ms are seen 25 times.
@@ -122,8 +124,8 @@ impl Counter {
         if here >= of.most() || self.surveys.len() >= of.most_in_all() || self.surveyed.contains(&key) {
             return;
         }
-        let Some(slot) = self.free.pop() else { return };
-        let round_slot = round.and_then(|_| self.free.pop());
+        let Some(slot) = self.slot_for(candidate.share) else { return };
+        let round_slot = round.and_then(|_| self.slot_for(candidate.share));
         if round_slot.is_none() && (origins.is_empty() || !self.notes_beginnings()) {
             self.free.push(slot); // there is nothing to note
             return;
@@ -176,7 +178,9 @@ impl Counter {
                 self.end_burst(at);
             }
         }
-        if self.surveys.iter().any(Survey::measures_lengths) {
+        // Where hits are dear those of others would be taken for time between two entries.
+        let dear = self.limits.at_once.is_some();
+        if self.surveys.iter().any(|survey| survey.measures_lengths() || dear && survey.stands()) {
             return true;
         }
         let busy = self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed));
@@ -189,14 +193,14 @@ impl Counter {
                 return false;
             }
             let lengths = self.is_next_of_lengths(&self.surveys[at]);
-            if lengths && busy {
+            if (lengths || dear) && busy {
                 return true;
             }
             if !self.makes_places(self.surveys[at].candidate.process, 1 + usize::from(lengths)) {
                 continue;
             }
             self.begin_burst(at, lengths);
-            if lengths {
+            if lengths || dear {
                 return true;
             }
         }
@@ -215,7 +219,11 @@ impl Counter {
         let age = now - standing.opened_ns;
         let entered = self.hits.seen(survey.slot).stopped_ns.is_some();
         let counted = standing.rounds.as_ref().and(survey.round_slot).map(|slot| self.hits.seen(slot));
-        let longest = if standing.rounds.is_some() { LENGTHS_NS } else { BEGINNINGS_NS };
+        let longest = match standing.rounds {
+            Some(_) => LENGTHS_NS,
+            None if self.limits.at_once.is_some() => BEGINNINGS_DEAR_NS,
+            None => BEGINNINGS_NS,
+        };
         let most = if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
         // As long as so many hits of uprobes take.
         let as_long = most * place::HIT_COST_NS / self.limits.hit_ns.max(place::HIT_COST_NS);

@@ -14,8 +14,9 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a hit sends. Its default is to be ignored.
-pub(crate) const SIGNAL: libc::c_int = libc::SIGURG;
+/// What a hit sends. Its default is to be ignored, and of who handles it none minds one more, or one instead of two: the size of the terminal is
+/// looked up again. SIGURG is not as good: a runtime of Go waits for each that it sends.
+pub(crate) const SIGNAL: libc::c_int = libc::SIGWINCH;
 /// The reasons (`si_code`) of a descriptor's signal: POLL_IN to POLL_HUP.
 const OF_DESCRIPTOR: std::ops::RangeInclusive<libc::c_int> = 1..=6;
 /// Bytes that are hashed where something begins, and those of a text with the zero behind it; as in `bpf/walk.h`.
@@ -150,20 +151,23 @@ impl Notes {
         hit: Hit,
         read: impl Fn(u64, &mut [u8]) -> usize,
     ) -> Option<Entered> {
-        let mut state = self.state();
-        let Armed { address, slot, generation, .. } = *state.armed.get(&fd)?;
-        if registers[16] != address || state.rows.get(&slot)?.generation != generation {
-            return None;
-        }
-        let hits = state.hits.entry(hit.tid).or_default();
-        *hits += 1;
-        let cpu_ns = hit.cpu_ns.saturating_sub(*hits * hit.hit_ns);
-        let row = state.rows.get_mut(&slot)?;
+        let (slot, mut row, hits) = {
+            let mut state = self.state();
+            let Armed { address, slot, generation, .. } = *state.armed.get(&fd)?;
+            let row = *state.rows.get(&slot)?;
+            if registers[16] != address || row.generation != generation {
+                return None;
+            }
+            let hits = state.hits.entry(hit.tid).or_default();
+            *hits += 1;
+            (slot, row, *hits)
+        };
+        // Memory may have to be fetched first: nobody waits for that.
         let mut entered = Entered {
             walk: row.probe,
             tid: hit.tid,
             time: hit.time,
-            cpu_ns,
+            cpu_ns: hit.cpu_ns.saturating_sub(hits * hit.hit_ns),
             beginnings: [(0, 0); ORIGINS],
             linked: 0,
             length: 0,
@@ -180,6 +184,10 @@ impl Notes {
         }
         entered.text = text(entered.beginnings[0].0, row.texts, &read);
         entered.length = entered.text.as_ref().map_or(0, |text| text.len() as u64);
+        if let Some(kept) = self.state().rows.get_mut(&slot).filter(|kept| kept.generation == row.generation)
+        {
+            kept.last = row.last;
+        }
         Some(entered)
     }
 }
@@ -380,11 +388,11 @@ mod tests {
     #[test]
     fn a_signal_is_ours_by_its_number_its_reason_and_its_descriptor() {
         let notes = notes(Slot::default());
-        assert!(notes.is_ours(libc::SIGURG, 1, 9) && notes.is_ours(libc::SIGURG, 6, 10));
-        // That of another kind; one that a thread sent, as Go's runtime does; of a socket; of another descriptor.
+        assert!(notes.is_ours(libc::SIGWINCH, 1, 9) && notes.is_ours(libc::SIGWINCH, 6, 10));
+        // That of another kind; one that a thread sent; of the terminal; of another descriptor.
         assert!(!notes.is_ours(libc::SIGTRAP, 1, 9));
-        assert!(!notes.is_ours(libc::SIGURG, -6, 9));
-        assert!(!notes.is_ours(libc::SIGURG, 0x80, 9));
-        assert!(!notes.is_ours(libc::SIGURG, 1, 11));
+        assert!(!notes.is_ours(libc::SIGWINCH, -6, 9));
+        assert!(!notes.is_ours(libc::SIGWINCH, 0x80, 9));
+        assert!(!notes.is_ours(libc::SIGWINCH, 1, 11));
     }
 }

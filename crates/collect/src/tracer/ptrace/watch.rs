@@ -118,7 +118,7 @@ impl Watch {
 
     /// Goes on until the command has ended. What it leaves behind goes on untraced: the kernel lets it go when this thread ends.
     pub(super) fn run(mut self) {
-        self.noting.iter().for_each(|(notes, _)| notes.open());
+        let open = self.noting.as_ref().map(|(notes, _)| noted::Open::new(notes));
         let ticks = sys::Ticks::start(TICK_NS);
         // Without them there are no further windows, and nothing wakes us when we are to let go.
         self.shared.ticking.store(ticks.is_ok(), Ordering::Relaxed);
@@ -150,7 +150,18 @@ impl Watch {
                 self.look();
             }
         }
-        self.noting.iter().for_each(|(notes, _)| notes.close());
+        drop(open);
+        // What was sent before is not left to the program.
+        while let sys::Waited::Of(tid, status, _) = sys::wait_no_longer() {
+            match libc::WIFSTOPPED(status) {
+                true => self.stopped(tid, status),
+                false => self.ended(tid, status),
+            }
+            last += 1;
+            if last > 2 * LAST_STOPS {
+                break;
+            }
+        }
         let left: Vec<u32> = self.threads.keys().copied().collect();
         left.into_iter().for_each(|tid| self.settle(tid));
     }

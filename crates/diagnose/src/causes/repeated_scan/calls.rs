@@ -9,7 +9,7 @@ use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
-use crate::walks::{self, Entries, LOWEST_ADDRESS, ON_CPU, Repeats};
+use crate::walks::{self, Entries, HITS, LOWEST_ADDRESS, ON_CPU, Repeats};
 use slowpath_recording::tables::Beginning;
 use std::collections::HashMap;
 
@@ -76,7 +76,12 @@ impl Seen {
             for pair in burst.windows(2) {
                 let took = entries.between(pair[0], pair[1]);
                 let one_thread = pair[0].thread == pair[1].thread;
-                let long = took >= LONG_NS && one_thread;
+                // CPU times of two threads have nothing in common.
+                if entries.hit_ns.is_some() && !one_thread {
+                    continue;
+                }
+                let least = LONG_NS + entries.hit_ns.map_or(0.0, |ns| HITS * ns);
+                let long = took >= least && one_thread;
                 let again = is_asked_again(pair[0], &mut known);
                 // The first long one of a burst has none before it.
                 if long && !std::mem::replace(&mut begun, true) {

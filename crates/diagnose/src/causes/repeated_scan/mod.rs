@@ -147,15 +147,14 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
     let is_scan = |one: &Candidate| is(one, &CAUSE) || one.finding.variant == GROWING;
     let functions = |which: &dyn Fn(&Candidate) -> bool| -> HashSet<(String, String)> {
-        let owned = |one: &Candidate| (one.function().0.to_owned(), one.function().1.to_owned());
-        found.iter().filter(|one| which(one)).map(owned).collect()
+        found.iter().filter(|one| which(one)).flat_map(Candidate::functions).collect()
     };
     let scans = functions(&is_scan);
     let growing = functions(&|one| {
         is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding)
     });
     let among = |one: &Candidate, known: &HashSet<(String, String)>| {
-        known.iter().any(|(function, module)| (function.as_str(), module.as_str()) == one.function())
+        known.iter().any(|(function, module)| one.is_about((function, module)))
     };
     found.retain(|one| match one {
         one if is_scan(one) => !among(one, &growing),

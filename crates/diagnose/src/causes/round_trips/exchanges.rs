@@ -191,7 +191,8 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             connections: thread.connections,
             peer_awake_ns: peer_awake_ns.min(all.waits.blocked_ns),
             messages_ns,
-            bytes_each: (all.sends.bytes as f64 + all.received) / all.sends.count.max(1) as f64,
+            bytes_each: (all.sends.bytes as f64 + all.received)
+                / all.sends.count.min(all.waits.count).max(1) as f64,
             peer_known: !peers.is_empty(),
             own_ns,
             apart_ns,

@@ -44,8 +44,8 @@ pub(super) enum Rest {
     Flat { caller: u32, ratio: f64, samples: f64 },
     /// The time from the entry of the caller to that of the function is the same, ns, by so many exact pairs of entries.
     FlatLead { caller: u32, ratio: f64, pairs: usize, median_ns: f64 },
-    /// More: the input grows.
-    Grows,
+    /// More, by so much in the second half: the input grows.
+    Grows { ratio: f64 },
     /// Too little data.
     Unknown,
 }
@@ -72,7 +72,7 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
             };
         }
         if ratio >= growth.powf(LEAD_GROWS) && rank >= 0.5 {
-            return Rest::Grows;
+            return Rest::Grows { ratio };
         }
     }
     for caller in callers {
@@ -138,7 +138,7 @@ fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Opt
         return None; // what leaves caches cold slows down all else a little
     }
     let suspect = ratio >= SUSPECT || (ratio >= 1.6 && low >= 1.15);
-    (low >= GROWS || suspect).then_some(Rest::Grows)
+    (low >= GROWS || suspect).then_some(Rest::Grows { ratio })
 }
 
 /// What a caller does before it calls the grower.
@@ -186,6 +186,11 @@ fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead
     let number: Vec<f64> = (0..leads.len()).map(|at| at as f64).collect();
     let rank = spearman(&number, &leads).unwrap_or(0.0);
     Some(Lead { ratio: second / first.max(1.0), rank, pairs: leads.len(), median_ns })
+}
+
+/// Whether what is done besides grows by much less than the grower.
+pub(super) fn is_much_less(grower: &Candidate, ratio: f64) -> bool {
+    ratio <= SHARE_OF_GROWTH * growth_of_halves(grower)
 }
 
 /// The cost of the second half of the grower's calls over that of the first (of the dearer over the cheaper).

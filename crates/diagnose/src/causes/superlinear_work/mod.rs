@@ -80,7 +80,7 @@ const WALKS_RANK: f64 = 0.97;
 fn find(evidence: &Evidence<'_>) -> Vec<Found> {
     let shifts = shifts::find(evidence);
     // What is moved is known exactly; that it takes ever longer, or ever less long, was inferred.
-    let is_shift = |one: &Found| shifts.iter().any(|shift| shift.function() == one.function());
+    let is_shift = |one: &Found| shifts.iter().any(|shift| one.is_about(shift.function()));
     let growing = growing(evidence).into_iter().filter(|one| !is_shift(one));
     growing.chain(shifts.iter().cloned()).collect()
 }
@@ -104,18 +104,25 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
         growers.iter().map(|grower| context::rest_of_the_caller(evidence, grower)).collect();
     let judged_by = |(grower, rest): (_, &Rest)| Some((grower, judged(evidence, grower, *rest)?));
     let mut all: Vec<(&Candidate, Found)> = growers.iter().zip(&rest).filter_map(judged_by).collect();
-    let whole = wholes(evidence, &growers, &rest, &all);
-    // What is part of one that is reported as a whole is not reported again.
-    all.retain(|(inner, _)| !whole.iter().any(|(outer, _)| is_part_of(evidence, inner, outer)));
+    // One that is reported as a whole may be explained by a part of it that is guilty, but not by one whose input grows: it gives it that.
+    let guilty = |inner: &Candidate| all.iter().any(|(one, _)| std::ptr::eq(*one, inner));
+    let by_guilty =
+        |outer: &Candidate| growers.iter().any(|inner| guilty(inner) && explains(evidence, inner, outer));
+    let mut whole = wholes(evidence, &growers, &rest, &all);
+    whole.retain(|(outer, _)| !by_guilty(outer));
+    let is_explained = |outer: &Candidate| growers.iter().any(|inner| explains(evidence, inner, outer));
+    let is_whole = |grower: &Candidate| whole.iter().any(|(one, _)| std::ptr::eq(*one, grower));
+    all.retain(|(grower, _)| !is_explained(grower) && !is_whole(grower));
     all.extend(whole);
-    // By one that is guilty itself. One whose input grows leaves it to who gives it that, if it is known that this one's does not.
-    let is_explained = |outer: &Candidate, found: &Found| {
-        let sure = found.finding.confidence > Confidence::Hint;
-        let guilty = |inner: &Candidate| all.iter().any(|(one, _)| std::ptr::eq(*one, inner));
-        growers.iter().any(|inner| (!sure || guilty(inner)) && explains(evidence, inner, outer))
+    // What is part of one that is reported is not counted twice: of two the surer one counts, or else the whole.
+    let sure = |found: &Found| found.finding.confidence;
+    let is_in_another = |(grower, found): &(&Candidate, Found)| {
+        all.iter().any(|(other, by)| {
+            sure(by) >= sure(found) && is_part_of(evidence, grower, other, INNER_SHARE)
+                || sure(by) > sure(found) && is_part_of(evidence, other, grower, INNER_SHARE)
+        })
     };
-    let kept = all.iter().filter(|(grower, found)| !is_explained(grower, found));
-    let found: Vec<(&Candidate, Found)> = kept.map(|(grower, found)| (*grower, found.clone())).collect();
+    let found: Vec<(&Candidate, Found)> = all.iter().filter(|one| !is_in_another(one)).cloned().collect();
     // A function and the library function that does its work, or two ways to count one loop: one cause, reported once, by the surer one.
     let by_caller = |one: &(&Candidate, Found)| {
         runtime::is_name(&evidence.frame(one.0.function))
@@ -148,7 +155,6 @@ fn wholes<'a>(
     rest: &[Rest],
     found: &[(&Candidate, Found)],
 ) -> Vec<(&'a Candidate, Found)> {
-    let is_found = |grower: &Candidate| found.iter().any(|(one, _)| std::ptr::eq(*one, grower));
     let sure = |grower: &Candidate| {
         found
             .iter()
@@ -166,15 +172,21 @@ fn wholes<'a>(
         })?;
         Some((outer, judged(evidence, outer, first)?))
     };
-    growers.iter().filter(|outer| !is_found(outer)).filter_map(of).collect()
+    // What is done besides may slow down a little where the grower leaves caches cold.
+    let may_be = |(outer, rest): &(&Candidate, &Rest)| match rest {
+        Rest::Grows { ratio } => context::is_much_less(outer, *ratio),
+        _ => true,
+    };
+    let left = growers.iter().zip(rest).filter(|(outer, _)| !sure(outer)).filter(may_be);
+    left.filter_map(|(outer, _)| of(outer)).collect()
 }
 
-/// Whether nearly all of `inner` is in `outer`, which calls it.
-fn is_part_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
+/// Whether so much of `inner` is in `outer`, which calls it.
+fn is_part_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate, share: f64) -> bool {
     let both = || cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
     outer.process == inner.process
         && outer.function != inner.function
-        && both() >= HELD * inner.cost_ns
+        && both() >= share * inner.cost_ns
         && context::is_caller(evidence, outer.function, inner.function)
 }
 
@@ -186,7 +198,9 @@ fn with_the_whole(
     mut found: Found,
 ) -> Found {
     let holds = |outer: &&Candidate| {
-        outer.cost_ns >= MUCH_MORE * grower.cost_ns && is_part_of(evidence, grower, outer)
+        outer.round.is_none()
+            && outer.cost_ns >= MUCH_MORE * grower.cost_ns
+            && is_part_of(evidence, grower, outer, HELD)
     };
     if let Some(outer) = growers.iter().filter(holds).max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns)) {
         found.finding.explanation.push(format!(
@@ -272,7 +286,7 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Fou
     if grower.falling && loops::kernel_share(evidence, grower) > KERNEL {
         return None;
     }
-    if let Rest::Grows = rest {
+    if let Rest::Grows { .. } = rest {
         return None; // what the caller does besides grows as well: so does the input
     }
     // Four breakpoints at a time show parts of the run, and each hit of them takes longer than many calls.

@@ -167,7 +167,7 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
             if done_by.is_some() { "compares or copies existing data" } else { "only compares, copies or advances" },
             if grower.falling { "goes through less" } else { "goes through more" },
         )),
-        Rest::Grows | Rest::Unknown => explanation.push(
+        Rest::Grows { .. } | Rest::Unknown => explanation.push(
             "unknown whether the input of each call also grows: too little other work happens between the calls".to_owned(),
         ),
     }
@@ -297,7 +297,7 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
     };
     let same = match rest {
         Rest::Flat { caller, .. } | Rest::FlatLead { caller, .. } => Some(*caller),
-        Rest::Grows | Rest::Unknown => None,
+        Rest::Grows { .. } | Rest::Unknown => None,
     };
     let related = callee.as_ref().map(|callee| callee.function).into_iter().chain(same);
     let related = related.map(|function| evidence.frame(function)).chain(done_by).collect();

@@ -2,8 +2,25 @@
 
 use super::Watch;
 use crate::bpf::event::Event;
-use crate::counter::breakpoint::notes::{Hit, Registers};
+use crate::counter::breakpoint::notes::{Hit, Notes, Registers};
 use crate::tracer::ptrace::{facts, sys};
+use std::sync::Arc;
+
+/// Notes are taken until it is dropped, also where the tracer ends by a bug.
+pub(super) struct Open(Arc<Notes>);
+
+impl Open {
+    pub(super) fn new(notes: &Arc<Notes>) -> Open {
+        notes.open();
+        Open(notes.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
 
 impl Watch {
     /// Whether a thread has stopped for a signal of ours, which is not passed on.

@@ -1,4 +1,4 @@
-// A list that is searched from its start for each item, by a program that uses SIGURG for itself. Expect: repeated-scan in find_price.
+// A list that is searched from its start for each item, by a program that listens to SIGWINCH. Expect: repeated-scan in find_price.
 
 #include "support/program.h"
 
@@ -31,7 +31,7 @@ static uint64_t find_price(const struct price *prices, uint64_t article)
 int main(int argc, char **argv)
 {
     struct sigaction action = { .sa_handler = hear };
-    if (sigaction(SIGURG, &action, NULL))
+    if (sigaction(SIGWINCH, &action, NULL))
         die("sigaction");
     uint64_t random = 88172645463325252;
     struct price *prices = allocate(PRICES, sizeof *prices);
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < items; i++) {
         cents += find_price(prices, prices[next_random(&random) % PRICES].article);
         if (i % ITEMS_A_SIGNAL == 0) {
-            raise(SIGURG);
+            raise(SIGWINCH);
             sent++;
         }
     }
