@@ -114,6 +114,13 @@ fn sleeping_and_looking_again_is_told_with_half_a_sleep_for_each_answer() {
 }
 
 #[test]
+fn a_thread_of_a_runtime_sleeps_for_its_own_reasons() {
+    let mut recording = polling(100, 1, 10 * MS, 0);
+    recording.tables.functions.iter_mut().for_each(|function| function.name = "runtime.sysmon".into());
+    silent(&recording);
+}
+
+#[test]
 fn sleeps_shorter_than_a_wait_of_their_own_are_told_in_both_modes() {
     for mode in BOTH {
         let mut traced = Traced::new(mode);

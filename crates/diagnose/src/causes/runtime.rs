@@ -59,6 +59,10 @@ impl Language {
 fn is_go(name: &str) -> bool {
     const SUFFIXES: [&str; 8] =
         ["cold", "part", "isra", "constprop", "lto_priv", "llvm", "localalias", "clone"];
+    // Go's assembler writes for which calling convention: `runtime.clone.abi0`.
+    if name.ends_with(".abi0") {
+        return true;
+    }
     let last = name.rsplit('/').next().unwrap_or(name);
     let Some((package, rest)) = last.split_once('.') else { return false };
     let first = rest.split('.').next().unwrap_or_default();
@@ -268,6 +272,7 @@ mod tests {
             "<[u8] as core::slice::cmp::SlicePartialEq<u8>>::equal",
             "syscall.RawSyscall6",
             "runtime.mallocgc",
+            "runtime.clone.abi0",
             "strconv.ParseInt",
             "sync.(*Mutex).Lock",
             "encoding/json.(*decodeState).object",
