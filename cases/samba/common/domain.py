@@ -9,7 +9,7 @@ from samba.dsdb import DS_DOMAIN_FUNCTION_2008_R2
 from samba.param import LoadParm
 from samba.samdb import SamDB
 
-# Enough for a slow run of a few seconds. Users are few among the 200,000 objects of the published story.
+# Enough for a slow run of a few seconds.
 USERS = 2500
 
 

@@ -47,7 +47,7 @@ pub fn abilities() -> Vec<Ability> {
             remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
         },
         Ability {
-            name: "hardware breakpoints (call counts without BPF, four functions at a time)",
+            name: "hardware breakpoints (calls and repeated work without BPF, four places at a time)",
             obstacle: breakpoint::measure().err().map(|error| breakpoint::obstacle(&error)),
             remedy: "not needed with BPF; else: sudo sysctl kernel.perf_event_paranoid=2, and no debugger on the program",
         },

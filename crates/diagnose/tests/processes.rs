@@ -1,4 +1,4 @@
-//! The cause `process-per-operation`, and what is told of processes, on synthetic recordings, at the thresholds.
+//! The cause `process-per-operation`, and other causes across processes, on synthetic recordings, at the thresholds.
 
 mod common;
 #[path = "common/traced.rs"]

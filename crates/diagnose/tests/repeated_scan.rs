@@ -8,7 +8,8 @@ mod sampled;
 mod walked;
 
 use slowpath_diagnose::diagnose;
-use slowpath_diagnose::findings::Confidence;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::about::Counter;
 use walked::*;
 
 #[test]
@@ -94,6 +95,27 @@ fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
     silent(Walked { time: vec![(SEARCH, 0.6), (PARSE, 0.4)], ..counting() });
     // Reads may fill the text again.
     silent(Walked { reads: 40_000, ..counting() });
+}
+
+/// The same, recorded with breakpoints at which the program is stopped; a hit takes so long.
+fn stopped(walked: Walked, hit_ns: u64) -> Vec<Finding> {
+    let mut recording = recording(&walked);
+    (recording.about.counter, recording.about.hit_ns) = (Some(Counter::Breakpoints), Some(hit_ns));
+    diagnose(&recording).findings
+}
+
+#[test]
+fn where_entries_stop_the_program_what_lies_between_must_be_more_than_hits_may_take() {
+    // A call of 20 us or more, and five hits of 1 us.
+    assert!(stopped(Walked { usual_ns: 24_900, ..counting() }, 1_000).is_empty());
+    let found = stopped(Walked { usual_ns: 25_100, ..counting() }, 1_000);
+    assert_eq!((found[0].cause.slug(), found[0].confidence), ("repeated-scan", Confidence::Likely));
+    // Searches that take ever longer: with hits of 4 us it is not known that they do.
+    let longer = || Walked { each_ns: &[10_000, 14_000, 13_000, 19_000, 30_000], ..Walked::default() };
+    let cause = |hit_ns| stopped(longer(), hit_ns)[0].cause.slug();
+    assert_eq!((cause(1_000), cause(4_000)), ("superlinear-work", "repeated-scan"));
+    // Stops are no CPU time.
+    assert!(stopped(Walked { usual_ns: 60_000, on_cpu: 0.4, ..counting() }, 1_000).is_empty());
 }
 
 #[test]

@@ -1,237 +1,16 @@
-//! The cause `superlinear-work` on synthetic recordings, at its thresholds.
-//!
-//! The recordings are of a program `main → load → { parse, grow → leaf }`: each round of `load` parses an item, then calls
-//! `grow`, which calls `leaf`. A model says what each costs in round k; samples fall every millisecond of it.
+//! The cause `superlinear-work` on synthetic recordings, at the thresholds of growth.
 
 mod common;
+#[path = "common/rounds.rs"]
+mod rounds;
 #[path = "common/sampled.rs"]
 mod sampled;
 
-use common::about;
-use sampled::{MS, Run};
+use rounds::*;
+use sampled::MS;
 use slowpath_diagnose::diagnose;
-use slowpath_diagnose::findings::{Confidence, Finding, Findings};
+use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::about::Counter;
-use slowpath_recording::tables::*;
-use slowpath_recording::{Recording, Tables};
-use std::path::PathBuf;
-
-const MAIN: u32 = 0;
-const LOAD: u32 = 1;
-const GROW: u32 = 2;
-const LEAF: u32 = 3;
-const PARSE: u32 = 4;
-const OTHER: u32 = 5;
-const NAMES: [&str; 6] = ["main", "load", "grow", "leaf", "parse", "other"];
-
-/// What round k (from 1) of n does, times in ns.
-struct Model {
-    rounds: u32,
-    grow_ns: fn(f64, f64) -> f64,
-    parse_ns: fn(f64, f64) -> f64,
-    /// Calls of `leaf` in it, where they are counted.
-    leaf_calls: Option<fn(f64) -> u64>,
-    /// Time of something else after all rounds, and of it in each of them.
-    other_ns: f64,
-    each_ns: fn(f64) -> f64,
-    /// Time of `load` itself after `grow` in each round.
-    after_ns: fn(f64) -> f64,
-    /// Time of `parse` after all rounds.
-    end_ns: f64,
-    /// `load` is counted too.
-    count_load: bool,
-    /// `leaf` is the kernel's, and has this share of the cost of `grow`.
-    leaf_in_kernel: bool,
-    leaf_share: f64,
-    /// That share is of so many functions like `leaf`, in equal parts.
-    kinds: u32,
-    /// Share of the run in which `grow` is counted, from its start on.
-    counted: f64,
-    /// Rounds of the loop in `grow` that were counted in its k-th call, and of a loop around it.
-    loop_rounds: Option<fn(f64) -> f64>,
-    around: Option<fn(f64) -> f64>,
-    /// The loops read at addresses that they read.
-    chases: bool,
-    /// `load` is counted, and entered again after so many rounds: k is counted from there.
-    anew: Option<u32>,
-}
-
-impl Default for Model {
-    fn default() -> Model {
-        Model {
-            rounds: 200,
-            grow_ns: |k, _| 0.2 * MS * k,
-            parse_ns: |_, _| 1.0 * MS,
-            leaf_calls: None,
-            other_ns: 0.0,
-            each_ns: |_| 0.0,
-            after_ns: |_| 0.0,
-            end_ns: 0.0,
-            count_load: false,
-            leaf_in_kernel: false,
-            leaf_share: 0.8,
-            kinds: 1,
-            counted: 1.0,
-            loop_rounds: None,
-            around: None,
-            chases: false,
-            anew: None,
-        }
-    }
-}
-
-/// Bursts in which the rounds of a loop of `grow` were counted, in so many of its calls.
-const BURSTS: u32 = 6;
-/// Entries of the loop in each.
-const ENTRIES: u64 = 30;
-
-/// A loop of `grow`, the first around the second; none is left out.
-fn loops_of_grow(tables: &mut Tables, model: &Model) {
-    for (number, rounds) in [(0, model.around), (1, model.loop_rounds)] {
-        let (loop_number, strides) = (Some(number), Vec::new());
-        tables.walks.push(Walk { walk: number, process: 0, location: GROW, loop_number, strides });
-        let Some(rounds) = rounds else { continue };
-        let entries: Vec<u64> =
-            tables.calls.iter().filter(|row| row.probe == 0).map(|row| row.time_ns).collect();
-        for burst in 1..=BURSTS {
-            let k = (model.rounds * burst / BURSTS - 1).max(1);
-            let end_ns = entries[k as usize];
-            tables.walk_bursts.push(WalkBurst {
-                walk: number,
-                start_ns: end_ns - 1,
-                end_ns,
-                entries: ENTRIES,
-                rounds: Some((rounds(f64::from(k)) * ENTRIES as f64) as u64),
-            });
-        }
-    }
-    for (number, parent) in [(0, None), (1, Some(0))] {
-        let (ranges, work) = (vec![0, 0x10], "walks".to_owned());
-        let chases = Some(model.chases);
-        tables.loops.push(Loop {
-            loop_number: number,
-            location: GROW,
-            parent,
-            ranges,
-            work,
-            chases,
-            usual: None,
-        });
-    }
-}
-
-fn recording(model: &Model) -> Recording {
-    let mut tables = Tables::default();
-    tables.modules.push(Module {
-        module: 0,
-        path: "/bin/program".into(),
-        build_id: None,
-        device: 0,
-        inode: 1,
-        size: 1,
-        mtime_ns: 0,
-    });
-    let further: Vec<String> = (1..model.kinds).map(|kind| format!("kind{kind}")).collect();
-    for (number, name) in (0..).zip(NAMES.into_iter().chain(further.iter().map(String::as_str))) {
-        let address = u64::from(number) * 0x100;
-        let kind = if number == LEAF && model.leaf_in_kernel { "kernel" } else { "native" };
-        tables.locations.push(Location { location: number, module: Some(0), address, kind: kind.into() });
-        let file = Some("program.c".to_owned());
-        let line = Some(number + 10);
-        tables.functions.push(Function {
-            function: number,
-            name: name.into(),
-            module: Some(0),
-            file,
-            line,
-            address,
-        });
-        let (file, kind) = (Some("program.c".to_owned()), "native".to_owned());
-        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
-    }
-    // Stack n ends in function n.
-    for (stack, parent) in [
-        (MAIN, None),
-        (LOAD, Some(MAIN)),
-        (GROW, Some(LOAD)),
-        (LEAF, Some(GROW)),
-        (PARSE, Some(LOAD)),
-        (OTHER, Some(MAIN)),
-    ] {
-        tables.stacks.push(Stack { stack, parent, location: stack });
-    }
-    for stack in OTHER + 1..OTHER + model.kinds {
-        tables.stacks.push(Stack { stack, parent: Some(GROW), location: stack });
-    }
-    for (probe, location) in [(0, GROW), (1, LEAF), (2, LOAD)] {
-        tables.probes.push(Probe { probe, process: 0, location, kind: "function".into(), offset: 0 });
-    }
-    let mut run = Run::new(tables);
-    let n = f64::from(model.rounds);
-    let mut leaves = 0;
-    for round in 1..=model.rounds {
-        let every = model.anew.unwrap_or(u32::MAX);
-        let k = f64::from((round - 1) % every + 1);
-        run.spend((model.each_ns)(k), OTHER);
-        if model.count_load || model.anew.is_some() && (round - 1) % every == 0 {
-            run.call(2, u64::from(round), None);
-        }
-        run.spend((model.parse_ns)(k, n), PARSE);
-        run.call(0, u64::from(round), None);
-        if model.leaf_calls.is_some() {
-            run.call(1, leaves, Some(0));
-        }
-        leaves += model.leaf_calls.map_or(0, |calls| calls(k));
-        let cost = (model.grow_ns)(k, n);
-        run.spend(cost * (1.0 - model.leaf_share), GROW);
-        for kind in 0..model.kinds {
-            let each = cost * model.leaf_share / f64::from(model.kinds);
-            run.spend(each, if kind == 0 { LEAF } else { OTHER + kind });
-        }
-        run.spend((model.after_ns)(k), LOAD);
-    }
-    run.spend(model.end_ns, PARSE);
-    run.spend(model.other_ns, OTHER);
-    let end_ns = run.now as u64;
-    let mut tables = run.tables;
-    let until = (end_ns as f64 * model.counted) as u64;
-    tables.calls.retain(|call| call.probe != 0 || call.time_ns <= until);
-    if model.loop_rounds.is_some() {
-        loops_of_grow(&mut tables, model);
-    }
-    let hits = tables.calls.iter().filter(|call| call.probe == 0).count() as u64;
-    tables.windows.push(Window { probe: 0, start_ns: 0, end_ns: until, hits, reason: "budget".into() });
-    let mut window = |probe, hits| {
-        tables.windows.push(Window { probe, start_ns: 0, end_ns, hits, reason: "end".into() });
-    };
-    if model.leaf_calls.is_some() {
-        window(1, leaves);
-    }
-    if model.count_load {
-        window(2, u64::from(model.rounds));
-    }
-    if let Some(every) = model.anew {
-        window(2, u64::from(model.rounds.div_ceil(every)));
-    }
-    sampled::one_thread(&mut tables, end_ns);
-    Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
-}
-
-fn diagnosed(model: Model) -> Findings {
-    let recording = recording(&model);
-    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
-    diagnose(&recording)
-}
-
-fn only(mut findings: Findings) -> Finding {
-    assert_eq!(findings.findings.len(), 1, "{:#?}", findings.findings);
-    findings.findings.remove(0)
-}
-
-fn silent(model: Model) {
-    let findings = diagnosed(model).findings;
-    assert!(findings.is_empty(), "{findings:#?}");
-}
 
 #[test]
 fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
@@ -282,89 +61,6 @@ fn without_counts_of_a_callee_no_square_is_claimed() {
     let finding = only(diagnosed(Model::default()));
     assert_eq!(finding.place.frame.function, "grow");
     assert!(!finding.explanation.join(" ").contains("n²"));
-}
-
-#[test]
-fn the_innermost_function_that_grows_is_guilty_and_not_its_caller() {
-    let finding = only(diagnosed(Model { count_load: true, ..Model::default() }));
-    assert_eq!(finding.place.frame.function, "grow");
-}
-
-#[test]
-fn where_nothing_tells_of_the_input_it_is_at_most_a_hint() {
-    let finding = only(diagnosed(Model { parse_ns: |_, _| 0.0, ..Model::default() }));
-    assert_eq!(finding.confidence, Confidence::Hint);
-}
-
-#[test]
-fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
-    silent(Model { parse_ns: |k, _| 0.02 * MS * k, ..Model::default() });
-}
-
-/// `load` parses an item, calls `grow`, and does as much again itself; `main` does something between.
-fn in_parts(after_ns: fn(f64) -> f64, each_ns: fn(f64) -> f64) -> Model {
-    Model { grow_ns: |k, _| 0.1 * MS * k, after_ns, count_load: true, each_ns, ..Model::default() }
-}
-
-#[test]
-fn a_function_that_grows_in_several_parts_is_reported_as_a_whole_if_it_begins_the_same() {
-    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |_| 0.0)));
-    assert_eq!(finding.place.frame.function, "load");
-    assert!(
-        finding.explanation.join(" ").contains("what it does at first with what it is given does not grow")
-    );
-    // What is done besides slows down by much less.
-    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| MS * (1.0 + k / 200.0))));
-    assert_eq!(finding.place.frame.function, "load");
-    // It grows as much: so does what `load` is given, and of `grow` alone it is known that it does not.
-    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| 0.02 * MS * k)));
-    assert_eq!(finding.place.frame.function, "grow");
-    let said = finding.explanation.join(" ");
-    assert!(said.contains("the calls of load around it grow as well"), "{said}");
-    // One part is most of it.
-    let finding = only(diagnosed(in_parts(|_| 0.0, |_| 0.0)));
-    assert_eq!(finding.place.frame.function, "grow");
-}
-
-#[test]
-fn who_reads_and_parses_ever_larger_items_is_no_finding_whatever_its_caller_does() {
-    for each_ns in [|_| 0.0, |_| MS] {
-        let parse_ns = |k, _| 0.02 * MS * k;
-        silent(Model { parse_ns, count_load: true, each_ns, ..Model::default() });
-    }
-}
-
-#[test]
-fn what_is_done_behind_the_last_call_says_nothing_of_the_input() {
-    let finding = only(diagnosed(Model { end_ns: 300.0 * MS, ..Model::default() }));
-    assert!(finding.confidence > Confidence::Hint, "{finding:#?}");
-}
-
-#[test]
-fn in_an_interpreter_the_script_is_reported_with_the_function_that_does_the_work() {
-    let of = |function: &str, arguments: &[&str]| {
-        let mut recording = recording(&Model::default());
-        let tables = &mut recording.tables;
-        tables.modules[0].path = "/usr/bin/python3.11".into();
-        tables.functions[GROW as usize].name = function.to_owned();
-        tables.processes[0].program = "/usr/bin/python3.11".into();
-        tables.processes[0].arguments = arguments.iter().map(|one| (*one).to_owned()).collect();
-        only(diagnose(&recording))
-    };
-    let finding = of("python3.11+0x200", &["python3.11", "job.py"]);
-    assert_eq!(finding.place.frame.function, "job.py");
-    assert!(
-        finding.explanation[0]
-            .starts_with("it calls python3.11+0x200 200 times, which does the work, mostly in leaf")
-    );
-    assert!(!finding.explanation.join(" ").contains("line information"));
-    let named = of("grow", &["python3.11", "job.py"]);
-    assert_eq!(named.place.frame.function, "job.py");
-    assert!(named.explanation[0].starts_with("it calls grow 200 times, which does the work"), "{named:#?}");
-    assert!(!named.explanation[0].contains("mostly in"));
-    // There is no script.
-    assert_eq!(of("grow", &["python3.11"]).place.frame.function, "grow");
-    assert_eq!(of("python3.11+0x200", &["python3.11"]).place.frame.function, "python3.11+0x200");
 }
 
 #[test]
@@ -533,16 +229,6 @@ fn a_call_that_goes_through_as_much_as_before_is_slowed_down_by_something_else()
 }
 
 #[test]
-fn a_function_that_passes_on_to_many_others_grows_as_these_do() {
-    // 0.4 of its own and 0.3 of one of two; then 0.4 and 0.15 of one of four.
-    let model = |kinds| Model { leaf_share: 0.6, kinds, ..Model::default() };
-    only(diagnosed(model(2)));
-    silent(model(4));
-    // What is counted speaks for itself.
-    only(diagnosed(Model { leaf_calls: Some(|k| 2 * k as u64), ..model(4) }));
-}
-
-#[test]
 fn counts_show_growth_where_the_machine_was_slow_at_times() {
     // Half as fast in two stretches.
     let noisy = |k: f64, n: f64| {
@@ -566,19 +252,6 @@ fn counts_show_growth_where_the_machine_was_slow_at_times() {
 fn what_was_counted_for_a_small_part_of_the_run_says_nothing_of_the_rest() {
     silent(Model { counted: 0.3, ..Model::default() });
     only(diagnosed(Model { counted: 0.8, ..Model::default() }));
-}
-
-#[test]
-fn a_caller_whose_other_work_grows_as_the_cost_falls_is_no_sign_of_the_same_input() {
-    let changing = Model {
-        rounds: 300,
-        grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k),
-        parse_ns: |k, _| 0.2 * MS * k,
-        ..Model::default()
-    };
-    for finding in diagnosed(changing).findings {
-        assert_eq!(finding.confidence, Confidence::Hint, "{finding:#?}");
-    }
 }
 
 #[test]

@@ -55,6 +55,13 @@ pub(super) struct Limits {
     pub window_hits_alone: u64,
 }
 
+impl Limits {
+    /// Whether hits take so long that less can be looked at: those of breakpoints.
+    pub(super) fn are_dear(&self) -> bool {
+        self.at_once.is_some()
+    }
+}
+
 /// What a hit of a uprobe takes that notes what begins there, ns.
 const NOTED_NS: u64 = 2_000;
 /// What the making of a probe takes, ns: the kernel stops all CPUs to change code, but sets a register of one to break there.

@@ -8,6 +8,7 @@
 //! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
 //! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
+//! - `messages` — what the session asks for and what it hears.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
 //! - `room` — which probes there is room for.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
@@ -30,6 +31,7 @@ mod hits;
 pub(crate) mod input;
 mod listed;
 pub(crate) mod loops;
+mod messages;
 pub(crate) mod origin;
 pub(crate) mod place;
 mod room;
@@ -42,18 +44,15 @@ mod usual;
 mod values;
 pub(crate) mod walk;
 
-use crate::bpf::event::Event;
 use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, SLOTS, Slot};
 use crate::clock;
-use crate::image::Image;
 pub(crate) use hits::Hits;
 use hits::{Handle, Limits, Seen};
 use loops::Loop;
+pub(crate) use messages::{Candidate, Order, Told};
 pub(crate) use place::Placement;
-use slowpath_interfaces::Input;
 use slowpath_recording::tables::{Call, WalkBurst, Window};
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -103,82 +102,6 @@ const LOOP: &str = "loop";
 /// Share of the time that one hot probe's windows may take.
 const WINDOW_SHARE: f64 = 0.004;
 
-/// A function that may be counted, as the session describes it.
-#[derive(Clone)]
-pub(crate) struct Candidate {
-    /// The process's number in the recording, and its pid.
-    pub process: u32,
-    pub pid: u32,
-    /// The live function, and the one that calls it most.
-    pub function: u32,
-    pub caller: Option<u32>,
-    pub share: f64,
-    /// The share of the samples whose innermost frame of the program it is.
-    pub innermost: f64,
-    /// The recent samples of the process.
-    pub samples: f64,
-    pub image: Arc<Image>,
-    /// Where the file can be opened.
-    pub file: PathBuf,
-    /// The function's addresses in its module.
-    pub start: u64,
-    pub end: u64,
-    /// Where it begins in the process.
-    pub live: u64,
-    /// Where in it its own work was done: addresses and shares; empty if there is little of it.
-    pub places: Vec<(u64, f64)>,
-}
-
-/// Messages from the session to the counter.
-pub(crate) enum Order {
-    /// These are worth counting in the process, the most worthwhile first.
-    Choose(Vec<Candidate>),
-    /// The process ended.
-    Gone(u32),
-}
-
-/// Messages from the counter to the session.
-pub(crate) enum Told {
-    /// A probe was made: its number, the candidate's process and function, the offset of the instruction, and what it
-    /// counts: `function` or `loop`.
-    Probe {
-        probe: u32,
-        process: u32,
-        function: u32,
-        offset: u64,
-        kind: &'static str,
-    },
-    /// The loops of a function that was hot, and what all of its code does.
-    Loops {
-        function: u32,
-        loops: Arc<[Loop]>,
-        work: Work,
-    },
-    /// The usual way around a loop of a function, by its place among the loops.
-    Way {
-        function: u32,
-        at: usize,
-        one: Loop,
-    },
-    /// The entries of a function, or of one of its loops (by its place among them), are looked at.
-    Walk {
-        walk: u32,
-        process: u32,
-        function: u32,
-        of: Option<usize>,
-        strides: Vec<u64>,
-        /// Of a function that is meant to be called once for its input.
-        input: Option<&'static Input>,
-    },
-    Burst(WalkBurst),
-    Window(Window),
-    Call(Call),
-    /// An entry of a function that reaches the session in no other way.
-    Entry(Event),
-    /// A probe could not be placed.
-    Refused(String),
-}
-
 /// Errors that say nothing of this machine: the process is gone (ENOENT, ESRCH), or the kernel cannot place a breakpoint on
 /// that one instruction (ENOTSUPP).
 const BENIGN: [i32; 3] = [libc::ENOENT, libc::ESRCH, 524];
@@ -199,8 +122,7 @@ struct Standing {
 
 struct Probe {
     number: u32,
-    kind: &'static str,
-    /// The loop's place among those of its function.
+    /// None for a function's entries, else the loop's place among those of its function.
     of_loop: Option<usize>,
     slot: usize,
     candidate: Candidate,
@@ -249,7 +171,7 @@ pub(crate) struct Counter {
     free: Vec<usize>,
     /// The numbers of probes that made room for others, by process, function and loop.
     numbered: HashMap<(u32, u32, Option<usize>), u32>,
-    /// The last generation of each slot whose probe made room for another.
+    /// The last generation of each slot that was given back.
     generations: [u32; SLOTS],
     numbers: u32,
     /// What all hits took, and the part of it that surveys took.
@@ -332,7 +254,8 @@ impl Counter {
                 for index in 0..self.probes.len() {
                     if self.probes[index].candidate.process == process {
                         self.close(index, "end");
-                        self.free.push(self.probes[index].slot);
+                        let Probe { slot, generation, .. } = self.probes[index];
+                        self.give_back(slot, generation);
                         self.hits.gone(self.probes[index].candidate.pid);
                     }
                 }
@@ -370,7 +293,7 @@ impl Counter {
             .probes
             .iter()
             .enumerate()
-            .filter(|(_, probe)| probe.kind == FUNCTION)
+            .filter(|(_, probe)| probe.of_loop.is_none())
             .map(|(i, p)| ((p.candidate.process, p.candidate.function), i))
             .collect();
     }
@@ -454,7 +377,6 @@ impl Counter {
         };
         self.probes.push(Probe {
             number,
-            kind,
             of_loop,
             slot,
             candidate,

@@ -4,9 +4,9 @@
 
 use super::*;
 
-/// How long a probe keeps its slot at least, ns: three turns, for it to show something.
+/// How long a probe keeps its slot at least, ns: its trial, and two of the windows that hot ones have every 250 ms.
 const KEEPS_NS: u64 = 500_000_000;
-/// What is not hot at a look keeps so much of its share: half in 165 ms.
+/// What is not hot at a look keeps so much of its share, half after seven looks (165 ms): a share just below the limit comes and goes by chance.
 const COOLS: f64 = 0.9;
 /// One that is hotter by such a factor takes another's slot: two that are alike would take it from each other.
 const HOTTER: f64 = 2.0;
@@ -34,6 +34,12 @@ impl Counter {
         self.free.pop()
     }
 
+    /// A slot is free again. Its uprobe may be hit once more while it is taken out: the next one of the slot goes on from its generation.
+    pub(super) fn give_back(&mut self, slot: usize, generation: u32) {
+        self.generations[slot] = generation;
+        self.free.push(slot);
+    }
+
     fn make_room(&mut self, share: f64) {
         let is_busy = |probe: &Probe| probe.standing.as_ref().is_some_and(|one| one.trial || one.windowed);
         let now = clock::now_ns();
@@ -49,9 +55,7 @@ impl Counter {
         }
         // Should it come back, it goes on under its number.
         self.numbered.insert(key, gone.number);
-        // Its uprobe may be hit once more while it is taken out: the next one of the slot goes on from its generation.
-        self.generations[gone.slot] = gone.generation;
-        self.free.push(gone.slot);
+        self.give_back(gone.slot, gone.generation);
         self.reindex();
     }
 }

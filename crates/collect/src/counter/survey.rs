@@ -100,7 +100,7 @@ impl Counter {
     /// Whether the next burst of a survey is of lengths.
     fn is_next_of_lengths(&self, survey: &Survey) -> bool {
         let always = survey.is_around() || !self.notes_beginnings();
-        let dear = self.limits.at_once.is_some();
+        let dear = self.limits.are_dear();
         survey.round.is_some() && (always || is_of_lengths(survey.bursts, dear))
     }
 
@@ -139,6 +139,8 @@ impl Counter {
         self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, input });
         let of_function = self.loops.get(&function);
         let counts = of_loop.and_then(|at| of_function?.get(at)).is_some_and(|one| one.work == Work::Counts);
+        let generation_of = |slot: usize| self.generations[slot];
+        let generation = generation_of(slot).max(round_slot.map_or(0, generation_of));
         self.surveys.push(Survey {
             number,
             counts,
@@ -150,7 +152,7 @@ impl Counter {
             slot,
             round_slot,
             standing: None,
-            generation: 0,
+            generation,
             bursts: 0,
             again_ns: 0,
         });
@@ -161,8 +163,9 @@ impl Counter {
         for at in 0..self.surveys.len() {
             if self.surveys[at].candidate.process == process {
                 self.end_burst(at);
-                self.free.push(self.surveys[at].slot);
-                self.free.extend(self.surveys[at].round_slot);
+                let Survey { slot, round_slot, generation, .. } = self.surveys[at];
+                self.give_back(slot, generation);
+                round_slot.into_iter().for_each(|slot| self.give_back(slot, generation));
             }
         }
         self.surveys.retain(|survey| survey.candidate.process != process);
@@ -179,7 +182,7 @@ impl Counter {
             }
         }
         // Where hits are dear those of others would be taken for time between two entries.
-        let dear = self.limits.at_once.is_some();
+        let dear = self.limits.are_dear();
         if self.surveys.iter().any(|survey| survey.measures_lengths() || dear && survey.stands()) {
             return true;
         }
@@ -221,7 +224,7 @@ impl Counter {
         let counted = standing.rounds.as_ref().and(survey.round_slot).map(|slot| self.hits.seen(slot));
         let longest = match standing.rounds {
             Some(_) => LENGTHS_NS,
-            None if self.limits.at_once.is_some() => BEGINNINGS_DEAR_NS,
+            None if self.limits.are_dear() => BEGINNINGS_DEAR_NS,
             None => BEGINNINGS_NS,
         };
         let most = if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
@@ -235,7 +238,7 @@ impl Counter {
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
-        let dear = self.limits.at_once.is_some();
+        let dear = self.limits.are_dear();
         let survey = &mut self.surveys[at];
         let stop_at = if dear && survey.of != Of::Memory { BEGINNINGS_DEAR } else { survey.of.beginnings() };
         survey.generation += 1;
@@ -297,7 +300,7 @@ impl Counter {
         if let (Some(slot), Some(handle)) = (round_slot, standing.rounds) {
             self.hits.close(slot, handle);
         }
-        let dear = self.limits.at_once.is_some();
+        let dear = self.limits.are_dear();
         let survey = &mut self.surveys[at];
         survey.bursts += 1;
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);

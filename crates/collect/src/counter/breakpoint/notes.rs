@@ -45,14 +45,12 @@ struct State {
     /// By descriptor. Those that were closed may have left a signal behind.
     armed: HashMap<i32, Armed>,
     rows: HashMap<usize, Slot>,
-    /// Hits of each thread, each of which took some of its CPU time.
-    hits: HashMap<u32, u64>,
 }
 
 /// See the file's head.
 pub(crate) struct Notes {
     state: Mutex<State>,
-    /// What a note takes besides the hit: elapsed time, and CPU time of the thread; ns.
+    /// Elapsed time that a note takes besides the hit, ns.
     pub wall_ns: u64,
 }
 
@@ -142,7 +140,7 @@ impl Notes {
         signal == SIGNAL && OF_DESCRIPTOR.contains(&code) && self.state().armed.contains_key(&fd)
     }
 
-    /// Notes a hit of a thread that is stopped by such a signal. `cpu_ns`: its CPU time so far, with what its hits took, each `hit_ns`; `read`
+    /// Notes a hit of a thread that is stopped by such a signal. `read`
     /// reads memory and returns how much of it could be read. None if it has gone on since, or the slot has another breakpoint.
     pub(crate) fn take(
         &self,
@@ -151,23 +149,21 @@ impl Notes {
         hit: Hit,
         read: impl Fn(u64, &mut [u8]) -> usize,
     ) -> Option<Entered> {
-        let (slot, mut row, hits) = {
-            let mut state = self.state();
+        let (slot, mut row) = {
+            let state = self.state();
             let Armed { address, slot, generation, .. } = *state.armed.get(&fd)?;
             let row = *state.rows.get(&slot)?;
             if registers[16] != address || row.generation != generation {
                 return None;
             }
-            let hits = state.hits.entry(hit.tid).or_default();
-            *hits += 1;
-            (slot, row, *hits)
+            (slot, row)
         };
         // Memory may have to be fetched first: nobody waits for that.
         let mut entered = Entered {
             walk: row.probe,
             tid: hit.tid,
             time: hit.time,
-            cpu_ns: hit.cpu_ns.saturating_sub(hits * hit.hit_ns),
+            cpu_ns: hit.cpu_ns,
             beginnings: [(0, 0); ORIGINS],
             linked: 0,
             length: 0,
@@ -198,9 +194,8 @@ pub(crate) struct Hit {
     pub tid: u32,
     /// ns of CLOCK_MONOTONIC.
     pub time: u64,
-    /// CPU time of the thread so far, and what each of its hits took of that, ns.
+    /// CPU time of the thread so far, without what hits and stops took, ns.
     pub cpu_ns: u64,
-    pub hit_ns: u64,
 }
 
 /// Where one pointer leads.
@@ -331,7 +326,7 @@ mod tests {
         row
     }
 
-    const HIT: Hit = Hit { tid: 7, time: 1_000, cpu_ns: 50_000, hit_ns: 3_000 };
+    const HIT: Hit = Hit { tid: 7, time: 1_000, cpu_ns: 50_000 };
 
     #[test]
     fn the_way_leads_through_registers_an_index_and_memory() {
@@ -341,11 +336,9 @@ mod tests {
         let notes = notes(row(origin));
         let here = registers(&[(3, 0x1000), (1, 2), (16, 0x400)]);
         let entered = notes.take(9, &here, HIT, memory(&words)).expect("a hit");
-        assert_eq!((entered.walk, entered.tid, entered.cpu_ns), (5, 7, 47_000));
+        assert_eq!((entered.walk, entered.tid, entered.cpu_ns), (5, 7, 50_000));
         let content: Vec<[u8; 8]> = words[2..10].iter().map(|word| word.to_ne_bytes()).collect();
         assert_eq!(entered.beginnings[0], (0x1010, hash(&content)));
-        // What two hits took.
-        assert_eq!(notes.take(9, &here, HIT, memory(&words)).expect("a hit").cpu_ns, 44_000);
         // It has gone on, or the way cannot be read, or the slot serves another.
         assert!(
             notes.take(9, &registers(&[(3, 0x1000), (1, 2), (16, 0x401)]), HIT, memory(&words)).is_none()

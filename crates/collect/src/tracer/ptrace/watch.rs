@@ -151,15 +151,12 @@ impl Watch {
             }
         }
         drop(open);
-        // What was sent before is not left to the program.
-        while let sys::Waited::Of(tid, status, _) = sys::wait_no_longer() {
-            match libc::WIFSTOPPED(status) {
-                true => self.stopped(tid, status),
-                false => self.ended(tid, status),
-            }
-            last += 1;
-            if last > 2 * LAST_STOPS {
-                break;
+        // Signals that were sent before, one a thread at most, are not left to the program.
+        for _ in 0..self.threads.len() {
+            match sys::wait_no_longer() {
+                sys::Waited::Of(tid, status, _) if libc::WIFSTOPPED(status) => self.stopped(tid, status),
+                sys::Waited::Of(tid, status, _) => self.ended(tid, status),
+                sys::Waited::Nothing | sys::Waited::NoneLeft => break,
             }
         }
         let left: Vec<u32> = self.threads.keys().copied().collect();

@@ -8,11 +8,12 @@
 //! - `restarts` — growth that starts over with each call of an outer function.
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
+//! - `parts` — growing functions in each other: which of them is reported.
 //! - `rounds` — does a call go through more, or does each step take longer?
 //! - `shifts` — arrays whose items are moved by one, again and again.
 //! - `slices` — the same from a run under callgrind, where all calls and their instructions were counted.
 //! - `told` — the finding's texts.
-//! - this file — who is guilty.
+//! - this file — whether one is guilty.
 //!
 //! The GUILTY function has linear calls and a growing cost a call. Its VICTIMS, which it calls, have many calls of flat
 //! cost; its callers grow because it does. Doubling arrays, phases, warm-up and caches that overflow also cost more with
@@ -23,6 +24,7 @@ mod clock;
 mod context;
 mod fit;
 mod loops;
+mod parts;
 mod restarts;
 mod rounds;
 mod shifts;
@@ -30,18 +32,16 @@ mod slices;
 mod timeline;
 mod told;
 
-use super::words::time;
-use super::{Find, Needs, Spec, runtime};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::candidate::Candidate as Found;
-use crate::findings::{Confidence, Finding, Frame};
+use crate::findings::{Confidence, Finding};
 use crate::gate::{Gate, Whole};
 use candidate::Candidate;
 use context::{Callee, Rest};
 use loops::Shares;
 use rounds::Steps;
 use slowpath_recording::about::Counter;
-use std::collections::HashSet;
 
 /// See the file's head.
 pub const CAUSE: Spec = Spec {
@@ -67,9 +67,6 @@ const KERNEL: f64 = 0.5;
 /// A grower is guilty of its caller's growth if it has this share of the caller's cost; and it does its work itself, or has one function do it, if
 /// that has so much of its own.
 const INNER_SHARE: f64 = 0.6;
-/// A function around a grower is mentioned if it takes so many times as much, and nearly all of the grower's time is in it.
-const MUCH_MORE: f64 = 1.5;
-const HELD: f64 = 0.9;
 /// Work that for this share walks speaks for itself, if it grows so many times, and as a curve that fits so well.
 const WALKS: f64 = 0.6;
 const WALKS_RATIO: f64 = 2.5;
@@ -100,116 +97,7 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     let is_grower = |one: &Candidate| one.grows() || one.grows_in_jumps() || is_counted_growth(evidence, one);
     let mut growers: Vec<Candidate> = counted.into_iter().chain(rounds).filter(is_grower).collect();
     growers.retain(|grower| GATE.passes(evidence, grower.gain_ns()));
-    let rest: Vec<Rest> =
-        growers.iter().map(|grower| context::rest_of_the_caller(evidence, grower)).collect();
-    let judged_by = |(grower, rest): (_, &Rest)| Some((grower, judged(evidence, grower, *rest)?));
-    let mut all: Vec<(&Candidate, Found)> = growers.iter().zip(&rest).filter_map(judged_by).collect();
-    // One that is reported as a whole may be explained by a part of it that is guilty, but not by one whose input grows: it gives it that.
-    let guilty = |inner: &Candidate| all.iter().any(|(one, _)| std::ptr::eq(*one, inner));
-    let by_guilty =
-        |outer: &Candidate| growers.iter().any(|inner| guilty(inner) && explains(evidence, inner, outer));
-    let mut whole = wholes(evidence, &growers, &rest, &all);
-    whole.retain(|(outer, _)| !by_guilty(outer));
-    let is_explained = |outer: &Candidate| growers.iter().any(|inner| explains(evidence, inner, outer));
-    let is_whole = |grower: &Candidate| whole.iter().any(|(one, _)| std::ptr::eq(*one, grower));
-    all.retain(|(grower, _)| !is_explained(grower) && !is_whole(grower));
-    all.extend(whole);
-    // What is part of one that is reported is not counted twice: of two the surer one counts, or else the whole.
-    let sure = |found: &Found| found.finding.confidence;
-    let is_in_another = |(grower, found): &(&Candidate, Found)| {
-        all.iter().any(|(other, by)| {
-            sure(by) >= sure(found) && is_part_of(evidence, grower, other, INNER_SHARE)
-                || sure(by) > sure(found) && is_part_of(evidence, other, grower, INNER_SHARE)
-        })
-    };
-    let found: Vec<(&Candidate, Found)> = all.iter().filter(|one| !is_in_another(one)).cloned().collect();
-    // A function and the library function that does its work, or two ways to count one loop: one cause, reported once, by the surer one.
-    let by_caller = |one: &(&Candidate, Found)| {
-        runtime::is_name(&evidence.frame(one.0.function))
-            && found.iter().any(|(outer, found)| {
-                !runtime::is_name(&evidence.frame(outer.function))
-                    && found.finding.confidence >= one.1.finding.confidence
-                    && is_most_of(evidence, one.0, outer)
-            })
-    };
-    let mut found: Vec<Found> = found
-        .iter()
-        .filter(|one| !by_caller(one))
-        .map(|(grower, found)| with_the_whole(evidence, &growers, grower, found.clone()))
-        .collect();
-    let rank = |found: &Found| (found.finding.confidence, found.finding.cost.gain());
-    found.sort_by_key(|one| std::cmp::Reverse(rank(one)));
-    let mut seen = HashSet::new();
-    found.retain(|one| {
-        let Frame { function, module, .. } = &one.finding.place.frame;
-        seen.insert((function.clone(), module.clone()))
-    });
-    found
-}
-
-/// Functions that grow in several of their parts, none of which is most of it, where what they do at first with what they are given does not grow:
-/// that says as much of their own input as of that of the part which it was seen with.
-fn wholes<'a>(
-    evidence: &Evidence<'_>,
-    growers: &'a [Candidate],
-    rest: &[Rest],
-    found: &[(&Candidate, Found)],
-) -> Vec<(&'a Candidate, Found)> {
-    let sure = |grower: &Candidate| {
-        found
-            .iter()
-            .any(|(one, found)| std::ptr::eq(*one, grower) && found.finding.confidence > Confidence::Hint)
-    };
-    let of = |outer: &'a Candidate| {
-        let first = growers.iter().zip(rest).find_map(|(inner, rest)| {
-            let Rest::FlatLead { caller, pairs, .. } = *rest else { return None };
-            let of_it = caller == outer.function
-                && inner.process == outer.process
-                && 2 * pairs as u64 >= outer.counted
-                && sure(inner)
-                && !is_most_of(evidence, inner, outer);
-            of_it.then_some(*rest)
-        })?;
-        Some((outer, judged(evidence, outer, first)?))
-    };
-    // What is done besides may slow down a little where the grower leaves caches cold.
-    let may_be = |(outer, rest): &(&Candidate, &Rest)| match rest {
-        Rest::Grows { ratio } => context::is_much_less(outer, *ratio),
-        _ => true,
-    };
-    let left = growers.iter().zip(rest).filter(|(outer, _)| !sure(outer)).filter(may_be);
-    left.filter_map(|(outer, _)| of(outer)).collect()
-}
-
-/// Whether so much of `inner` is in `outer`, which calls it.
-fn is_part_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate, share: f64) -> bool {
-    let both = || cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
-    outer.process == inner.process
-        && outer.function != inner.function
-        && both() >= share * inner.cost_ns
-        && context::is_caller(evidence, outer.function, inner.function)
-}
-
-/// Adds that a function around it grows as well and takes much more, of which it is not known whether its input grows.
-fn with_the_whole(
-    evidence: &Evidence<'_>,
-    growers: &[Candidate],
-    grower: &Candidate,
-    mut found: Found,
-) -> Found {
-    let holds = |outer: &&Candidate| {
-        outer.round.is_none()
-            && outer.cost_ns >= MUCH_MORE * grower.cost_ns
-            && is_part_of(evidence, grower, outer, HELD)
-    };
-    if let Some(outer) = growers.iter().filter(holds).max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns)) {
-        found.finding.explanation.push(format!(
-            "the calls of {} around it grow as well, and take {} in all: the gain may be larger",
-            evidence.name(outer.function),
-            time(outer.cost_ns)
-        ));
-    }
-    found
+    parts::reported(evidence, &growers)
 }
 
 /// Whether a function that it calls, and that does most of its work, is called more often each time: that is counted exactly, however fast
@@ -227,23 +115,6 @@ fn is_counted_growth(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
 fn cost_where(evidence: &Evidence<'_>, on: impl Fn(usize) -> bool) -> f64 {
     let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
     samples.filter(|(sample, _)| sample.stack.is_some_and(|s| on(s as usize))).map(|(_, weight)| weight).sum()
-}
-
-/// Whether it is `inner` that makes the calls of `outer` grow.
-fn explains(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
-    // A runtime's function does what it is asked to; whoever asks is guilty.
-    !runtime::is_name(&evidence.frame(inner.function)) && is_most_of(evidence, inner, outer)
-}
-
-/// Whether `inner` is called under `outer` and has most of its cost.
-fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> bool {
-    if inner.function == outer.function || inner.process != outer.process {
-        return false;
-    }
-    let both = cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
-    // Each is on the stack of the other's samples only if one calls the other: the caller is the one that is also seen
-    // without it, or that stands further out.
-    both >= INNER_SHARE * outer.cost_ns && context::is_caller(evidence, outer.function, inner.function)
 }
 
 /// What can be said at most of a function's growth. `flat`: what is done besides stays the same; `counted`: counts of a

@@ -31,11 +31,11 @@ impl Watch {
         if !notes.is_ours(signal, info.si_code, fd) {
             return false;
         }
-        let stopped = self.threads.get(&tid);
-        let account = stopped.and_then(|thread| thread.account.as_ref());
-        let ran_ns = account.and_then(facts::ran).map_or(0, |ran| ran.cpu_ns);
-        let cpu_ns = ran_ns.saturating_sub(stopped.map_or(0, |thread| thread.view.all_cpu));
-        let hit = Hit { tid, time, cpu_ns, hit_ns: *hit_ns };
+        let cpu_ns = self.threads.get_mut(&tid).map_or(0, |thread| {
+            let ran = thread.account.as_ref().and_then(facts::ran);
+            thread.view.hit(ran.map_or(0, |ran| ran.cpu_ns), *hit_ns)
+        });
+        let hit = Hit { tid, time, cpu_ns };
         let entered = sys::registers(tid).ok().and_then(|registers| {
             notes.take(fd, &numbered(&registers), hit, |address, into| sys::read(tid, [(address, into)]))
         });
@@ -55,4 +55,18 @@ fn numbered(registers: &libc::user_regs_struct) -> Registers {
         r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
         r.r14, r.r15, r.rip,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::windows::View;
+
+    #[test]
+    fn what_hits_and_stops_took_is_no_cpu_time_of_the_program() {
+        let mut view = View::new(0, 0);
+        assert_eq!(view.hit(50_000, 3_000), 47_000);
+        view.took(20_000, 4_000);
+        assert_eq!(view.hit(60_000, 3_000), 50_000);
+        assert_eq!(view.hit(5_000, 3_000), 0);
+    }
 }

@@ -42,8 +42,8 @@ pub(super) struct View {
     /// What stopping it took since then: elapsed, and its own CPU time, ns.
     took: u64,
     took_cpu: u64,
-    /// Its own CPU time that stopping it took since it began, ns.
-    pub all_cpu: u64,
+    /// Its own CPU time that stops, and hits of breakpoints at which it stopped, took since it began, ns.
+    all_cpu: u64,
     /// How often it stopped, as far as that has not been reported.
     stops: u64,
     pub asleep: u64,
@@ -82,6 +82,12 @@ impl View {
         self.all_cpu += cpu;
         self.opened_took += wall;
         self.stops += 1;
+    }
+
+    /// It has stopped at a hit of a breakpoint, which took `hit_ns`. What it ran so far, of `ran_ns`, without all such hits and all stops.
+    pub(super) fn hit(&mut self, ran_ns: u64, hit_ns: u64) -> u64 {
+        self.all_cpu += hit_ns;
+        ran_ns.saturating_sub(self.all_cpu)
     }
 
     pub(super) fn called(&mut self) {
