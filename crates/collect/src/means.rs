@@ -100,14 +100,10 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
         }
     }
     if means.hit_ns.is_some() && means.ptrace.is_none() {
-        let why = if attach {
-            "a program that runs already"
-        } else {
-            "a program whose system calls are not traced"
-        };
-        means
-            .degraded
-            .push(format!("repeated work was not looked for: without BPF it cannot be seen in {why}"));
+        let instead = if attach { "start the program with slowpath" } else { "leave out --no-trace" };
+        means.degraded.push(format!(
+            "repeated work was not looked for, because it takes BPF or tracing by ptrace: run with sudo, or {instead}"
+        ));
     }
     Ok(means)
 }
