@@ -48,8 +48,17 @@ impl Clock {
         }
     }
 
+    /// CPU time in a window of `length` ns from `start` on. Its own clock is finer than samples are, unless they show that another
+    /// program had the CPU for more of it than they can be wrong by: the time that one of them stands for.
+    pub(crate) fn short(&self, start: f64, length: f64) -> f64 {
+        let ran = self.cpu(start + length) - self.cpu(start);
+        let next = self.times.partition_point(|sample| *sample <= start);
+        let sample = self.weights.get(next).or(self.weights.last()).copied().unwrap_or(f64::INFINITY);
+        if ran + sample < length { ran.max(sample) } else { length * self.running(start) }
+    }
+
     /// CPU time that passes in a short while around `time` in which at least one of the threads runs, per ns.
-    pub(crate) fn running(&self, time: f64) -> f64 {
+    fn running(&self, time: f64) -> f64 {
         if !self.threads {
             return 1.0;
         }
@@ -74,6 +83,19 @@ mod tests {
             (2.5e6, 8.5e6, 9e6, 9e6)
         );
         assert_eq!(clock.running(2e6), 1.0);
+    }
+
+    #[test]
+    fn a_short_window_has_a_clock_of_its_own_unless_another_program_has_the_cpu() {
+        // 1 ms each, and none between 3 ms and 13 ms.
+        let times = [1e6, 2e6, 3e6, 14e6, 15e6, 16e6, 17e6, 18e6];
+        let clock = Clock::of(times.into_iter().map(|time| (time, 1e6)), false);
+        assert_eq!(clock.short(0.5e6, 0.2e6), 0.2e6);
+        assert_eq!(clock.short(13e6, 5e6), 5e6);
+        assert_eq!(clock.short(2e6, 13e6), 3e6, "1 ms before, 2 ms behind");
+        assert_eq!(clock.short(2.5e6, 1.4e6), 1.4e6, "which may be the end of what the next one stands for");
+        assert_eq!(clock.short(4e6, 8e6), 1e6, "no more than a sample stands for");
+        assert_eq!(Clock::default().short(0.0, 5e6), 5e6);
     }
 
     #[test]

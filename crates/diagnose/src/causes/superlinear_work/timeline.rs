@@ -325,10 +325,9 @@ impl Piece {
             let (rate_open, rate_close) = (end_rate(&marks, open, true), end_rate(&marks, end, false));
             return Piece { open, close: end, calls: window.hits as f64, rate_open, rate_close, marks };
         }
-        // A short one is measured by its own clock, which is finer than samples are.
         let length = match length {
             LONG_NS.. => (end - open).max(1.0),
-            short => short as f64 * clock.running(window.start_ns as f64),
+            short => clock.short(window.start_ns as f64, short as f64),
         };
         let free = (length - window.hits as f64 * hit_ns).max(length * 0.2);
         let rate = window.hits as f64 / free;
