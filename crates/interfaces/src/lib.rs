@@ -7,11 +7,13 @@ mod buckets;
 mod copies;
 mod memory;
 mod pattern;
+mod sorting;
 
 pub use buckets::searches_bucket;
 pub use copies::{Copied, copied, copies_objects};
 pub use memory::{Memory, memory, memory_by_call};
 pub use pattern::without_arguments;
+pub use sorting::{reads_a_value, sorts};
 
 use serde::Deserialize;
 use std::str::FromStr;

@@ -233,10 +233,22 @@ fn is_of_the_library(function: &str) -> bool {
         "bool", "char", "str", "()",
     ];
     let Some(inner) = function.strip_prefix('<') else { return is_in_crate(function) };
-    let Some((of, rest)) = inner.split_once(" as ") else { return is_in_crate(inner) };
-    let of =
-        of.trim_start_matches('&').trim_start_matches("mut ").trim_start_matches('[').trim_end_matches(']');
-    (TYPES.contains(&of) || is_in_crate(of)) && is_in_crate(rest)
+    let is_of_language = |of: &str| {
+        let of = of
+            .trim_start_matches('&')
+            .trim_start_matches("mut ")
+            .trim_start_matches('[')
+            .trim_end_matches(']');
+        TYPES.contains(&of)
+    };
+    let Some((of, rest)) = inner.split_once(" as ") else {
+        // Nobody else may add functions to a type of the language: `<str>::to_lowercase`, `<[prog::Row]>::contains`.
+        let of = inner.split_once(">::").map(|(of, _)| of);
+        return is_in_crate(inner)
+            || of.is_some_and(|of| is_of_language(of) || of.starts_with('[') && of.ends_with(']'));
+    };
+    let of_crate = of.trim_start_matches('&').trim_start_matches("mut ").trim_start_matches('[');
+    (is_of_language(of) || is_in_crate(of_crate)) && is_in_crate(rest)
 }
 
 /// Whether a path begins with one of the library's crates: `core::fmt::write`, and not `core_types::write`.
@@ -269,6 +281,9 @@ mod tests {
             "<R as std::io::SpecReadByte>::spec_read_byte",
             "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
             "<u64 as core::fmt::Display>::fmt",
+            "<str>::to_lowercase",
+            "<[prog::Row]>::contains",
+            "<f64>::powi",
             "<[u8] as core::slice::cmp::SlicePartialEq<u8>>::equal",
             "syscall.RawSyscall6",
             "runtime.mallocgc",
@@ -293,6 +308,8 @@ mod tests {
             "main.(*Journal).Append",
             "<prog::Lines as core::iter::Iterator>::next",
             "<u64 as prog::Encode>::encode",
+            "<prog::Row>::parse",
+            "<prog::Rows<[u8]>>::parse",
             "stdlib_init",
             "core::Engine::update()",
             "alloc::Pool::take(unsigned long)",

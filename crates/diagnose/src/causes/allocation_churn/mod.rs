@@ -69,12 +69,20 @@ fn of_kind<T>(
     entries.iter().filter(of_it).filter_map(|one| Some((one.walk.process, judge(one)?))).collect()
 }
 
-/// What is copied, prepared or done again allocates its memory again each time: where that is reported in the same function, the memory goes with it.
+/// What is copied, prepared or done again allocates its memory again each time: where that is reported in the same function, the memory goes with it. Keys
+/// that a sort makes are allocated in what makes them, and all that calls the sort frees them.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
     let others = found.iter().filter(|one| !is(one) && one.finding.cost.basis() == Basis::Cpu);
-    let known: Vec<(u32, String, u64)> =
-        others.map(|one| (one.process, one.function().0.to_owned(), one.finding.cost.gain())).collect();
+    let known: Vec<(u32, String, u64)> = others
+        .flat_map(|one| {
+            let finding = &one.finding;
+            let sorts = finding.variant == super::redundant_computation::COMPARISON;
+            let around = finding.related.iter().chain(&finding.place.path).filter(move |_| sorts);
+            let functions = around.map(|frame| frame.function.clone()).chain([one.function().0.to_owned()]);
+            functions.map(|function| (one.process, function, one.finding.cost.gain()))
+        })
+        .collect();
     found.retain(|one| {
         let explains = |(process, function, gain): &(u32, String, u64)| {
             *process == one.process

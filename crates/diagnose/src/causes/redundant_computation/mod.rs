@@ -3,6 +3,12 @@
 //!
 //! Which functions these are is listed in the crate `slowpath-interfaces`. Their inputs are compared by a key that the collector made of each;
 //! how much of the time they take is known from samples. Whoever asks for it again is guilty, not the library that does it.
+//!
+//! - `comparisons` — what a sort's comparison makes from its items at each comparison.
+
+mod comparisons;
+
+pub(super) use comparisons::COMPARISON;
 
 use super::words::count;
 use super::{Find, Needs, Spec, runtime};
@@ -21,8 +27,8 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "redundant-computation",
     title: "the same thing is prepared again and again",
     symptom: "a regular expression is compiled for each line, an SQL statement prepared for each row, a context made for each message",
-    page: include_str!("../../../../docs/causes/redundant-computation.md"),
-    needs: &[Needs::Walks],
+    page: include_str!("../../../../../docs/causes/redundant-computation.md"),
+    needs: &[Needs::Samples],
     find: Find::InRecording(find),
 };
 
@@ -62,6 +68,11 @@ struct Spent {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    of_the_same(evidence).into_iter().chain(comparisons::find(evidence)).collect()
+}
+
+/// Listed functions that are called again with the same input.
+fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let called = called(evidence);
     if called.is_empty() {
         return Vec::new();

@@ -1,0 +1,243 @@
+//! A comparison of a sort makes something from its two items first: it converts both names to lower case, parses both dates. What it makes
+//! depends on one item alone, yet it is made again at each of the some 2·log2 n comparisons that the item is part of.
+//!
+//! What is made shows in memory that is allocated for it, or in a listed function that reads a value from a text. It may be made when it is first
+//! compared, and then kept: a comparison that frees memory keeps nothing. Where nothing is freed by the program itself it cannot be told, which is a hint.
+//! Which functions sort is listed in the crate `slowpath-interfaces`; those that call a function once for each item before they sort, such as
+//! Python's with `key`, are not among them.
+
+use super::{CAUSE, GATE};
+use crate::Evidence;
+use crate::calls::some;
+use crate::candidate::Candidate;
+use crate::causes::{allocators, runtime};
+use crate::draft::Draft;
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
+use slowpath_interfaces::{copies_objects, reads_a_value, sorts, without_arguments};
+use std::collections::BTreeMap;
+
+/// Variant of these findings, for their fingerprints.
+pub(in crate::causes) const COMPARISON: &str = "comparison";
+/// What goes if each item's is made once: of a list of 32 items, which are compared some 32·log2(32) times, two items each time, nine tenths.
+/// It is more of a longer one: 95 % for 1,000 items.
+const SAVED: f64 = 0.9;
+/// Samples in what a function makes, and of these in allocating memory: one may be where something is made once.
+const SAMPLES: usize = 10;
+const ALLOCATING: usize = 2;
+/// Samples in freeing memory for each one in allocating it: what is freed was mostly made just before, which takes glibc some 8 ns and 12 ns, and
+/// the allocators of talloc, jemalloc and mimalloc about as long for both.
+const FREED: f64 = 0.2;
+
+/// What one comparison makes: time and samples by the function that makes it.
+#[derive(Default)]
+struct Made {
+    ns: f64,
+    samples: usize,
+    /// In functions that hand out memory, in those that take it back, and in those that read a value.
+    allocating: usize,
+    freeing: usize,
+    reading: usize,
+    reading_ns: f64,
+    /// Memory is taken back by a collector of garbage, at some other time.
+    collected: bool,
+    stacks: BTreeMap<u32, f64>,
+}
+
+impl Made {
+    /// Whether something is made in memory, or what was made is dropped.
+    fn is_made(&self) -> bool {
+        self.samples >= SAMPLES && self.allocating + self.freeing >= ALLOCATING
+    }
+}
+
+/// Where a comparison is: the process, and its function.
+type Comparison = (u32, u32);
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let kinds = Kinds::of(evidence);
+    if !kinds.sorts.contains(&true) {
+        return Vec::new();
+    }
+    let mut made: BTreeMap<Comparison, BTreeMap<u32, Made>> = BTreeMap::new();
+    // Time of comparisons, by the functions of the sort that ask for them.
+    let mut sorting: BTreeMap<Comparison, BTreeMap<u32, f64>> = BTreeMap::new();
+    let tables = &evidence.recording.tables;
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack else { continue };
+        let functions = functions(evidence, stack);
+        let Some(parts) = kinds.parts(&functions) else { continue };
+        let key = (evidence.process_of(sample), parts.comparison);
+        *sorting.entry(key).or_default().entry(parts.sort).or_default() += weight;
+        let Some(at) = parts.maker else { continue };
+        let of = made.entry(key).or_default().entry(functions[at]).or_default();
+        of.ns += weight;
+        of.samples += 1;
+        let below = |of: &[bool]| usize::from(functions[..=at].iter().any(|at| of[*at as usize]));
+        of.freeing += below(&kinds.frees);
+        of.allocating += below(&kinds.allocates) - below(&kinds.frees);
+        of.reading += below(&kinds.reads);
+        of.reading_ns += below(&kinds.reads) as f64 * weight;
+        of.collected |= below(&kinds.collects) > 0;
+        *of.stacks.entry(stack).or_default() += weight;
+    }
+    let found = made.into_iter().filter_map(|(key, of)| finding(evidence, &kinds, key, of, &sorting[&key]));
+    found.collect()
+}
+
+/// The functions on a stack, innermost first, those that were inlined as well.
+fn functions(evidence: &Evidence<'_>, stack: u32) -> Vec<u32> {
+    let of = |location: u32| evidence.recording.frames_of(location).iter().map(|frame| frame.function);
+    evidence.locations(stack).flat_map(of).collect()
+}
+
+/// What is known of each function by its name.
+struct Kinds {
+    sorts: Vec<bool>,
+    allocates: Vec<bool>,
+    /// … those that take memory back among them.
+    frees: Vec<bool>,
+    /// Of a runtime that collects garbage.
+    collects: Vec<bool>,
+    reads: Vec<bool>,
+    runtime: Vec<bool>,
+    /// Copies, moves or destroys items as such: a sort does that itself.
+    handles_items: Vec<bool>,
+}
+
+/// A stack below a sort.
+struct Parts {
+    /// The function that compares; where it was inlined into the sort, the one that sorts.
+    comparison: u32,
+    /// The innermost function of the sort.
+    sort: u32,
+    /// Where among the functions the one is that the comparison calls.
+    maker: Option<usize>,
+}
+
+impl Kinds {
+    fn of(evidence: &Evidence<'_>) -> Kinds {
+        let frames: Vec<_> =
+            (0..evidence.recording.tables.functions.len() as u32).map(|at| evidence.frame(at)).collect();
+        let of = |is: &dyn Fn(&crate::findings::Frame) -> bool| frames.iter().map(is).collect();
+        Kinds {
+            sorts: of(&|frame| sorts(&frame.function)),
+            allocates: of(&|frame| allocators::is_allocator(frame)),
+            frees: of(&|frame| allocators::frees(frame)),
+            collects: of(&|frame| allocators::is_allocator(frame) && frame.function.starts_with("runtime.")),
+            reads: of(&|frame| reads_a_value(&frame.function)),
+            runtime: of(&runtime::is_name),
+            handles_items: of(&|frame| handles_items(&frame.function)),
+        }
+    }
+
+    /// `functions`: of a stack, innermost first. None if it is not below a sort, or if nobody knows who asked for the sort.
+    fn parts(&self, functions: &[u32]) -> Option<Parts> {
+        let is = |of: &[bool], at: usize| of[functions[at] as usize];
+        let sort = (0..functions.len()).find(|at| is(&self.sorts, *at))?;
+        let comparison = (0..sort).rev().find(|at| !is(&self.runtime, *at));
+        let parts = |comparison: usize, maker| Parts {
+            comparison: functions[comparison],
+            sort: functions[sort],
+            maker,
+        };
+        if let Some(comparison) = comparison {
+            return Some(parts(comparison, comparison.checked_sub(1)));
+        }
+        let asker = (sort..functions.len()).find(|at| !is(&self.sorts, *at) && !is(&self.runtime, *at))?;
+        // It was inlined: what the sort calls may as well be its own, such as memory to merge in, or moving an item.
+        let maker =
+            sort.checked_sub(1).filter(|at| !is(&self.allocates, *at) && !is(&self.handles_items, *at));
+        Some(parts(asker, maker))
+    }
+}
+
+/// Whether a function copies, moves or destroys an object as a whole.
+fn handles_items(name: &str) -> bool {
+    let plain = without_arguments(name);
+    let last = plain.rsplit("::").next().unwrap_or_default();
+    let class = plain.rsplit("::").nth(1).unwrap_or_default();
+    copies_objects(name)
+        || last.starts_with('~')
+        || last == "operator="
+        || last.starts_with("swap")
+        || name.starts_with("core::ptr::drop_in_place")
+        || !class.is_empty() && class.split('<').next() == Some(last)
+        || ["_M_create", "_M_dispose", "_M_construct", "_M_assign"].contains(&last)
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    kinds: &Kinds,
+    (process, comparison): Comparison,
+    of: BTreeMap<u32, Made>,
+    sorting: &BTreeMap<u32, f64>,
+) -> Option<Candidate> {
+    let sum = |count: fn(&Made) -> usize| of.values().map(count).sum::<usize>() as f64;
+    let collected = of.values().any(|made| made.collected);
+    // What is not freed was made for later.
+    let dropped = sum(|made| made.freeing) >= FREED * sum(|made| made.allocating);
+    let made_ns = |(function, made): (&u32, &Made)| {
+        let is_made = kinds.allocates[*function as usize] || made.is_made();
+        match (collected || dropped) && is_made {
+            true => made.ns,
+            false if made.reading >= SAMPLES => made.reading_ns,
+            false => 0.0,
+        }
+    };
+    let mut makers: Vec<(u32, f64)> = of.iter().map(|one| (*one.0, made_ns(one))).collect();
+    makers.retain(|(_, ns)| *ns > 0.0);
+    makers.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let ns: f64 = makers.iter().map(|(_, ns)| ns).sum();
+    let gain = SAVED * ns;
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let allocates = makers.iter().any(|(function, _)| of[function].allocating > 0);
+    let confidence = if allocates && !collected { Confidence::Likely } else { Confidence::Hint };
+    let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
+    for (stack, ns) in makers.iter().flat_map(|(function, _)| &of[function].stacks) {
+        *stacks.entry(*stack).or_default() += ns;
+    }
+    let names: Vec<String> =
+        makers.iter().map(|(function, _)| without_arguments(evidence.name(*function)).to_owned()).collect();
+    let by = evidence.name(heaviest(sorting)?);
+    let share = 100.0 * ns / sorting.values().sum::<f64>().max(1.0);
+    let draft = Draft {
+        variant: COMPARISON,
+        explanation: vec![
+            format!(
+                "{} compares two items of a sort ({}), and calls {} to do so: {share:.0} % of the time of these comparisons",
+                without_arguments(evidence.name(comparison)),
+                without_arguments(by),
+                some(&names, 3)
+            ),
+            "what is made there depends on one item only, and is made again at each comparison: 10 times for each of 32 items, 20 times for \
+             each of 1,000"
+                .to_owned(),
+        ],
+        facts: vec![Fact::new("share of the comparisons", share, "%", "samples", Sure::Sampled)],
+        related: makers.iter().take(3).map(|(function, _)| evidence.frame(*function)).collect(),
+        advice: "Make what is compared once for each item, before sorting: a list of pairs of key and item (Rust: sort_by_cached_key; Python: key=), \
+                 or a field of the item. Or compare without making anything, character by character (strcasecmp, eq_ignore_ascii_case, \
+                 strings.EqualFold)"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "makes the keys of a sort again at each comparison",
+            confidence,
+            Cost::new(Basis::Cpu, ns, gain),
+            place_of(evidence, heaviest(&stacks)?, comparison, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
+
+/// The innermost frame of the comparison on a stack, which may have been inlined.
+fn place_of(evidence: &Evidence<'_>, stack: u32, comparison: u32, process: u32) -> Place {
+    let leaf = evidence.locations(stack).next().and_then(|location| evidence.function_at(location));
+    let mut path = leaf.map_or_else(Vec::new, |leaf| evidence.path_at(stack, leaf));
+    let at = path.iter().rposition(|frame| frame.function_id == Some(comparison));
+    path.truncate(at.map_or(0, |at| at + 1));
+    Place::at_end_of(path, || evidence.whole_process(process))
+}
