@@ -5,6 +5,7 @@ mod common;
 mod traced;
 
 use slowpath_recording::Recording;
+use slowpath_recording::about::Tracer;
 use slowpath_recording::tables::{File, Process, Syscall, Thread, Wait};
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 
@@ -307,6 +308,20 @@ fn a_helper_behind_pipes_is_a_peer_and_its_work_is_no_gain() {
     silent(&two);
 }
 
+#[test]
+fn who_asks_is_not_known_of_calls_that_were_missed() {
+    let in_windows = |first: u64| {
+        let mut recording = helper(true, MS, 0);
+        recording.about.tracer = Some(Tracer::Ptrace);
+        recording.about.traced_share = 0.5;
+        // The first call stands for others that were not seen.
+        recording.tables.syscalls[0].count = first;
+        recording
+    };
+    only(&in_windows(1), "round-trip-per-operation");
+    silent(&in_windows(2));
+}
+
 /// `count` connections to one address from one place, each with a request.
 fn connecting(mode: Mode, count: u32, connect: u64) -> Recording {
     let mut traced = Traced::new(mode);
@@ -340,6 +355,10 @@ fn opening_a_connection_takes_until_the_first_bytes_are_sent() {
     let [finding] = &with(WORK)[..] else { panic!("there is one finding") };
     assert_eq!((finding.cause.slug(), finding.cost.amount() / MS), ("connection-per-operation", 210));
     assert!(with(OTHER).is_empty());
+    // A tracer that stops at calls takes time between them.
+    let mut by_ptrace = connecting(Mode::Each, 1_000, 90 * US);
+    by_ptrace.about.tracer = Some(Tracer::Ptrace);
+    assert_eq!(only(&by_ptrace, "connection-per-operation").cost.amount() / MS, 90);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! What a connection takes is the time from its `connect` to the first bytes that are sent or received on a socket: with the wait until it is
 //! established, and what a library does to set it up. What the program's own code computes in between is left out. The calls that make the
-//! socket before and close it afterwards are added.
+//! socket before and close it afterwards are added. Traced by ptrace it is these calls and `connect` alone.
 
 use super::super::words::{count, time};
 use super::super::{Find, Needs, Spec};
@@ -70,6 +70,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 }
             }
         }
+    }
+    // A tracer that stops at calls stops at those in between, too.
+    if evidence.by_ptrace {
+        opened.clear();
     }
     for (since, until, key) in opened.values().flatten() {
         sums.entry(*key).or_default().duration_ns += (until - since) as f64;
