@@ -6,6 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
+use slowpath_recording::about::Tracer;
 use slowpath_recording::tables::{File, Syscall, Wait};
 use traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
 
@@ -86,6 +87,37 @@ fn who_waits_for_a_lock_releases_it_later_one_at_a_time() {
     only(&taking_turns(50, 2 * MS, 5, WAKE_ONE, MS), "lock-contention");
     silent(&taking_turns(50, 2 * MS, 4, WAKE_ONE, MS)); // workers that wait for work
     silent(&taking_turns(50, 2 * MS, 10, WAKE_ALL, MS)); // a barrier
+}
+
+/// The same traced by ptrace in windows, where wakes are missed, in a library's function of such a name; waits take `scale` times as long.
+fn in_windows(name: &str, scale: u64) -> Recording {
+    let mut recording = taking_turns(50, 2 * MS, 0, WAKE_ONE, MS);
+    (recording.about.tracer, recording.about.traced_share) = (Some(Tracer::Ptrace), 0.1);
+    recording.tables.waits.clear();
+    // What stands between the program and the system call.
+    recording.tables.functions[2].name = name.to_owned();
+    // That a tracer stops at all calls shows in reads.
+    let first = recording.tables.syscalls[0].clone();
+    recording.tables.syscalls.push(Syscall { number: RECEIVE, file: None, blocked_ns: 0, ..first });
+    for row in &mut recording.tables.syscalls {
+        (row.blocked_ns, row.duration_ns) = (row.blocked_ns * scale, row.duration_ns * scale);
+    }
+    recording
+}
+
+#[test]
+fn in_windows_the_function_that_waits_says_that_it_is_a_lock() {
+    let finding = only(&in_windows("__pthread_mutex_lock", 1), "lock-contention");
+    assert_eq!((finding.place.frame.function.as_str(), finding.cost.amount()), ("work", 100 * MS));
+    only(&in_windows("std::sys::sync::mutex::futex::Mutex::lock_contended", 1), "lock-contention");
+    silent(&in_windows("wait_for_turn", 1));
+    silent(&in_windows("__pthread_mutex_cond_lock", 1));
+    let mut half = in_windows("__pthread_mutex_lock", 1);
+    half.tables.syscalls.iter_mut().filter(|row| row.thread == 1).for_each(|row| row.stack = None);
+    silent(&half);
+    // One of two does not wait: both together wait no longer than the run takes.
+    let scaled = only(&in_windows("__pthread_mutex_lock", 10), "lock-contention");
+    assert!((98..=102).contains(&(scaled.cost.amount() / MS)), "{:?}", scaled.cost);
 }
 
 /// Two threads take turns at a word; before each turn of the first it is woken `lost` times, finds the lock taken, and waits again

@@ -19,7 +19,7 @@ const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 29
 const MEMORY: [u32; 4] = [9, 11, 12, 28];
 const OPENS: [u32; 4] = [2, 85, 257, 437];
 const CONNECT: u32 = 42;
-const FUTEX: u32 = 202;
+pub(crate) const FUTEX: u32 = 202;
 /// Readings after which calls without a stack are reported without.
 const PATIENCE: u32 = 3;
 

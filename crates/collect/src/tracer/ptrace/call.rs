@@ -4,6 +4,7 @@
 use super::facts::Ran;
 use super::sys;
 use crate::bpf::event::Event;
+use crate::tracer::FUTEX;
 use crate::tracer::event::{FileId, Finished};
 
 const PATH_MAX: usize = 4096;
@@ -101,7 +102,7 @@ fn argument(entry: &Entry) -> u64 {
         23 | 270 => 2,
         271 => u64::from(arguments[2] != 0),
         // futex: the operation and its number.
-        202 => arguments[1] & u64::from(u32::MAX) | arguments[2] << 32,
+        FUTEX => arguments[1] & u64::from(u32::MAX) | arguments[2] << 32,
         _ => arguments[0],
     }
 }
@@ -127,7 +128,11 @@ pub(super) fn finished_call(
         argument: argument(&entry),
         site: entry.site,
         path_hash: 0,
-        file: entry.file,
+        // The word in memory takes the place of a file, as in `bpf/tracer.h`: calls at one lock belong together.
+        file: match entry.number {
+            FUTEX => FileId { inode: entry.arguments[0], ..FileId::default() },
+            _ => entry.file,
+        },
         waker: (0, 0, 0),
         compat: false,
         tallied: false,

@@ -42,6 +42,19 @@ const WAITED: u64 = 5;
 const OTHERS: [&str; 9] =
     ["cond", "park", "barrier", "join", "latch", "event", "sem_", "platform_wait", "atomic_wait"];
 
+/// Parts of names of functions that wait for a lock: of the C library, C++, Rust's library, parking_lot, Abseil and Go. Where calls are traced in windows
+/// whoever waits is seen, for it waits long, but mostly not when it wakes the next one.
+const LOCKS: [&str; 8] = [
+    "mutex_lock",
+    "mutex::lock",
+    "lll_lock_wait",
+    "rwlock_wrlock",
+    "rwlock_rdlock",
+    "rwlock::write",
+    "lock_contended",
+    "lock_slow",
+];
+
 /// Where a lock is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -186,6 +199,9 @@ impl Lock {
         if self.kind == Kind::File {
             return true;
         }
+        if evidence.recording.about.in_windows() {
+            return self.users.len() >= 2 && self.is_named(evidence, calls);
+        }
         let releases: u64 = self.users.values().map(|user| user.releases.count).sum();
         let broadcasts: u64 = self.users.values().map(|user| user.broadcasts).sum();
         let waiters = || self.users.values().filter(|user| user.waits.count > 0);
@@ -200,18 +216,29 @@ impl Lock {
             && release >= MOST * all
             // Each wait ends because one who held it woke a thread; who waits for work is woken by others.
             && by_waiters as f64 >= RELEASES * self.waited() as f64
-            && !waiters().any(|user| waits_for_else(evidence, calls, &user.waits))
+            && !waiters().any(|user| waits_in(evidence, calls, &user.waits, &OTHERS).unwrap_or(true))
+    }
+
+    /// Whether most of the time is waited in functions that are known to wait for locks, and none of it in one that waits for something else.
+    fn is_named(&self, evidence: &Evidence<'_>, calls: &Calls<'_>) -> bool {
+        let waiters = || self.users.values().filter(|user| user.waits.count > 0);
+        let waits_in =
+            |user: &User, names: &[&str]| waits_in(evidence, calls, &user.waits, names) == Some(true);
+        let all: f64 = waiters().map(|user| user.waits.blocked_ns).sum();
+        let named = waiters().filter(|user| waits_in(user, &LOCKS));
+        named.map(|user| user.waits.blocked_ns).sum::<f64>() >= MOST * all
+            && !waiters().any(|user| waits_in(user, &OTHERS))
     }
 }
 
-/// Whether a function between the program's own and the system call waits for something else than a lock, as its name says.
-fn waits_for_else(evidence: &Evidence<'_>, calls: &Calls<'_>, waits: &Sum) -> bool {
-    let Some(stack) = waits.stack() else { return true };
+/// Whether a function between the program's own and the system call has one of these parts of names. None if its stack is not known.
+fn waits_in(evidence: &Evidence<'_>, calls: &Calls<'_>, waits: &Sum, names: &[&str]) -> Option<bool> {
+    let stack = waits.stack()?;
     let own = calls.own_of(stack);
     let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
     let mut inner = inner.take_while(|function| Some(*function) != own);
-    inner.any(|function| {
+    Some(inner.any(|function| {
         let name = evidence.name(function).to_lowercase();
-        OTHERS.iter().any(|other| name.contains(other))
-    })
+        names.iter().any(|other| name.contains(other))
+    }))
 }

@@ -26,7 +26,7 @@ pub(super) const CAUSE: Spec = Spec {
     title: "waiting for a lock",
     symptom: "threads or processes wait for one lock while its holder works or sleeps",
     page: include_str!("../../../../../docs/causes/lock-contention.md"),
-    needs: &[Needs::AllSyscalls],
+    needs: &[Needs::Transfers],
     find: Find::InRecording(find),
 };
 
@@ -119,13 +119,27 @@ fn finding(
 fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64, f64) {
     let about = &evidence.recording.about;
     let end = (about.start_ns + about.wall_ns) as f64;
-    let blocked = |user: &locks::User| user.waits.blocked_ns;
-    let cost = lock.users.values().map(blocked).fold(0.0, f64::max);
     let life = |thread: u32| {
         let thread = &evidence.recording.tables.threads[thread as usize];
         (thread.start_ns as f64, thread.end_ns.map_or(end, |end| end as f64))
     };
-    let lives = || lock.users.iter().map(|(thread, user)| (life(*thread), blocked(user)));
+    // Where waits were scaled up they may come to more than there was: nobody waits for longer than it lives, nor all at a time.
+    let scaled = about.in_windows();
+    let within_life = |(thread, user): (&u32, &locks::User)| {
+        let (start, end) = life(*thread);
+        user.waits.blocked_ns.min(if scaled { end - start } else { f64::INFINITY })
+    };
+    let all: f64 = lock.users.iter().map(within_life).sum();
+    let longest = lock
+        .users
+        .keys()
+        .map(|thread| life(*thread))
+        .fold(0.0, |most: f64, (start, end)| most.max(end - start));
+    let most = (lock.users.len() as f64 - 1.0) * longest;
+    let part = if scaled && all > most { most / all } else { 1.0 };
+    let blocked = |one: (&u32, &locks::User)| part * within_life(one);
+    let cost = lock.users.iter().map(blocked).fold(0.0, f64::max);
+    let lives = || lock.users.iter().map(|one| (life(*one.0), blocked(one)));
     let last = lives().map(|((_, end), _)| end).fold(0.0, f64::max);
     let without = lives().map(|((_, end), blocked)| end - blocked).fold(0.0, f64::max);
     // The CPUs cannot do the work of all threads in less; nor can a thread that does not use the lock do its own.
