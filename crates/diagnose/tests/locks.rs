@@ -106,7 +106,7 @@ fn in_windows(name: &str, scale: u64) -> Recording {
 }
 
 #[test]
-fn in_windows_the_function_that_waits_says_that_it_is_a_lock() {
+fn by_ptrace_the_function_that_waits_says_that_it_is_a_lock() {
     let finding = only(&in_windows("__pthread_mutex_lock", 1), "lock-contention");
     assert_eq!((finding.place.frame.function.as_str(), finding.cost.amount()), ("work", 100 * MS));
     only(&in_windows("std::sys::sync::mutex::futex::Mutex::lock_contended", 1), "lock-contention");

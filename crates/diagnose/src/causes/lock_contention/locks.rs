@@ -42,8 +42,8 @@ const WAITED: u64 = 5;
 const OTHERS: [&str; 9] =
     ["cond", "park", "barrier", "join", "latch", "event", "sem_", "platform_wait", "atomic_wait"];
 
-/// Parts of names of functions that wait for a lock: of the C library, C++, Rust's library, parking_lot, Abseil and Go. Where calls are traced in windows
-/// whoever waits is seen, for it waits long, but mostly not when it wakes the next one.
+/// Parts of names of functions that wait for a lock: of the C library, C++, Rust's library, parking_lot, Abseil and Go. Where calls are traced by ptrace
+/// whoever waits is seen, for it waits long, but not always when it wakes the next one; and stops between two waits part one turn into several.
 const LOCKS: [&str; 8] = [
     "mutex_lock",
     "mutex::lock",
@@ -199,7 +199,7 @@ impl Lock {
         if self.kind == Kind::File {
             return true;
         }
-        if evidence.recording.about.in_windows() {
+        if evidence.by_ptrace {
             return self.users.len() >= 2 && self.is_named(evidence, calls);
         }
         let releases: u64 = self.users.values().map(|user| user.releases.count).sum();
