@@ -100,9 +100,13 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
         }
     }
     if means.hit_ns.is_some() && means.ptrace.is_none() {
-        let instead = if attach { "start the program with slowpath" } else { "leave out --no-trace" };
+        let instead = match (attach, options.trace) {
+            (true, _) => ", or start the program with slowpath",
+            (false, false) => ", or leave out --no-trace",
+            (false, true) => "",
+        };
         means.degraded.push(format!(
-            "repeated work was not looked for, because it takes BPF or tracing by ptrace: run with sudo, or {instead}"
+            "repeated work was not looked for, because it takes BPF or tracing by ptrace: run with sudo{instead}"
         ));
     }
     Ok(means)

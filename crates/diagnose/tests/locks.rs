@@ -118,6 +118,58 @@ fn by_ptrace_the_function_that_waits_says_that_it_is_a_lock() {
     // One of two does not wait: both together wait no longer than the run takes.
     let scaled = only(&in_windows("__pthread_mutex_lock", 10), "lock-contention");
     assert!((98..=102).contains(&(scaled.cost.amount() / MS)), "{:?}", scaled.cost);
+    let waited = scaled.facts.iter().find(|fact| fact.name == "time waited").map_or(0.0, |fact| fact.value);
+    assert!((196e6..204e6).contains(&waited), "{waited}");
+}
+
+#[test]
+fn by_ptrace_workers_that_wait_for_the_right_to_wait_are_no_users_of_a_lock() {
+    // Each waits for a message for so long while the other one waits for its turn.
+    let resting = |each_ns: u64| {
+        let mut recording = in_windows("__pthread_mutex_lock", 1);
+        let waits = recording.tables.syscalls.iter().filter(|row| row.blocked_ns > 0);
+        let messages = waits.map(|row| Syscall {
+            number: RECEIVE,
+            thread: 1 - row.thread,
+            file: None,
+            duration_ns: each_ns,
+            blocked_ns: each_ns,
+            ..row.clone()
+        });
+        let messages: Vec<Syscall> = messages.collect();
+        recording.tables.syscalls.extend(messages);
+        let file = recording.tables.files.len() as u32;
+        let socket = File {
+            file,
+            path: String::new(),
+            kind: "socket".to_owned(),
+            ..recording.tables.files[0].clone()
+        };
+        recording.tables.files.push(socket);
+        let messages = recording.tables.syscalls.iter_mut().filter(|row| row.number == RECEIVE);
+        messages.for_each(|row| row.file = Some(file));
+        recording
+    };
+    // 100 waits in all; the longest user waits 100 ms.
+    only(&resting(490 * US), "lock-contention");
+    silent(&resting(510 * US));
+    // An answer is waited for as part of the work.
+    let mut asking = resting(2 * MS);
+    let sends: Vec<Syscall> =
+        asking.tables.syscalls.iter().filter(|row| row.number == RECEIVE).cloned().collect();
+    let sends = sends.into_iter().map(|row| Syscall { number: SEND, blocked_ns: 0, duration_ns: US, ..row });
+    let all: Vec<Syscall> = sends.collect();
+    let mut rows: Vec<Syscall> = Vec::new();
+    let mut next = all.into_iter();
+    for row in asking.tables.syscalls.drain(..) {
+        if row.number == RECEIVE {
+            rows.extend(next.next());
+        }
+        rows.push(row);
+    }
+    asking.tables.syscalls = rows;
+    let found = slowpath_diagnose::diagnose(&asking).findings;
+    assert!(found.iter().any(|one| one.cause == "lock-contention"), "{found:?}");
 }
 
 /// Two threads take turns at a word; before each turn of the first it is woken `lost` times, finds the lock taken, and waits again

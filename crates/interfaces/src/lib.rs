@@ -13,7 +13,7 @@ pub use buckets::searches_bucket;
 pub use copies::{Copied, copied, copies_objects};
 pub use memory::{Memory, memory, memory_by_call};
 pub use pattern::without_arguments;
-pub use sorting::{reads_a_value, sorts};
+pub use sorting::{converts, reads_a_value, sorts, sorts_many};
 
 use serde::Deserialize;
 use std::str::FromStr;

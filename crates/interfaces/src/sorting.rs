@@ -12,7 +12,7 @@ const IN_C: [&str; 8] = [
     "g_slist_sort_real",
 ];
 /// What C++'s sorts consist of, without their templates' parameters.
-const IN_CPP: [&str; 24] = [
+const IN_CPP: [&str; 20] = [
     "std::sort",
     "std::stable_sort",
     "std::__sort",
@@ -24,10 +24,6 @@ const IN_CPP: [&str; 24] = [
     "std::__unguarded_partition",
     "std::__unguarded_partition_pivot",
     "std::__move_median_to_first",
-    "std::__adjust_heap",
-    "std::__push_heap",
-    "std::__heap_select",
-    "std::__partial_sort",
     "std::__move_merge",
     "std::__move_merge_adaptive",
     "std::__move_merge_adaptive_backward",
@@ -54,23 +50,35 @@ const IN_RUST: [&str; 4] = [
     "alloc::slice::stable_sort",
     "alloc::slice::<impl [T]>::sort",
 ];
-/// Go's, with or without types of their own: `sort.pdqsort_func`, `slices.pdqsortCmpFunc[…]`.
-const IN_GO: [&str; 14] = [
-    "sort.Sort",
-    "sort.Stable",
-    "sort.Slice",
+/// Go's, with or without types of their own: `sort.pdqsort_func`, `slices.pdqsortCmpFunc[…]`. `sort.Slice` prepares the sort, and does not compare.
+const IN_GO: [&str; 10] = [
     "sort.pdqsort",
     "sort.insertionSort",
     "sort.heapSort",
     "sort.stable",
     "sort.symMerge",
     "sort.partition",
-    "slices.Sort",
     "slices.pdqsort",
     "slices.insertionSort",
     "slices.stable",
     "slices.partition",
 ];
+
+/// Parts of sorts that a list of a few items does not get to: those that divide or merge long lists. glibc's and Go's call themselves for each half.
+const LONG_IN_CPP: [&str; 8] = [
+    "std::__introsort_loop",
+    "std::__unguarded_partition",
+    "std::__unguarded_insertion_sort",
+    "std::__merge_sort_with_buffer",
+    "std::__merge_sort_loop",
+    "std::__chunk_insertion_sort",
+    "std::__inplace_stable_sort",
+    "std::__1::__introsort",
+];
+const LONG_IN_RUST: [&str; 4] = ["::quicksort", "::drift::", "::driftsort", "::merge_sort"];
+/// … that call themselves, and how many such calls a list of 32 items has: glibc's halves the list down to one item, Go's stops at 12 items.
+const HALVES: [(&str, usize); 4] =
+    [("msort_with_tmp", 5), ("sort.pdqsort", 2), ("slices.pdqsort", 2), ("sort.symMerge", 1)];
 
 /// Functions of the C library (and of others that many programs use) that read a value from a text, without allocating memory.
 const READS: [&str; 22] = [
@@ -98,19 +106,56 @@ const READS: [&str; 22] = [
     "time.Parse",
 ];
 
+/// Functions that make something new of a text or a value, which may be called by a sort itself if the comparison was inlined there.
+const CONVERTS: [&str; 8] = [
+    "<str>::to_lowercase",
+    "<str>::to_uppercase",
+    "alloc::str::<impl str>::to_lowercase",
+    "alloc::str::<impl str>::to_uppercase",
+    "alloc::fmt::format",
+    "strings.ToLower",
+    "strings.ToUpper",
+    "fmt.Sprintf",
+];
+
+/// Whether a function with this demangled name makes something new of a text or a value.
+pub fn converts(name: &str) -> bool {
+    CONVERTS
+        .iter()
+        .any(|known| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with("::")))
+}
+
 /// Whether a function with this demangled name is (a part of) a library's sort, which is given its comparison.
 pub fn sorts(name: &str) -> bool {
-    // Templates stand behind the type that they return: `void std::__introsort_loop<…>(…)`.
-    let template = |known: &&str| {
-        name.match_indices(*known).any(|(at, _)| {
-            let behind = &name[at + known.len()..];
-            (at == 0 || name[..at].ends_with(' ')) && (behind.starts_with('<') || behind.starts_with('('))
-        })
-    };
+    // The one makes each item's key once, and sorts then; the other looks for one item.
+    if name.contains("sort_by_cached_key") || name.starts_with("core::slice::sort::select") {
+        return false;
+    }
+    let template = |known: &&str| is_template(name, known);
     IN_C.contains(&name)
         || IN_CPP.iter().chain(&IN_LIBCXX).any(template)
         || IN_RUST.iter().any(|part| name.starts_with(part))
         || IN_GO.iter().any(|part| name.starts_with(part))
+}
+
+/// Whether a stack of functions that sort, innermost first, is that of a list of about 32 items or more.
+pub fn sorts_many<'a>(names: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let halves =
+        |(part, least): &(&str, usize)| names.clone().filter(|name| name.starts_with(part)).count() >= *least;
+    let long = |name: &str| {
+        LONG_IN_CPP.iter().any(|known| is_template(name, known))
+            || name.starts_with("core::slice::sort::") && LONG_IN_RUST.iter().any(|part| name.contains(part))
+            || name.starts_with("alloc::slice::merge_sort")
+    };
+    HALVES.iter().any(halves) || names.clone().any(long)
+}
+
+/// Whether a name is that of a function template, which stands behind the type that it returns: `void std::__introsort_loop<…>(…)`.
+fn is_template(name: &str, known: &str) -> bool {
+    name.match_indices(known).any(|(at, _)| {
+        let behind = &name[at + known.len()..];
+        (at == 0 || name[..at].ends_with(' ')) && (behind.starts_with('<') || behind.starts_with('('))
+    })
 }
 
 /// Whether a function with this demangled name reads a value from a text.
@@ -132,12 +177,43 @@ mod tests {
             ("std::sorted_vector<int>::insert(int)", false),
             ("std::__adjust_heap_of(int)", false),
             ("core::slice::sort::stable::quicksort::quicksort::<Row, F>", true),
+            ("alloc::slice::<impl [T]>::sort_by", true),
+            ("alloc::slice::<impl [T]>::sort_by_cached_key", false),
             ("sort.pdqsort_func", true),
+            ("sort.Slice", false),
+            ("slices.Sorted[go.shape.string]", false),
+            ("core::slice::sort::select::partition_at_index", false),
+            ("void std::__adjust_heap<Row*, Less>(Row*, long, long, Row, Less)", false),
             ("slices.pdqsortCmpFunc[go.shape.string]", true),
             ("main.sortRows", false),
             ("list_sort_impl", false),
         ] {
             assert_eq!(sorts(name), does, "{name}");
+        }
+    }
+
+    #[test]
+    fn short_lists_are_not_divided() {
+        let many = |names: &[&str]| sorts_many(names.iter().copied());
+        assert!(!many(&["msort_with_tmp"; 4]) && many(&["msort_with_tmp"; 5]));
+        assert!(!many(&["sort.insertionSort_func", "sort.pdqsort_func"]));
+        assert!(many(&["sort.insertionSort_func", "sort.pdqsort_func", "sort.pdqsort_func"]));
+        assert!(many(&["void std::__introsort_loop<Row*, long, Less>(Row*, Row*, long, Less)"]));
+        assert!(!many(&["void std::__insertion_sort<Row*, Less>(Row*, Row*, Less)"]));
+        assert!(many(&["core::slice::sort::stable::quicksort::quicksort::<Row, F>"]));
+        assert!(!many(&["core::slice::sort::shared::smallsort::insertion_sort_shift_left"]));
+        assert!(!many(&["qsort_r"]));
+    }
+
+    #[test]
+    fn conversions_are_known_by_their_names() {
+        for (name, does) in [
+            ("<str>::to_lowercase", true),
+            ("alloc::fmt::format::format_inner", true),
+            ("alloc::fmt::formatter", false),
+            ("alloc::vec::Vec<T>::with_capacity", false),
+        ] {
+            assert_eq!(converts(name), does, "{name}");
         }
     }
 

@@ -74,20 +74,25 @@ fn of_kind<T>(
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
     let others = found.iter().filter(|one| !is(one) && one.finding.cost.basis() == Basis::Cpu);
-    let known: Vec<(u32, String, u64)> = others
+    // Where, its function, how much goes, and the share of the memory's that it must be.
+    let known: Vec<(u32, String, f64, f64)> = others
         .flat_map(|one| {
             let finding = &one.finding;
+            let gain = finding.cost.gain() as f64;
             let sorts = finding.variant == super::redundant_computation::COMPARISON;
-            let around = finding.related.iter().chain(&finding.place.path).filter(move |_| sorts);
-            let functions = around.map(|frame| frame.function.clone()).chain([one.function().0.to_owned()]);
-            functions.map(|function| (one.process, function, one.finding.cost.gain()))
+            let called = finding.related.iter().filter(move |_| sorts).map(|frame| (frame, EXPLAINED));
+            // Who calls the sort may do other things as well.
+            let around = finding.place.path.iter().filter(move |_| sorts).map(|frame| (frame, 1.0));
+            let all = called.chain(around).map(|(frame, part)| (frame.function.clone(), part));
+            let all = all.chain([(one.function().0.to_owned(), EXPLAINED)]);
+            all.map(|(function, part)| (one.process, function, gain, part)).collect::<Vec<_>>()
         })
         .collect();
     found.retain(|one| {
-        let explains = |(process, function, gain): &(u32, String, u64)| {
+        let explains = |(process, function, gain, part): &(u32, String, f64, f64)| {
             *process == one.process
                 && function == one.function().0
-                && *gain as f64 >= EXPLAINED * one.finding.cost.gain() as f64
+                && *gain >= part * one.finding.cost.gain() as f64
         };
         !is(one) || !known.iter().any(explains)
     });

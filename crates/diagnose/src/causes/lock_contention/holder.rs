@@ -108,6 +108,23 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
     holder
 }
 
+/// Time in which users of a lock wait for something to do, ns, where it is not known who holds it: of workers that wait for the right to wait one always
+/// does.
+pub(super) fn resting_ns(calls: &Calls<'_>, lock: &Lock) -> f64 {
+    let mut asked: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut sum = 0.0;
+    for (row, _) in calls.all().filter(|(row, _)| lock.users.contains_key(&row.thread)) {
+        let asked = asked.entry(row.thread).or_default();
+        if is_send(row) {
+            *asked = true;
+        } else if rests(calls, row) && row.file.is_none_or(|file| !lock.files.contains(&file)) {
+            sum += if *asked { 0.0 } else { row.blocked_ns as f64 };
+            *asked &= !is_receive(row);
+        }
+    }
+    sum
+}
+
 /// Whether a call waits for something to do, unless it is for an answer.
 fn rests(calls: &Calls<'_>, row: &Syscall) -> bool {
     let reads = is_receive(row);

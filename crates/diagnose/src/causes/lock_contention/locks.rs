@@ -42,8 +42,8 @@ const WAITED: u64 = 5;
 const OTHERS: [&str; 9] =
     ["cond", "park", "barrier", "join", "latch", "event", "sem_", "platform_wait", "atomic_wait"];
 
-/// Parts of names of functions that wait for a lock: of the C library, C++, Rust's library, parking_lot, Abseil and Go. Where calls are traced by ptrace
-/// whoever waits is seen, for it waits long, but not always when it wakes the next one; and stops between two waits part one turn into several.
+/// Parts of names of functions of the C library and of Rust's that wait for a lock. Where calls are traced by ptrace whoever waits is seen, for it
+/// waits long, but not always when it wakes the next one; and stops between two waits part one turn into several.
 const LOCKS: [&str; 8] = [
     "mutex_lock",
     "mutex::lock",
@@ -51,8 +51,8 @@ const LOCKS: [&str; 8] = [
     "rwlock_wrlock",
     "rwlock_rdlock",
     "rwlock::write",
+    "rwlock::read",
     "lock_contended",
-    "lock_slow",
 ];
 
 /// Where a lock is.

@@ -33,6 +33,9 @@ pub(super) const CAUSE: Spec = Spec {
 /// The gain is an upper bound: half of it may be work that must be done in turn, as where GNU sort merges (0.13 to 0.15). The half must be a tenth.
 const GATE: Gate = Gate { share: 0.20, ..Gate::TENTH_OF_WALL };
 
+/// Share of the longest wait of a user from which on the users wait for something to do, rather than for each other.
+const RESTS: f64 = 0.5;
+
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let locks = locks::locks(evidence, &calls);
@@ -47,12 +50,14 @@ fn finding(
     cpu: &BTreeMap<u32, f64>,
 ) -> Option<Candidate> {
     let waits = lock.waits();
-    let (cost, gain) = cost(evidence, lock, cpu);
+    let (cost, gain, waited_ns) = cost(evidence, lock, cpu);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let held = holder::holder(evidence, calls, lock);
-    if held.is_at_rest() {
+    // By ptrace it is not known who holds it.
+    let rests = evidence.by_ptrace && holder::resting_ns(calls, lock) >= RESTS * cost;
+    if held.is_at_rest() || rests {
         return None;
     }
     // The lock is held too long where it is released; where that is not known those who wait show it.
@@ -78,11 +83,12 @@ fn finding(
     let mut explanation = vec![format!(
         "{who} use one lock ({what}) and waited for it {} times{waits_from}: {} in total, up to {} per thread",
         count(waits.count as f64),
-        time(waits.blocked_ns),
+        time(waited_ns),
         time(cost)
     )];
     explanation.extend(held.told());
     explanation.push(match lock.holder_is_unknown() {
+        true if evidence.by_ptrace => "it was not seen who held the lock; the gain is all the time waited".to_owned(),
         true => "the lock was held by a process outside of this recording; the gain is all the time waited".to_owned(),
         false => "the gain is the time saved if no thread waits for the lock: an upper bound, and less if the protected work \
                   cannot run in parallel"
@@ -100,7 +106,7 @@ fn finding(
         explanation,
         facts: vec![
             fact("waits", waits.count as f64, "calls", Sure::Exact),
-            fact("time waited", waits.blocked_ns, "ns", Sure::Exact),
+            fact("time waited", waited_ns, "ns", Sure::Exact),
             fact("users of the lock", lock.users.len() as f64, "threads", Sure::Exact),
         ],
         advice: held.advice(),
@@ -115,8 +121,8 @@ fn finding(
     Some(draft.candidate(evidence, GATE, process))
 }
 
-/// The longest that one thread waited, and how much earlier all is done if nobody waits, ns.
-fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64, f64) {
+/// The longest that one thread waited, how much earlier all is done if nobody waits, and the time that all waited, ns.
+fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64, f64, f64) {
     let about = &evidence.recording.about;
     let end = (about.start_ns + about.wall_ns) as f64;
     let life = |thread: u32| {
@@ -136,7 +142,7 @@ fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64,
         .map(|thread| life(*thread))
         .fold(0.0, |most: f64, (start, end)| most.max(end - start));
     let most = (lock.users.len() as f64 - 1.0) * longest;
-    let part = if scaled && all > most { most / all } else { 1.0 };
+    let part = if scaled && all > most && !lock.holder_is_unknown() { most / all } else { 1.0 };
     let blocked = |one: (&u32, &locks::User)| part * within_life(one);
     let cost = lock.users.iter().map(blocked).fold(0.0, f64::max);
     let lives = || lock.users.iter().map(|one| (life(*one.0), blocked(one)));
@@ -154,7 +160,7 @@ fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64,
         .fold(0.0, f64::max);
     let least = (begins + of_users / cpus).max(without);
     let gain = (last - least).min(elapsed - evidence.cpu_ns / cpus).min(elapsed - apart).min(cost);
-    (cost, gain)
+    (cost, gain, part * all)
 }
 
 /// Who uses the lock, and which it is.
@@ -165,6 +171,7 @@ fn described(evidence: &Evidence<'_>, lock: &Lock) -> (String, String) {
     processes.sort_unstable();
     processes.dedup();
     let who = match (lock.users.len(), processes.len()) {
+        (1, _) if evidence.by_ptrace => "one thread and another one, which was not seen,".to_owned(),
         (1, _) => "one thread and a process outside of this recording".to_owned(),
         (threads, 1) => format!("{threads} threads"),
         (threads, processes) if threads == processes => format!("{processes} processes"),

@@ -2,9 +2,9 @@
 //! depends on one item alone, yet it is made again at each of the some 2·log2 n comparisons that the item is part of.
 //!
 //! What is made shows in memory that is allocated for it, or in a listed function that reads a value from a text. It may be made when it is first
-//! compared, and then kept: a comparison that frees memory keeps nothing. Where nothing is freed by the program itself it cannot be told, which is a hint.
-//! Which functions sort is listed in the crate `slowpath-interfaces`; those that call a function once for each item before they sort, such as
-//! Python's with `key`, are not among them.
+//! compared, and then kept: a comparison that frees most of what it allocates keeps nothing. Where garbage is collected that is not known, which is a
+//! hint. A list must be long, as parts of the sort show. Which functions sort is listed in the crate `slowpath-interfaces`; those that call a
+//! function once for each item before they sort, such as Python's with `key`, are not among them.
 
 use super::{CAUSE, GATE};
 use crate::Evidence;
@@ -14,7 +14,9 @@ use crate::causes::{allocators, runtime};
 use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
-use slowpath_interfaces::{copies_objects, reads_a_value, sorts, without_arguments};
+use slowpath_interfaces::{
+    Memory, converts, copies_objects, memory, reads_a_value, sorts, sorts_many, without_arguments,
+};
 use std::collections::BTreeMap;
 
 /// Variant of these findings, for their fingerprints.
@@ -22,20 +24,26 @@ pub(in crate::causes) const COMPARISON: &str = "comparison";
 /// What goes if each item's is made once: of a list of 32 items, which are compared some 32·log2(32) times, two items each time, nine tenths.
 /// It is more of a longer one: 95 % for 1,000 items.
 const SAVED: f64 = 0.9;
+/// Share of the time that must be spent in parts of the sort which only a list of so many items gets to. Of a list of 64, glibc's sort spends a
+/// third of it there.
+const LONG: f64 = 0.3;
 /// Samples in what a function makes, and of these in allocating memory: one may be where something is made once.
 const SAMPLES: usize = 10;
 const ALLOCATING: usize = 2;
-/// Samples in freeing memory for each one in allocating it: what is freed was mostly made just before, which takes glibc some 8 ns and 12 ns, and
-/// the allocators of talloc, jemalloc and mimalloc about as long for both.
-const FREED: f64 = 0.2;
+/// Samples in freeing memory for each one in allocating it: 8 ns and 12 ns for a block in glibc. Of two blocks of which one is freed it is a third.
+const FREED: f64 = 0.4;
+/// Samples in comparing what was made that show that it is made to be compared: one may be chance.
+const COMPARING: usize = 2;
 
 /// What one comparison makes: time and samples by the function that makes it.
 #[derive(Default)]
 struct Made {
     ns: f64,
     samples: usize,
-    /// In functions that hand out memory, in those that take it back, and in those that read a value.
+    /// In functions that hand out memory; those of them that do not let a block grow; in functions that only take memory back; and in those that
+    /// read a value.
     allocating: usize,
+    blocks: usize,
     freeing: usize,
     reading: usize,
     reading_ns: f64,
@@ -51,6 +59,18 @@ impl Made {
     }
 }
 
+/// Time of comparisons, ns.
+#[derive(Default)]
+struct Sorting {
+    ns: f64,
+    /// … of long lists.
+    long_ns: f64,
+    /// By the functions of the sort that ask for them.
+    by: BTreeMap<u32, f64>,
+    /// Samples in the comparison itself.
+    own: usize,
+}
+
 /// Where a comparison is: the process, and its function.
 type Comparison = (u32, u32);
 
@@ -60,22 +80,29 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let mut made: BTreeMap<Comparison, BTreeMap<u32, Made>> = BTreeMap::new();
-    // Time of comparisons, by the functions of the sort that ask for them.
-    let mut sorting: BTreeMap<Comparison, BTreeMap<u32, f64>> = BTreeMap::new();
+    let mut sorting: BTreeMap<Comparison, Sorting> = BTreeMap::new();
     let tables = &evidence.recording.tables;
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
         let Some(stack) = sample.stack else { continue };
         let functions = functions(evidence, stack);
         let Some(parts) = kinds.parts(&functions) else { continue };
         let key = (evidence.process_of(sample), parts.comparison);
-        *sorting.entry(key).or_default().entry(parts.sort).or_default() += weight;
-        let Some(at) = parts.maker else { continue };
+        let of = sorting.entry(key).or_default();
+        *of.by.entry(parts.sort).or_default() += weight;
+        of.ns += weight;
+        let names = functions.iter().filter(|function| kinds.sorts[**function as usize]);
+        of.long_ns += if sorts_many(names.map(|function| evidence.name(*function))) { *weight } else { 0.0 };
+        let Some(at) = parts.maker else {
+            of.own += 1;
+            continue;
+        };
         let of = made.entry(key).or_default().entry(functions[at]).or_default();
         of.ns += weight;
         of.samples += 1;
         let below = |of: &[bool]| usize::from(functions[..=at].iter().any(|at| of[*at as usize]));
-        of.freeing += below(&kinds.frees);
-        of.allocating += below(&kinds.allocates) - below(&kinds.frees);
+        of.allocating += below(&kinds.gives);
+        of.blocks += below(&kinds.gives) * (1 - below(&kinds.grows));
+        of.freeing += below(&kinds.frees) * (1 - below(&kinds.gives));
         of.reading += below(&kinds.reads);
         of.reading_ns += below(&kinds.reads) as f64 * weight;
         of.collected |= below(&kinds.collects) > 0;
@@ -85,23 +112,29 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     found.collect()
 }
 
-/// The functions on a stack, innermost first, those that were inlined as well.
+/// The functions on a stack, innermost first, those that were inlined as well. The kernel works for who calls it.
 fn functions(evidence: &Evidence<'_>, stack: u32) -> Vec<u32> {
+    let tables = &evidence.recording.tables;
     let of = |location: u32| evidence.recording.frames_of(location).iter().map(|frame| frame.function);
-    evidence.locations(stack).flat_map(of).collect()
+    let of_program = |location: &u32| tables.locations[*location as usize].kind != "kernel";
+    evidence.locations(stack).filter(of_program).flat_map(of).collect()
 }
 
 /// What is known of each function by its name.
 struct Kinds {
     sorts: Vec<bool>,
     allocates: Vec<bool>,
-    /// … those that take memory back among them.
+    /// Those that hand out memory, those of them that let a block grow, and those that only take memory back.
+    gives: Vec<bool>,
+    grows: Vec<bool>,
     frees: Vec<bool>,
     /// Of a runtime that collects garbage.
     collects: Vec<bool>,
     reads: Vec<bool>,
     runtime: Vec<bool>,
-    /// Copies, moves or destroys items as such: a sort does that itself.
+    /// Makes something new: what a sort calls itself may as well be memory to merge in.
+    converts: Vec<bool>,
+    /// Copies, moves or destroys items as such: a sort asks for that besides comparing.
     handles_items: Vec<bool>,
 }
 
@@ -123,10 +156,13 @@ impl Kinds {
         Kinds {
             sorts: of(&|frame| sorts(&frame.function)),
             allocates: of(&|frame| allocators::is_allocator(frame)),
-            frees: of(&|frame| allocators::frees(frame)),
+            gives: of(&|frame| matches!(memory(&frame.function), Some(Memory::Gives | Memory::Moves))),
+            grows: of(&|frame| memory(&frame.function) == Some(Memory::Moves)),
+            frees: of(&|frame| memory(&frame.function) == Some(Memory::Takes)),
             collects: of(&|frame| allocators::is_allocator(frame) && frame.function.starts_with("runtime.")),
             reads: of(&|frame| reads_a_value(&frame.function)),
             runtime: of(&runtime::is_name),
+            converts: of(&|frame| converts(&frame.function)),
             handles_items: of(&|frame| handles_items(&frame.function)),
         }
     }
@@ -142,12 +178,14 @@ impl Kinds {
             maker,
         };
         if let Some(comparison) = comparison {
+            if is(&self.handles_items, comparison) {
+                return None;
+            }
             return Some(parts(comparison, comparison.checked_sub(1)));
         }
         let asker = (sort..functions.len()).find(|at| !is(&self.sorts, *at) && !is(&self.runtime, *at))?;
-        // It was inlined: what the sort calls may as well be its own, such as memory to merge in, or moving an item.
-        let maker =
-            sort.checked_sub(1).filter(|at| !is(&self.allocates, *at) && !is(&self.handles_items, *at));
+        // It was inlined.
+        let maker = sort.checked_sub(1).filter(|at| is(&self.converts, *at) || is(&self.reads, *at));
         Some(parts(asker, maker))
     }
 }
@@ -157,7 +195,10 @@ fn handles_items(name: &str) -> bool {
     let plain = without_arguments(name);
     let last = plain.rsplit("::").next().unwrap_or_default();
     let class = plain.rsplit("::").nth(1).unwrap_or_default();
+    // The other two methods of Go's `sort.Interface`.
+    let of_interface = name.ends_with(".Swap") || name.ends_with(".Len");
     copies_objects(name)
+        || of_interface
         || last.starts_with('~')
         || last == "operator="
         || last.starts_with("swap")
@@ -171,12 +212,13 @@ fn finding(
     kinds: &Kinds,
     (process, comparison): Comparison,
     of: BTreeMap<u32, Made>,
-    sorting: &BTreeMap<u32, f64>,
+    sorting: &Sorting,
 ) -> Option<Candidate> {
     let sum = |count: fn(&Made) -> usize| of.values().map(count).sum::<usize>() as f64;
     let collected = of.values().any(|made| made.collected);
     // What is not freed was made for later.
-    let dropped = sum(|made| made.freeing) >= FREED * sum(|made| made.allocating);
+    let freed = sum(|made| made.freeing);
+    let dropped = freed > 0.0 && freed >= FREED * sum(|made| made.blocks);
     let made_ns = |(function, made): (&u32, &Made)| {
         let is_made = kinds.allocates[*function as usize] || made.is_made();
         match (collected || dropped) && is_made {
@@ -190,19 +232,22 @@ fn finding(
     makers.sort_by(|a, b| b.1.total_cmp(&a.1));
     let ns: f64 = makers.iter().map(|(_, ns)| ns).sum();
     let gain = SAVED * ns;
-    if !GATE.may_pass(evidence, gain) {
+    if !GATE.may_pass(evidence, gain) || sorting.long_ns < LONG * sorting.ns {
         return None;
     }
-    let allocates = makers.iter().any(|(function, _)| of[function].allocating > 0);
-    let confidence = if allocates && !collected { Confidence::Likely } else { Confidence::Hint };
+    // What is made is compared outside of what makes it.
+    let others = of.iter().filter(|one| made_ns(*one) == 0.0).map(|(_, made)| made.samples);
+    let compares = sorting.own + others.sum::<usize>();
+    let is_sure = dropped && !collected && compares >= COMPARING;
+    let confidence = if is_sure { Confidence::Likely } else { Confidence::Hint };
     let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
     for (stack, ns) in makers.iter().flat_map(|(function, _)| &of[function].stacks) {
         *stacks.entry(*stack).or_default() += ns;
     }
     let names: Vec<String> =
         makers.iter().map(|(function, _)| without_arguments(evidence.name(*function)).to_owned()).collect();
-    let by = evidence.name(heaviest(sorting)?);
-    let share = 100.0 * ns / sorting.values().sum::<f64>().max(1.0);
+    let by = evidence.name(heaviest(&sorting.by)?);
+    let share = 100.0 * ns / sorting.ns.max(1.0);
     let draft = Draft {
         variant: COMPARISON,
         explanation: vec![
@@ -212,8 +257,8 @@ fn finding(
                 without_arguments(by),
                 some(&names, 3)
             ),
-            "what is made there depends on one item only, and is made again at each comparison: 10 times for each of 32 items, 20 times for \
-             each of 1,000"
+            "if what is made there depends on one item only, it is made again at each comparison that the item is part of: 10 times if the list \
+             has 32 items, 20 times if it has 1,000"
                 .to_owned(),
         ],
         facts: vec![Fact::new("share of the comparisons", share, "%", "samples", Sure::Sampled)],

@@ -1,7 +1,7 @@
 //! Who asks whom, how often, and how long the answers take: sends and the waits that follow them, by thread and peer.
 //!
 //! A peer is a socket, or a pair of pipes of which one is written to and the other read, with another process of the recording at their other
-//! ends. Whoever asks has opened the connection, or was the first to write, if all calls before were seen. A poll that waited counts if what came was read from that peer. Questions
+//! ends. Whoever asks has opened the connection, or was the first to write, which is known only if all calls were traced. A poll that waited counts if what came was read from that peer. Questions
 //! and waits are about as many as each other: who sends much and waits seldom streams, and so does who receives much for
 //! one question. Where calls are so many that they were added up their order is not known, but their numbers are.
 
@@ -88,8 +88,6 @@ struct Thread<'a> {
     accepts: bool,
     /// It read from a pipe before it wrote to any.
     reads_first: bool,
-    /// Calls stand for others that were not traced: what came first is not known from now on.
-    has_gaps: bool,
     /// A poll that waited, until it is known what for; and polls that were added up.
     polled: Option<&'a Syscall>,
     polls: Sum,
@@ -111,9 +109,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
     let mut pipes: BTreeMap<u32, Ends> = BTreeMap::new();
     let in_windows = evidence.recording.about.in_windows();
     for (row, process) in calls.all() {
-        let thread = threads.entry(row.thread).or_default();
-        thread.has_gaps |= in_windows && row.count > 1;
-        step(calls, thread, row);
+        step(calls, threads.entry(row.thread).or_default(), row, in_windows);
         if let Some(pipe) = calls.file(row).filter(|file| file.kind == "pipe") {
             let ends = pipes.entry(pipe.file).or_default();
             if READS.contains(&row.number) {
@@ -206,8 +202,8 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
     found
 }
 
-/// One more call of a thread.
-fn step<'a>(calls: &Calls<'_>, thread: &mut Thread<'a>, row: &'a Syscall) {
+/// One more call of a thread. Where calls were traced `in_windows` it is not known who was the first to send.
+fn step<'a>(calls: &Calls<'_>, thread: &mut Thread<'a>, row: &'a Syscall, in_windows: bool) {
     let file = calls.file(row);
     if is_connect(row) {
         thread.address = file.filter(|file| file.kind == "address").map(|file| file.file);
@@ -242,10 +238,10 @@ fn step<'a>(calls: &Calls<'_>, thread: &mut Thread<'a>, row: &'a Syscall) {
         }
     };
     let opened = socket && !thread.peers.contains_key(&to) && std::mem::take(&mut thread.connected);
-    let (reads_first, has_gaps) = (thread.reads_first && !socket, thread.has_gaps);
+    let reads_first = thread.reads_first && !socket;
     let peer = thread.peers.entry(to).or_default();
     peer.opened |= opened;
-    peer.begins.get_or_insert(sends && !reads_first && !has_gaps);
+    peer.begins.get_or_insert(sends && !reads_first && !in_windows);
     if sends {
         if row.result >= 0 {
             peer.sends.add(row);

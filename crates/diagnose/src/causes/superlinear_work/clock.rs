@@ -54,7 +54,8 @@ impl Clock {
         let ran = self.cpu(start + length) - self.cpu(start);
         let next = self.times.partition_point(|sample| *sample <= start);
         let sample = self.weights.get(next).or(self.weights.last()).copied().unwrap_or(f64::INFINITY);
-        if ran + sample < length { ran.max(sample) } else { length * self.running(start) }
+        let own = length * self.running(start);
+        if ran + sample < own { ran.max(sample) } else { own }
     }
 
     /// CPU time that passes in a short while around `time` in which at least one of the threads runs, per ns.
@@ -96,6 +97,17 @@ mod tests {
         assert_eq!(clock.short(2.5e6, 1.4e6), 1.4e6, "which may be the end of what the next one stands for");
         assert_eq!(clock.short(4e6, 8e6), 1e6, "no more than a sample stands for");
         assert_eq!(Clock::default().short(0.0, 5e6), 5e6);
+    }
+
+    #[test]
+    fn of_two_threads_as_well() {
+        // Each has 1 ms a sample; none runs between 50 ms and 55 ms.
+        let at = |tick: u32| f64::from(tick / 2 + 1) * 1e6;
+        let times = (0..200).map(|tick| if at(tick) <= 50e6 { at(tick) } else { at(tick) + 5e6 });
+        let clock = Clock::of(times.map(|time| (time, 1e6)), true);
+        let (held_up, free) = (clock.short(48e6, 10e6), clock.short(20e6, 10e6));
+        assert!((9e6..=11.5e6).contains(&held_up), "{held_up}");
+        assert!((19e6..=21e6).contains(&free), "{free}");
     }
 
     #[test]
