@@ -138,6 +138,26 @@ fn streams_count_from_a_quarter_of_the_time_on() {
 }
 
 #[test]
+fn of_an_interpreter_of_a_script_it_must_be_noticed() {
+    // A tenth of a second in all.
+    let found = |share: f64, script: bool| {
+        let mut recording = recording("regcomp", "/lib/libc.so.6", (0..200).map(|_| 1), share);
+        recording.tables.samples.iter_mut().for_each(|sample| sample.weight_ns /= 10);
+        if script {
+            recording.tables.modules[0].path = "/usr/bin/bash".into();
+            let process = &mut recording.tables.processes[0];
+            process.program = "/usr/bin/bash".into();
+            process.arguments = vec!["bash".into(), "report.sh".into()];
+        }
+        (recording.about.user_ns, recording.about.sys_ns) = (100_000_000, 0);
+        findings(&recording).first().map(|finding| finding.place.frame.function.clone())
+    };
+    assert_eq!(found(0.4, false).as_deref(), Some("is_valid"));
+    assert_eq!(found(0.4, true), None);
+    assert_eq!(found(0.6, true).as_deref(), Some("report.sh"));
+}
+
+#[test]
 fn what_has_no_input_is_likely() {
     let context = |library| findings(&recording("SSL_CTX_new", library, (0..100).map(|_| 1), 0.5));
     let [finding] = &context("/lib/libssl.so.3")[..] else { panic!("there is one finding") };

@@ -171,14 +171,18 @@ fn finding(
 ) -> Option<Candidate> {
     let again = called.again();
     let gain = spent.ns * again;
+    let stack = heaviest(&spent.stacks);
+    // What an interpreter does for each step of a script its author can only do without.
+    let in_script =
+        stack.is_some_and(|stack| evidence.script_on(&evidence.path_at(stack, function)).is_some());
     let gate = match called.interface.percent {
         Some(percent) => Gate { share: f64::from(percent) / 100.0, least: NOTICED_NS, ..GATE },
+        None if in_script => Gate { least: NOTICED_NS, ..GATE },
         None => GATE,
     };
     if !gate.may_pass(evidence, gain) {
         return None;
     }
-    let stack = heaviest(&spent.stacks);
     let Called { interface, noted, inputs } = called;
     let frame = evidence.frame(function);
     let name = slowpath_interfaces::without_arguments(&frame.function).to_owned();
