@@ -119,7 +119,9 @@ fn keys_that_are_made_at_each_comparison_are_reported_where_they_are_compared() 
     assert_eq!(finding.place.frame.function, "by_name");
     let said = &finding.explanation[0];
     assert!(
-        said.starts_with("by_name compares two items of a sort (msort_with_tmp), and calls key_of and free"),
+        said.starts_with(
+            "by_name compares two items of a sort (msort_with_tmp), and for that calls key_of and free:"
+        ),
         "{said}"
     );
     // 450 of 460 ms, of which one sample or two may fall elsewhere.
@@ -200,6 +202,11 @@ fn where_the_comparison_was_inlined_whoever_sorts_is_reported() {
     };
     let [finding] = &findings(rust, (300.0, 100.0, 50.0))[..] else { panic!("there is one finding") };
     assert_eq!(finding.place.frame.function, "main");
+    let said = &finding.explanation[0];
+    assert!(
+        said.starts_with("main sorts (") && said.contains("each comparison calls <str>::to_lowercase:"),
+        "{said}"
+    );
     let buffer = Names { compare: "alloc::vec::Vec<T>::with_capacity", ..rust };
     assert_eq!(findings(buffer, (300.0, 100.0, 50.0)).len(), 0, "memory to merge in");
 }

@@ -166,7 +166,7 @@ fn logarithmic_growth_is_silent() {
 
 #[test]
 fn growth_that_starts_over_is_reported_with_the_function_it_starts_over_with() {
-    let model = |rounds, every| Model { rounds, anew: Some(every), ..Model::default() };
+    let model = |rounds, every| Model { rounds, restarts_every: Some(every), ..Model::default() };
     let finding = only(diagnosed(model(600, 100)));
     assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("grow", Confidence::Certain));
     let said = finding.explanation.join("\n");

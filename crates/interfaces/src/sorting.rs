@@ -51,7 +51,7 @@ const IN_RUST: [&str; 4] = [
     "alloc::slice::<impl [T]>::sort",
 ];
 /// Go's, with or without types of their own: `sort.pdqsort_func`, `slices.pdqsortCmpFunc[…]`. `sort.Slice` prepares the sort, and does not compare.
-const IN_GO: [&str; 10] = [
+const IN_GO: [&str; 11] = [
     "sort.pdqsort",
     "sort.insertionSort",
     "sort.heapSort",
@@ -61,6 +61,7 @@ const IN_GO: [&str; 10] = [
     "slices.pdqsort",
     "slices.insertionSort",
     "slices.stable",
+    "slices.symMerge",
     "slices.partition",
 ];
 
@@ -77,8 +78,9 @@ const LONG_IN_CPP: [&str; 8] = [
 ];
 const LONG_IN_RUST: [&str; 4] = ["::quicksort", "::drift::", "::driftsort", "::merge_sort"];
 /// … that call themselves, and how many such calls a list of 32 items has: glibc's halves the list down to one item, Go's stops at 12 items.
-const HALVES: [(&str, usize); 4] =
-    [("msort_with_tmp", 5), ("sort.pdqsort", 2), ("slices.pdqsort", 2), ("sort.symMerge", 1)];
+const HALVES: [(&str, usize); 3] = [("msort_with_tmp", 5), ("sort.pdqsort", 2), ("slices.pdqsort", 2)];
+/// Go's stable sort merges blocks of 20 items that it has sorted.
+const LONG_IN_GO: [&str; 2] = ["sort.symMerge", "slices.symMerge"];
 
 /// Functions of the C library (and of others that many programs use) that read a value from a text, without allocating memory.
 const READS: [&str; 22] = [
@@ -146,6 +148,7 @@ pub fn sorts_many<'a>(names: impl Iterator<Item = &'a str> + Clone) -> bool {
         LONG_IN_CPP.iter().any(|known| is_template(name, known))
             || name.starts_with("core::slice::sort::") && LONG_IN_RUST.iter().any(|part| name.contains(part))
             || name.starts_with("alloc::slice::merge_sort")
+            || LONG_IN_GO.iter().any(|part| name.starts_with(part))
     };
     HALVES.iter().any(halves) || names.clone().any(long)
 }
@@ -202,7 +205,7 @@ mod tests {
         assert!(!many(&["void std::__insertion_sort<Row*, Less>(Row*, Row*, Less)"]));
         assert!(many(&["core::slice::sort::stable::quicksort::quicksort::<Row, F>"]));
         assert!(!many(&["core::slice::sort::shared::smallsort::insertion_sort_shift_left"]));
-        assert!(!many(&["qsort_r"]));
+        assert!(!many(&["qsort_r"]) && many(&["slices.symMergeCmpFunc[go.shape.string]"]));
     }
 
     #[test]

@@ -233,22 +233,19 @@ fn is_of_the_library(function: &str) -> bool {
         "bool", "char", "str", "()",
     ];
     let Some(inner) = function.strip_prefix('<') else { return is_in_crate(function) };
-    let is_of_language = |of: &str| {
-        let of = of
-            .trim_start_matches('&')
-            .trim_start_matches("mut ")
-            .trim_start_matches('[')
-            .trim_end_matches(']');
-        TYPES.contains(&of)
-    };
+    let is_of_language = |of: &str| TYPES.contains(&bare(of).trim_end_matches(']'));
     let Some((of, rest)) = inner.split_once(" as ") else {
         // Nobody else may add functions to a type of the language: `<str>::to_lowercase`, `<[prog::Row]>::contains`.
         let of = inner.split_once(">::").map(|(of, _)| of);
         return is_in_crate(inner)
             || of.is_some_and(|of| is_of_language(of) || of.starts_with('[') && of.ends_with(']'));
     };
-    let of_crate = of.trim_start_matches('&').trim_start_matches("mut ").trim_start_matches('[');
-    (is_of_language(of) || is_in_crate(of_crate)) && is_in_crate(rest)
+    (is_of_language(of) || is_in_crate(bare(of))) && is_in_crate(rest)
+}
+
+/// A type without what stands before it: `&mut [u8]` is `u8]`.
+fn bare(of: &str) -> &str {
+    of.trim_start_matches('&').trim_start_matches("mut ").trim_start_matches('[')
 }
 
 /// Whether a path begins with one of the library's crates: `core::fmt::write`, and not `core_types::write`.

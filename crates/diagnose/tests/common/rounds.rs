@@ -46,7 +46,7 @@ pub struct Model {
     /// The loops read at addresses that they read.
     pub chases: bool,
     /// `load` is counted, and entered again after so many rounds: k is counted from there.
-    pub anew: Option<u32>,
+    pub restarts_every: Option<u32>,
 }
 
 impl Default for Model {
@@ -68,7 +68,7 @@ impl Default for Model {
             loop_rounds: None,
             around: None,
             chases: false,
-            anew: None,
+            restarts_every: None,
         }
     }
 }
@@ -163,10 +163,10 @@ pub fn recording(model: &Model) -> Recording {
     let n = f64::from(model.rounds);
     let mut leaves = 0;
     for round in 1..=model.rounds {
-        let every = model.anew.unwrap_or(u32::MAX);
+        let every = model.restarts_every.unwrap_or(u32::MAX);
         let k = f64::from((round - 1) % every + 1);
         run.spend((model.each_ns)(k), OTHER);
-        if model.count_load || model.anew.is_some() && (round - 1) % every == 0 {
+        if model.count_load || model.restarts_every.is_some() && (round - 1) % every == 0 {
             run.call(2, u64::from(round), None);
         }
         run.spend((model.parse_ns)(k, n), PARSE);
@@ -203,7 +203,7 @@ pub fn recording(model: &Model) -> Recording {
     if model.count_load {
         window(2, u64::from(model.rounds));
     }
-    if let Some(every) = model.anew {
+    if let Some(every) = model.restarts_every {
         window(2, u64::from(model.rounds.div_ceil(every)));
     }
     sampled::one_thread(&mut tables, end_ns);

@@ -15,7 +15,7 @@ mod growing;
 use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::findings::Basis;
+use crate::findings::{Basis, Frame};
 use crate::walks::{self, Entries};
 use asked::Allocating;
 use slowpath_interfaces::{Memory, memory_by_call};
@@ -73,27 +73,19 @@ fn of_kind<T>(
 /// that a sort makes are allocated in what makes them, and all that calls the sort frees them.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
-    let others = found.iter().filter(|one| !is(one) && one.finding.cost.basis() == Basis::Cpu);
-    // Where, its function, how much goes, and the share of the memory's that it must be.
-    let known: Vec<(u32, String, f64, f64)> = others
-        .flat_map(|one| {
-            let finding = &one.finding;
-            let gain = finding.cost.gain() as f64;
-            let sorts = finding.variant == super::redundant_computation::COMPARISON;
-            let called = finding.related.iter().filter(move |_| sorts).map(|frame| (frame, EXPLAINED));
+    let of_cpu = |one: &&Candidate| !is(one) && one.finding.cost.basis() == Basis::Cpu;
+    let others: Vec<Candidate> = found.iter().filter(of_cpu).cloned().collect();
+    found.retain(|one| !is(one) || !others.iter().any(|other| explains(other, one)));
+}
+
+/// Whether the memory that a finding is about goes with what another one is about.
+fn explains(other: &Candidate, one: &Candidate) -> bool {
+    let (function, _) = one.function();
+    let is_in = |frames: &[Frame]| frames.iter().any(|frame| frame.function == function);
+    let share = other.finding.cost.gain() as f64 / one.finding.cost.gain().max(1) as f64;
+    let sorts = other.finding.variant == super::redundant_computation::COMPARISON;
+    other.process == one.process
+        && (share >= EXPLAINED && (other.function().0 == function || sorts && is_in(&other.finding.related))
             // Who calls the sort may do other things as well.
-            let around = finding.place.path.iter().filter(move |_| sorts).map(|frame| (frame, 1.0));
-            let all = called.chain(around).map(|(frame, part)| (frame.function.clone(), part));
-            let all = all.chain([(one.function().0.to_owned(), EXPLAINED)]);
-            all.map(|(function, part)| (one.process, function, gain, part)).collect::<Vec<_>>()
-        })
-        .collect();
-    found.retain(|one| {
-        let explains = |(process, function, gain, part): &(u32, String, f64, f64)| {
-            *process == one.process
-                && function == one.function().0
-                && *gain >= part * one.finding.cost.gain() as f64
-        };
-        !is(one) || !known.iter().any(explains)
-    });
+            || share >= 1.0 && sorts && is_in(&other.finding.place.path))
 }

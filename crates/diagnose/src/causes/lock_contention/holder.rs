@@ -108,9 +108,9 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
     holder
 }
 
-/// Time in which users of a lock wait for something to do, ns, where it is not known who holds it: of workers that wait for the right to wait one always
-/// does.
-pub(super) fn resting_ns(calls: &Calls<'_>, lock: &Lock) -> f64 {
+/// Whether the users of a lock wait for something to do, rather than for each other, where it is not known who holds it: of workers that wait for the
+/// right to wait one always does. `cost`: the longest that one of them waited for the lock, ns.
+pub(super) fn are_at_rest(calls: &Calls<'_>, lock: &Lock, cost: f64) -> bool {
     let mut asked: BTreeMap<u32, bool> = BTreeMap::new();
     let mut sum = 0.0;
     for (row, _) in calls.all().filter(|(row, _)| lock.users.contains_key(&row.thread)) {
@@ -122,7 +122,7 @@ pub(super) fn resting_ns(calls: &Calls<'_>, lock: &Lock) -> f64 {
             *asked &= !is_receive(row);
         }
     }
-    sum
+    sum >= MOST * cost
 }
 
 /// Whether a call waits for something to do, unless it is for an answer.

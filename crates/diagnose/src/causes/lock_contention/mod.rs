@@ -33,9 +33,6 @@ pub(super) const CAUSE: Spec = Spec {
 /// The gain is an upper bound: half of it may be work that must be done in turn, as where GNU sort merges (0.13 to 0.15). The half must be a tenth.
 const GATE: Gate = Gate { share: 0.20, ..Gate::TENTH_OF_WALL };
 
-/// Share of the longest wait of a user from which on the users wait for something to do, rather than for each other.
-const RESTS: f64 = 0.5;
-
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let locks = locks::locks(evidence, &calls);
@@ -56,8 +53,7 @@ fn finding(
     }
     let held = holder::holder(evidence, calls, lock);
     // By ptrace it is not known who holds it.
-    let rests = evidence.by_ptrace && holder::resting_ns(calls, lock) >= RESTS * cost;
-    if held.is_at_rest() || rests {
+    if held.is_at_rest() || evidence.by_ptrace && holder::are_at_rest(calls, lock, cost) {
         return None;
     }
     // The lock is held too long where it is released; where that is not known those who wait show it.
@@ -124,28 +120,10 @@ fn finding(
 /// The longest that one thread waited, how much earlier all is done if nobody waits, and the time that all waited, ns.
 fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64, f64, f64) {
     let about = &evidence.recording.about;
-    let end = (about.start_ns + about.wall_ns) as f64;
-    let life = |thread: u32| {
-        let thread = &evidence.recording.tables.threads[thread as usize];
-        (thread.start_ns as f64, thread.end_ns.map_or(end, |end| end as f64))
-    };
-    // Where waits were scaled up they may come to more than there was: nobody waits for longer than it lives, nor all at a time.
-    let scaled = about.in_windows();
-    let within_life = |(thread, user): (&u32, &locks::User)| {
-        let (start, end) = life(*thread);
-        user.waits.blocked_ns.min(if scaled { end - start } else { f64::INFINITY })
-    };
-    let all: f64 = lock.users.iter().map(within_life).sum();
-    let longest = lock
-        .users
-        .keys()
-        .map(|thread| life(*thread))
-        .fold(0.0, |most: f64, (start, end)| most.max(end - start));
-    let most = (lock.users.len() as f64 - 1.0) * longest;
-    let part = if scaled && all > most && !lock.holder_is_unknown() { most / all } else { 1.0 };
-    let blocked = |one: (&u32, &locks::User)| part * within_life(one);
-    let cost = lock.users.iter().map(blocked).fold(0.0, f64::max);
-    let lives = || lock.users.iter().map(|one| (life(*one.0), blocked(one)));
+    let life = |thread: u32| life(evidence, thread);
+    let waited = waited(evidence, lock);
+    let cost = waited.values().copied().fold(0.0, f64::max);
+    let lives = || waited.iter().map(|(thread, blocked)| (life(*thread), *blocked));
     let last = lives().map(|((_, end), _)| end).fold(0.0, f64::max);
     let without = lives().map(|((_, end), blocked)| end - blocked).fold(0.0, f64::max);
     // The CPUs cannot do the work of all threads in less; nor can a thread that does not use the lock do its own.
@@ -160,7 +138,35 @@ fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64,
         .fold(0.0, f64::max);
     let least = (begins + of_users / cpus).max(without);
     let gain = (last - least).min(elapsed - evidence.cpu_ns / cpus).min(elapsed - apart).min(cost);
-    (cost, gain, part * all)
+    (cost, gain, waited.values().sum())
+}
+
+/// How long each user waited, ns. Where waits were scaled up they may come to more than there was: nobody waits for longer than it lives, nor all
+/// at a time.
+fn waited(evidence: &Evidence<'_>, lock: &Lock) -> BTreeMap<u32, f64> {
+    let waits = |(thread, user): (&u32, &locks::User)| (*thread, user.waits.blocked_ns);
+    let mut waited: BTreeMap<u32, f64> = lock.users.iter().map(waits).collect();
+    if !evidence.recording.about.in_windows() {
+        return waited;
+    }
+    let mut longest: f64 = 0.0;
+    for (thread, ns) in &mut waited {
+        let (start, end) = life(evidence, *thread);
+        *ns = ns.min(end - start);
+        longest = longest.max(end - start);
+    }
+    let (all, most) = (waited.values().sum::<f64>(), (waited.len() as f64 - 1.0) * longest);
+    if all > most && !lock.holder_is_unknown() {
+        waited.values_mut().for_each(|ns| *ns *= most / all);
+    }
+    waited
+}
+
+/// When a thread began and ended, ns.
+fn life(evidence: &Evidence<'_>, thread: u32) -> (f64, f64) {
+    let about = &evidence.recording.about;
+    let thread = &evidence.recording.tables.threads[thread as usize];
+    (thread.start_ns as f64, thread.end_ns.unwrap_or(about.start_ns + about.wall_ns) as f64)
 }
 
 /// Who uses the lock, and which it is.

@@ -10,7 +10,7 @@ use super::{CAUSE, GATE};
 use crate::Evidence;
 use crate::calls::some;
 use crate::candidate::Candidate;
-use crate::causes::{allocators, runtime};
+use crate::causes::runtime;
 use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
@@ -27,7 +27,7 @@ const SAVED: f64 = 0.9;
 /// Share of the time that must be spent in parts of the sort which only a list of so many items gets to. Of a list of 64, glibc's sort spends a
 /// third of it there.
 const LONG: f64 = 0.3;
-/// Samples in what a function makes, and of these in allocating memory: one may be where something is made once.
+/// Samples in what a function makes, of which a share is known to a third; and of these in allocating memory: one may be where something is made once.
 const SAMPLES: usize = 10;
 const ALLOCATING: usize = 2;
 /// Samples in freeing memory for each one in allocating it: 8 ns and 12 ns for a block in glibc. Of two blocks of which one is freed it is a third.
@@ -40,10 +40,9 @@ const COMPARING: usize = 2;
 struct Made {
     ns: f64,
     samples: usize,
-    /// In functions that hand out memory; those of them that do not let a block grow; in functions that only take memory back; and in those that
-    /// read a value.
+    /// In functions that hand out memory, in those that let a block grow, in those that only take memory back, and in those that read a value.
     allocating: usize,
-    blocks: usize,
+    growing: usize,
     freeing: usize,
     reading: usize,
     reading_ns: f64,
@@ -55,7 +54,7 @@ struct Made {
 impl Made {
     /// Whether something is made in memory, or what was made is dropped.
     fn is_made(&self) -> bool {
-        self.samples >= SAMPLES && self.allocating + self.freeing >= ALLOCATING
+        self.samples >= SAMPLES && self.allocating + self.growing + self.freeing >= ALLOCATING
     }
 }
 
@@ -69,6 +68,8 @@ struct Sorting {
     by: BTreeMap<u32, f64>,
     /// Samples in the comparison itself.
     own: usize,
+    /// It was inlined into the sort.
+    inlined: bool,
 }
 
 /// Where a comparison is: the process, and its function.
@@ -90,6 +91,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let of = sorting.entry(key).or_default();
         *of.by.entry(parts.sort).or_default() += weight;
         of.ns += weight;
+        of.inlined |= parts.inlined;
         let names = functions.iter().filter(|function| kinds.sorts[**function as usize]);
         of.long_ns += if sorts_many(names.map(|function| evidence.name(*function))) { *weight } else { 0.0 };
         let Some(at) = parts.maker else {
@@ -99,13 +101,20 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let of = made.entry(key).or_default().entry(functions[at]).or_default();
         of.ns += weight;
         of.samples += 1;
-        let below = |of: &[bool]| usize::from(functions[..=at].iter().any(|at| of[*at as usize]));
-        of.allocating += below(&kinds.gives);
-        of.blocks += below(&kinds.gives) * (1 - below(&kinds.grows));
-        of.freeing += below(&kinds.frees) * (1 - below(&kinds.gives));
-        of.reading += below(&kinds.reads);
-        of.reading_ns += below(&kinds.reads) as f64 * weight;
-        of.collected |= below(&kinds.collects) > 0;
+        let below = || functions[..=at].iter().map(|function| *function as usize);
+        let has = |what: Memory| below().any(|function| kinds.memory[function] == Some(what));
+        // An allocator may do the one for the other: a block grows by being moved, and memory is given back before more is handed out.
+        match (has(Memory::Moves), has(Memory::Gives), has(Memory::Takes)) {
+            (true, ..) => of.growing += 1,
+            (_, true, _) => of.allocating += 1,
+            (.., true) => of.freeing += 1,
+            _ => {}
+        }
+        if below().any(|function| kinds.reads[function]) {
+            of.reading += 1;
+            of.reading_ns += weight;
+        }
+        of.collected |= below().any(|function| kinds.collects[function]);
         *of.stacks.entry(stack).or_default() += weight;
     }
     let found = made.into_iter().filter_map(|(key, of)| finding(evidence, &kinds, key, of, &sorting[&key]));
@@ -123,12 +132,8 @@ fn functions(evidence: &Evidence<'_>, stack: u32) -> Vec<u32> {
 /// What is known of each function by its name.
 struct Kinds {
     sorts: Vec<bool>,
-    allocates: Vec<bool>,
-    /// Those that hand out memory, those of them that let a block grow, and those that only take memory back.
-    gives: Vec<bool>,
-    grows: Vec<bool>,
-    frees: Vec<bool>,
-    /// Of a runtime that collects garbage.
+    memory: Vec<Option<Memory>>,
+    /// An allocator's, of a runtime that collects garbage.
     collects: Vec<bool>,
     reads: Vec<bool>,
     runtime: Vec<bool>,
@@ -146,6 +151,7 @@ struct Parts {
     sort: u32,
     /// Where among the functions the one is that the comparison calls.
     maker: Option<usize>,
+    inlined: bool,
 }
 
 impl Kinds {
@@ -155,11 +161,10 @@ impl Kinds {
         let of = |is: &dyn Fn(&crate::findings::Frame) -> bool| frames.iter().map(is).collect();
         Kinds {
             sorts: of(&|frame| sorts(&frame.function)),
-            allocates: of(&|frame| allocators::is_allocator(frame)),
-            gives: of(&|frame| matches!(memory(&frame.function), Some(Memory::Gives | Memory::Moves))),
-            grows: of(&|frame| memory(&frame.function) == Some(Memory::Moves)),
-            frees: of(&|frame| memory(&frame.function) == Some(Memory::Takes)),
-            collects: of(&|frame| allocators::is_allocator(frame) && frame.function.starts_with("runtime.")),
+            memory: frames.iter().map(|frame| memory(&frame.function)).collect(),
+            collects: of(&|frame| {
+                memory(&frame.function).is_some() && frame.function.starts_with("runtime.")
+            }),
             reads: of(&|frame| reads_a_value(&frame.function)),
             runtime: of(&runtime::is_name),
             converts: of(&|frame| converts(&frame.function)),
@@ -176,6 +181,7 @@ impl Kinds {
             comparison: functions[comparison],
             sort: functions[sort],
             maker,
+            inlined: functions[..sort].iter().all(|function| self.runtime[*function as usize]),
         };
         if let Some(comparison) = comparison {
             if is(&self.handles_items, comparison) {
@@ -218,9 +224,9 @@ fn finding(
     let collected = of.values().any(|made| made.collected);
     // What is not freed was made for later.
     let freed = sum(|made| made.freeing);
-    let dropped = freed > 0.0 && freed >= FREED * sum(|made| made.blocks);
+    let dropped = freed > 0.0 && freed >= FREED * sum(|made| made.allocating);
     let made_ns = |(function, made): (&u32, &Made)| {
-        let is_made = kinds.allocates[*function as usize] || made.is_made();
+        let is_made = kinds.memory[*function as usize].is_some() || made.is_made();
         match (collected || dropped) && is_made {
             true => made.ns,
             false if made.reading >= SAMPLES => made.reading_ns,
@@ -237,24 +243,33 @@ fn finding(
     }
     // What is made is compared outside of what makes it.
     let others = of.iter().filter(|one| made_ns(*one) == 0.0).map(|(_, made)| made.samples);
-    let compares = sorting.own + others.sum::<usize>();
-    let is_sure = dropped && !collected && compares >= COMPARING;
+    let comparing = sorting.own + others.sum::<usize>();
+    let is_sure = dropped && !collected && comparing >= COMPARING;
     let confidence = if is_sure { Confidence::Likely } else { Confidence::Hint };
     let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
     for (stack, ns) in makers.iter().flat_map(|(function, _)| &of[function].stacks) {
         *stacks.entry(*stack).or_default() += ns;
     }
-    let names: Vec<String> =
-        makers.iter().map(|(function, _)| without_arguments(evidence.name(*function)).to_owned()).collect();
+    let mut names: Vec<String> = Vec::new();
+    for (function, _) in &makers {
+        // A stub of the linker's is the function that it jumps to.
+        let name = without_arguments(evidence.name(*function)).trim_end_matches("@plt").to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     let by = evidence.name(heaviest(&sorting.by)?);
     let share = 100.0 * ns / sorting.ns.max(1.0);
+    let (who, by) = (without_arguments(evidence.name(comparison)), without_arguments(by));
+    let compares = match sorting.inlined {
+        true => format!("sorts ({by}), and each comparison calls"),
+        false => format!("compares two items of a sort ({by}), and for that calls"),
+    };
     let draft = Draft {
         variant: COMPARISON,
         explanation: vec![
             format!(
-                "{} compares two items of a sort ({}), and calls {} to do so: {share:.0} % of the time of these comparisons",
-                without_arguments(evidence.name(comparison)),
-                without_arguments(by),
+                "{who} {compares} {}: {share:.0} % of the time of these comparisons",
                 some(&names, 3)
             ),
             "if what is made there depends on one item only, it is made again at each comparison that the item is part of: 10 times if the list \
