@@ -13,6 +13,7 @@ pub mod about;
 mod cell;
 mod error;
 pub mod folder;
+mod guarded;
 mod origin;
 mod reader;
 mod row;

@@ -2,6 +2,7 @@
 //! back without more memory than such a file can honestly ask for.
 
 use crate::error::Error;
+use crate::guarded::guarded;
 use crate::tables::Row;
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
@@ -22,6 +23,9 @@ const SMALL: u64 = 16 << 20;
 const SEGMENT: u64 = 512 << 20;
 /// What all of a recording may take, bytes.
 pub(crate) const WHOLE: u64 = 4 << 30;
+
+/// What is said of a file at which Parquet's reader panicked.
+const NOT_AS_WRITTEN: &str = "it is no file as Parquet's writers write it";
 
 /// The file's name, and the one under which it is written.
 fn names(number: u32) -> (String, String) {
@@ -87,7 +91,8 @@ pub(crate) fn read_all<R: Row>(root: &Folder, budget: &mut u64, damaged: &mut Ve
     let _ = rows.try_reserve_exact(usize::try_from(fits).unwrap_or(0)); // without it is slower, not wrong
     for name in names {
         let before = rows.len();
-        if let Err(why) = decode(&folder, &name, budget, &mut rows) {
+        let read = guarded(|| decode(&folder, &name, budget, &mut rows));
+        if let Err(why) = read.unwrap_or_else(|| Err(NOT_AS_WRITTEN.to_owned())) {
             rows.truncate(before);
             damaged.push(format!("{}: {why}", folder.path().join(&name).display()));
         }
@@ -99,7 +104,7 @@ pub(crate) fn read_all<R: Row>(root: &Folder, budget: &mut u64, damaged: &mut Ve
 fn rows_in(folder: &Folder, name: &std::ffi::OsStr) -> Option<u64> {
     let file = folder.file(name).ok()?;
     let most = file.metadata().ok()?.len().saturating_mul(UNFOLDS).clamp(SMALL, SEGMENT);
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).ok()?;
+    let metadata = guarded(|| ParquetMetaDataReader::new().parse_and_finish(&file))?.ok()?;
     let rows = u64::try_from(metadata.file_metadata().num_rows()).ok()?;
     (rows.saturating_mul(8) <= most).then_some(rows)
 }
@@ -182,6 +187,30 @@ mod tests {
         let changed = ParquetMetaData::new(metadata.file_metadata().clone(), vec![group]);
         ParquetMetaDataWriter::new(&mut bytes, &changed).finish().expect("another end");
         bytes
+    }
+
+    #[test]
+    fn a_segment_at_which_the_reader_of_parquet_panics_is_damage() {
+        let bytes = beginning_at(4);
+        // Each bit in turn is another one: some of these files make the reader panic.
+        let read = |bytes: &[u8]| {
+            let dir = tempfile::tempdir().expect("a folder");
+            let table = dir.path().join(Thread::TABLE);
+            std::fs::create_dir(&table).expect("a table");
+            std::fs::write(table.join("000001.parquet"), bytes).expect("a segment");
+            let (mut budget, mut damaged) = (u64::MAX, Vec::new());
+            let rows: Vec<Thread> =
+                read_all(&Folder::open(dir.path()).expect("it opens"), &mut budget, &mut damaged);
+            (rows.len(), damaged)
+        };
+        let mut panicked = 0;
+        for (at, bit) in (4..bytes.len()).flat_map(|at| [1, 4].map(|bit| (at, bit))) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            let (_, damaged) = read(&changed);
+            panicked += usize::from(damaged.iter().any(|why| why.contains(NOT_AS_WRITTEN)));
+        }
+        assert!(panicked > 0, "no file of these made it panic");
     }
 
     #[test]
