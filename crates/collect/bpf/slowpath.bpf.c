@@ -16,7 +16,7 @@
 #define MAX_ORIGINS 3
 #define ORIGIN_STEPS 3
 
-enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5, EVENT_WALK = 6 };
+enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5, EVENT_WALK = 6, EVENT_PARK = 7 };
 
 struct exec_event {
 	__u32 kind, pid;
@@ -130,7 +130,7 @@ struct {
 	__type(value, struct exit_event);
 } dying SEC(".maps");
 
-// Of events: 0 exec, 1 exit, 2 call, 3 stack, 4 system call.
+// Of events: 0 exec, 1 exit, 2 call, 3 stack, 4 system call, 5 wait of a goroutine.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 8);
@@ -172,6 +172,7 @@ static __always_inline __u64 wake_flags(void)
 }
 
 #include "tracer.h"
+#include "parks.h"
 
 SEC("raw_tp")
 int whoami(void *ctx)

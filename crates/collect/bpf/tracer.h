@@ -127,6 +127,7 @@ struct syscall_event {
 	struct file_id file;
 	__u32 waker_pid, waker_tid, flags, path_size;
 	__u64 in_line;
+	__u64 goroutine; // in a process of Go's: r14
 	char path[PATH_SIZE];
 };
 
@@ -411,7 +412,9 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		file_of(task, result, &thread->file, true);
 	__u64 blocked = thread->blocked;
 	// Others had the CPU then: that is no time of this call.
-	__u64 delayed = in_line(task) - thread->in_line;
+	__u64 elapsed = now - thread->time, delayed = in_line(task) - thread->in_line;
+	if (delayed > elapsed) // it began to stand in line before the call's time was taken
+		delayed = elapsed;
 	if (blocked >= LONG_WAIT_NS) {
 		struct site_key key = { .pid = thread->pid, .site = thread->site };
 		__u32 one = 1;
@@ -441,12 +444,12 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 				bytes = argument_of(thread);
 			if (task->signal->live.counter == 1) { // a process of one thread: nobody else adds to it
 				tally->count++;
-				tally->duration += now - thread->time - delayed;
+				tally->duration += elapsed - delayed;
 				tally->blocked += blocked;
 				tally->bytes += bytes;
 			} else {
 				__sync_fetch_and_add(&tally->count, 1);
-				__sync_fetch_and_add(&tally->duration, now - thread->time - delayed);
+				__sync_fetch_and_add(&tally->duration, elapsed - delayed);
 				if (blocked)
 					__sync_fetch_and_add(&tally->blocked, blocked);
 				if (bytes)
@@ -469,6 +472,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	event->end = now;
 	event->blocked = blocked;
 	event->in_line = delayed;
+	event->goroutine = regs->r14;
 	event->result = result;
 	event->argument = argument_of(thread);
 	event->site = thread->site;

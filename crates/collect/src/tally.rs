@@ -56,7 +56,7 @@ pub fn tally(command: &[OsString], functions: &[Entry]) -> Result<Vec<Option<Ent
             let offset = image.offset_of_svma(function.address)? + offset;
             let row = Slot { mode: MODE_COUNT, generation: 1, stop_at: MOST, ..Slot::default() };
             tables.set(slot, row).ok()?;
-            Uprobe::open(&tables, pid, &function.file, offset, 1 << 16 | slot as u64).ok()
+            Uprobe::open(&tables.on_hit, pid, &function.file, offset, 1 << 16 | slot as u64).ok()
         })
         .collect();
     let counted: Vec<bool> = probes.iter().map(Option::is_some).collect();

@@ -71,6 +71,16 @@ impl AddressSpace {
         mapped.range.contains(&address).then_some(mapped)
     }
 
+    /// All mappings, in order of their addresses.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Mapped> {
+        self.mappings.values()
+    }
+
+    /// The place of a call, by the address that it returns to.
+    pub(crate) fn caller(&self, back: u64) -> Option<Place> {
+        self.place(FrameAddress::from_return_address(back)?)
+    }
+
     /// The mapping of a module that holds one of its own addresses.
     pub(crate) fn of_module(&self, module: u32, svma: u64) -> Option<&Mapped> {
         self.mappings.values().find(|mapped| {

@@ -6,7 +6,7 @@ use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
-use slowpath_recording::tables::{File, Syscall};
+use slowpath_recording::tables::{File, Syscall, Thread};
 use std::collections::HashMap;
 
 pub(crate) const OPENS: [u32; 4] = [2, 85, 257, 437];
@@ -119,6 +119,11 @@ impl<'a> Calls<'a> {
         let tables = &self.evidence.recording.tables;
         let rows = tables.syscalls.iter().filter(|row| !row.compat);
         rows.map(|row| (row, tables.threads[row.thread as usize].process))
+    }
+
+    /// The threads that they are of.
+    pub(crate) fn threads(&self) -> &'a [Thread] {
+        &self.evidence.recording.tables.threads
     }
 
     /// The function of the program itself that makes the call; none if its stack is not known.

@@ -1,6 +1,7 @@
 //! From a recording to findings.
 //!
 //! - [`resolve`] — names for the addresses of a recording.
+//! - `goroutines` — goroutines as threads, so that what is known of threads holds for them.
 //! - [`Evidence`] — a recording with the indexes that causes share.
 //! - [`calls`] — system calls with the indexes that causes share.
 //! - [`causes`] — one file a cause, all of one function type.
@@ -18,6 +19,7 @@ pub mod draft;
 mod evidence;
 pub mod findings;
 pub mod gate;
+mod goroutines;
 mod hot;
 mod leads;
 pub mod resolve;
@@ -38,7 +40,8 @@ const SHORT_NS: u64 = 300_000_000;
 
 /// Everything that a recording says.
 pub fn diagnose(recording: &Recording) -> Findings {
-    let evidence = Evidence::new(recording);
+    let with_goroutines = goroutines::as_threads(recording);
+    let evidence = Evidence::new(&with_goroutines);
     let candidates = causes::candidates(&evidence);
     let mut findings = candidate::merged(&evidence, candidates);
     // Of one recording all are times, or all instructions.

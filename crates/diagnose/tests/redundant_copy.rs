@@ -175,6 +175,7 @@ fn recording(model: &Model) -> Recording {
             file: None,
             sync: false,
             stack: None,
+            goroutine: None,
         });
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())

@@ -10,8 +10,8 @@ use crate::common::about;
 use crate::sampled::{self, MS as MS_F, Run};
 use crate::traced::{MS, Mode};
 use calls::{
-    asking, building, chatty, children, churning, contending, exchanging, polling, reading, small, spinning,
-    syncing, unanswered,
+    asking, building, chatty, children, churning, contending, exchanging, parking, polling, reading, small,
+    spinning, syncing, unanswered,
 };
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
@@ -43,7 +43,7 @@ pub(crate) fn all() -> &'static [Base] {
             [building(), churning(), syncing(), unanswered(), chatty(), children(), contending(), spinning()]
                 .map(apart),
         );
-        all.extend([exchanging(1), exchanging(200)].map(apart));
+        all.extend([exchanging(1), exchanging(200), parking()].map(apart));
         all
     })
 }

@@ -401,6 +401,8 @@ table! {
         sync: bool,
         /// The user stack of the call site, as last copied.
         stack: Option<u32>,
+        /// Of a process of Go's, the goroutine that made it, as in `parks`; of calls added up, of the first. Since minor version 9.
+        goroutine: Option<u64>,
     }
 }
 
@@ -423,6 +425,40 @@ table! {
         waker: Option<u32>,
         /// The user stack of that one.
         waker_stack: Option<u32>,
+    }
+}
+
+table! {
+    /// A goroutine waited for 100 µs or more, in the sense of Go's scheduler: what its threads do meanwhile is another matter. Since minor version 9.
+    Park = "parks" {
+        /// When it began to wait.
+        time_ns: u64,
+        /// When it ran on.
+        end_ns: u64,
+        /// In which process.
+        process: u32,
+        /// Tells goroutines of one process apart: an address that one gets again when another has ended.
+        goroutine: u64,
+        /// The address in the process that it waited at: part of a channel, or of the runtime's table of those who wait for locks.
+        object: u64,
+        /// Its stack.
+        stack: Option<u32>,
+        /// The goroutine that gave it the lock it waited for; none where it was not that.
+        waker: Option<u64>,
+        /// The stack of that one.
+        waker_stack: Option<u32>,
+    }
+}
+
+table! {
+    /// A time range in which the waits of a process's goroutines were recorded. Since minor version 9.
+    ParkWindow = "park_windows" {
+        /// The process.
+        process: u32,
+        /// From.
+        start_ns: u64,
+        /// To.
+        end_ns: u64,
     }
 }
 

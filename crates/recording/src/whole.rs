@@ -78,6 +78,19 @@ impl Odd {
     }
 }
 
+impl Odd {
+    /// Stretches whose lengths may be added up: those that do not fit end when they began.
+    fn stretches<'a>(&mut self, stretches: impl Iterator<Item = (u64, &'a mut u64)>) {
+        let mut left = LARGEST_SUM;
+        for (start, end) in stretches {
+            match left.checked_sub(*end - start) {
+                Some(rest) => left = rest,
+                None => self.set(end, start),
+            }
+        }
+    }
+}
+
 fn bound_about(about: &mut About) {
     about.start_ns = about.start_ns.min(LAST_MOMENT);
     for ns in [
@@ -183,6 +196,12 @@ fn refer(tables: &mut Tables) {
         row.waker = row.waker.filter(thread);
         row.waker_stack = row.waker_stack.filter(stack);
     }
+    tables.park_windows.retain(|row| process(&row.process));
+    tables.parks.retain(|row| process(&row.process));
+    for row in &mut tables.parks {
+        row.stack = row.stack.filter(stack);
+        row.waker_stack = row.waker_stack.filter(stack);
+    }
     let in_time = |slice: u32| slice < MOST_SLICES;
     tables.slices.retain(|row| process(&row.process) && function(&row.function) && in_time(row.slice));
     tables.slice_calls.retain(|row| {
@@ -220,6 +239,8 @@ fn bound_times(tables: &mut Tables, odd: &mut Odd) {
         odd.moment(&mut row.time_ns);
         odd.moment(&mut row.duration_ns);
     }
+    tables.parks.iter_mut().for_each(|row| odd.stretch(&mut row.time_ns, &mut row.end_ns));
+    tables.park_windows.iter_mut().for_each(|row| odd.stretch(&mut row.start_ns, &mut row.end_ns));
 }
 
 fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
@@ -240,13 +261,9 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         slice_calls: calls instructions;
     }
     // Stretches are added up as well.
-    let mut left = LARGEST_SUM;
-    for row in &mut tables.syscalls {
-        match left.checked_sub(row.end_ns - row.time_ns) {
-            Some(rest) => left = rest,
-            None => odd.set(&mut row.end_ns, row.time_ns),
-        }
-    }
+    odd.stretches(tables.syscalls.iter_mut().map(|row| (row.time_ns, &mut row.end_ns)));
+    odd.stretches(tables.parks.iter_mut().map(|row| (row.time_ns, &mut row.end_ns)));
+    odd.stretches(tables.park_windows.iter_mut().map(|row| (row.start_ns, &mut row.end_ns)));
     odd.amounts(tables.walk_bursts.iter_mut().filter_map(|row| row.rounds.as_mut()));
     odd.amounts(tables.processes.iter_mut().filter_map(|row| row.cpu_ns.as_mut()));
     odd.amounts(tables.processes.iter_mut().filter_map(|row| row.user_ns.as_mut()));
@@ -298,6 +315,8 @@ fn sort(tables: &mut Tables) {
     tables.slice_calls.sort_by_key(|row| (row.process, row.slice));
     tables.syscalls.sort_by_key(|row| row.time_ns);
     tables.waits.sort_by_key(|row| row.time_ns);
+    tables.parks.sort_by_key(|row| row.time_ns);
+    tables.park_windows.sort_by_key(|row| row.start_ns);
     tables.samples.sort_by_key(|row| row.time_ns);
     tables.calls.sort_by_key(|row| row.time_ns);
     tables.walk_bursts.sort_by_key(|row| row.start_ns);

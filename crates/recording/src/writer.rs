@@ -165,6 +165,10 @@ tables! {
     syscalls: Syscall,
     /// See [`Wait`].
     waits: Wait,
+    /// See [`Park`].
+    parks: Park,
+    /// See [`ParkWindow`].
+    park_windows: ParkWindow,
     /// See [`Slice`].
     slices: Slice,
     /// See [`SliceCall`].

@@ -102,6 +102,7 @@ fn syscall(time_ns: u64, end_ns: u64) -> Syscall {
         file: None,
         sync: false,
         stack: None,
+        goroutine: None,
     }
 }
 

@@ -47,6 +47,47 @@ pub(crate) enum Event {
     Stack(StackCopy),
     /// A system call has returned.
     Syscall(Box<Finished>),
+    /// A goroutine that waited runs on.
+    Park(Box<Parked>),
+}
+
+/// `struct park_event` of `bpf/parks.h`: a wait of a goroutine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parked {
+    pub pid: u32,
+    /// Where the runtime keeps what it knows of the goroutine: the number of another one once it has ended.
+    pub goroutine: u64,
+    pub time: u64,
+    pub end: u64,
+    /// What it waits at.
+    pub object: u64,
+    /// The goroutine that gave it the lock for which it waited; 0 if it was not that.
+    pub waker: u64,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+    pub waker_stack: Vec<u64>,
+}
+
+impl Parked {
+    const FRAMES: usize = 24;
+
+    fn parse(bytes: &[u8]) -> Option<Parked> {
+        let u32_at = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let u64_at = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let stack = |at: usize, frames: u32| -> Option<Vec<u64>> {
+            (0..(frames as usize).min(Self::FRAMES)).map(|frame| u64_at(at + frame * 8)).collect()
+        };
+        Some(Parked {
+            pid: u32_at(4)?,
+            goroutine: u64_at(8)?,
+            time: u64_at(16)?,
+            end: u64_at(24)?,
+            object: u64_at(32)?,
+            waker: u64_at(40)?,
+            stack: stack(56, u32_at(48)?)?,
+            waker_stack: stack(56 + Self::FRAMES * 8, u32_at(52)?)?,
+        })
+    }
 }
 
 /// An entry of a walk: a hot loop or a function.
@@ -78,6 +119,7 @@ impl Event {
             | Event::Stops { time, .. } => *time,
             Event::Stack(copy) => copy.time,
             Event::Syscall(call) => call.end,
+            Event::Park(park) => park.end,
         }
     }
 
@@ -127,6 +169,7 @@ impl Event {
             }
             4 => Event::Stack(StackCopy::parse(bytes)?),
             5 => Event::Syscall(Box::new(Finished::parse(bytes)?)),
+            7 => Event::Park(Box::new(Parked::parse(bytes)?)),
             6 => {
                 let mut beginnings = [(0, 0); ORIGINS];
                 for (number, beginning) in beginnings.iter_mut().enumerate() {

@@ -34,12 +34,14 @@ pub(crate) struct Bpf {
     object: Object,
     /// The kernel has uprobe_multi links.
     multi: bool,
+    /// System calls are traced, and so what goroutines wait for.
+    pub traces: bool,
 }
 
 fn open(multi: bool) -> Result<OpenObject, libbpf_rs::Error> {
     let mut object = ObjectBuilder::default().open_memory(OBJECT)?;
     for mut program in object.progs_mut() {
-        if program.name() == "hit_multi" && !multi {
+        if matches!(program.name().to_str(), Some("hit_multi" | "go_multi")) && !multi {
             program.set_autoload(false);
         }
     }
@@ -74,7 +76,7 @@ impl Bpf {
             0
         })?;
         let ring = builder.build()?;
-        Ok(Bpf { ring, received, links, object, multi })
+        Ok(Bpf { ring, received, links, object, multi, traces: false })
     }
 
     /// Adds a process to the tree that is followed.
@@ -104,6 +106,7 @@ impl Bpf {
     /// Has system calls of the tree traced from now on.
     pub(crate) fn trace(&mut self) -> Result<(), libbpf_rs::Error> {
         self.coarser(0)?;
+        self.traces = true;
         for program in self.object.progs_mut() {
             if matches!(program.name().to_str(), Some("on_enter" | "on_return" | "on_waking")) {
                 self.links.push(program.attach_trace()?);
@@ -152,13 +155,13 @@ impl Bpf {
         }
     }
 
-    /// Events that found no room: execs, exits, calls, stacks, system calls.
-    pub(crate) fn lost(&self) -> [u64; 5] {
+    /// Events that found no room: execs, exits, calls, stacks, system calls, waits of goroutines.
+    pub(crate) fn lost(&self) -> [u64; 6] {
         let read = |key: u32| -> Option<u64> {
             let value = map(&self.object, "lost").ok()?.lookup(&key.to_ne_bytes(), MapFlags::ANY).ok()??;
             Some(u64::from_ne_bytes(value.try_into().ok()?))
         };
-        [0, 1, 2, 3, 4].map(|key| read(key).unwrap_or(0))
+        [0, 1, 2, 3, 4, 5].map(|key| read(key).unwrap_or(0))
     }
 
     /// Where the object's own compiled code lies in the kernel, in order: samples there are of watching, not of the target.
@@ -186,19 +189,44 @@ impl Bpf {
 
     /// What the counter needs: the probe program and its tables.
     pub(crate) fn probes(&self) -> Result<ProbeTables, libbpf_rs::Error> {
-        let program = self
-            .object
-            .progs()
-            .find(|program| program.name() == if self.multi { "hit_multi" } else { "hit" })
-            .ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
-        let clone = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map_err(libbpf_rs::Error::from);
         let totals = map(&self.object, "totals")?;
         Ok(ProbeTables {
-            program: clone(program.as_fd())?,
-            multi: self.multi,
+            on_hit: self.on_hit("hit_multi", "hit")?,
             slots: map(&self.object, "slots")?,
             totals: Totals::map(totals.as_fd().as_raw_fd())?,
         })
+    }
+
+    /// What runs where Go's scheduler parks a goroutine and runs another.
+    pub(crate) fn of_goroutines(&self) -> Result<OnHit, libbpf_rs::Error> {
+        self.on_hit("go_multi", "go_single")
+    }
+
+    /// Has hits of a process's probes on Go's scheduler counted, or no longer.
+    pub(crate) fn watch_goroutines(&self, pid: u32, watch: bool) -> Result<(), libbpf_rs::Error> {
+        let (hits, pid) = (map(&self.object, "park_hits")?, pid.to_ne_bytes());
+        match watch {
+            true => hits.update(&pid, &0u64.to_ne_bytes(), MapFlags::ANY),
+            false => hits.delete(&pid),
+        }
+    }
+
+    /// How often they were hit since then.
+    pub(crate) fn park_hits(&self, pid: u32) -> u64 {
+        let read = || {
+            let hits = map(&self.object, "park_hits").ok()?;
+            let value = hits.lookup(&pid.to_ne_bytes(), MapFlags::ANY).ok()??;
+            Some(u64::from_ne_bytes(value.try_into().ok()?))
+        };
+        read().unwrap_or(0)
+    }
+
+    fn on_hit(&self, multi: &str, single: &str) -> Result<OnHit, libbpf_rs::Error> {
+        let name = if self.multi { multi } else { single };
+        let program = self.object.progs().find(|program| program.name() == name);
+        let program = program.ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
+        let program = program.as_fd().try_clone_to_owned().map_err(libbpf_rs::Error::from)?;
+        Ok(OnHit { program, multi: self.multi })
     }
 }
 
@@ -207,11 +235,16 @@ fn map(object: &Object, name: &str) -> Result<MapHandle, libbpf_rs::Error> {
     MapHandle::try_from(&map.ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?)
 }
 
+/// A program that runs when a probe is hit.
+pub(crate) struct OnHit {
+    pub program: OwnedFd,
+    /// It is for uprobe_multi links.
+    pub multi: bool,
+}
+
 /// The probe program and the tables that steer and read it.
 pub(crate) struct ProbeTables {
-    pub program: OwnedFd,
-    /// The program is for uprobe_multi links.
-    pub multi: bool,
+    pub on_hit: OnHit,
     pub slots: MapHandle,
     pub totals: Totals,
 }

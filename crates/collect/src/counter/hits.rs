@@ -143,7 +143,7 @@ impl Hits {
                 total.first_ns.store(0, Ordering::Relaxed);
                 tables.set(slot, row).map_err(io::Error::other)?;
                 let cookie = u64::from(row.generation) << 16 | slot as u64;
-                Ok(Handle(Some(Uprobe::open(tables, of.pid, &of.file, base + offset, cookie)?)))
+                Ok(Handle(Some(Uprobe::open(&tables.on_hit, of.pid, &of.file, base + offset, cookie)?)))
             }
             Hits::Breakpoints(breakpoints) => breakpoints
                 .open(slot, row, of, offset)

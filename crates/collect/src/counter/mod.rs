@@ -39,7 +39,7 @@ mod standing;
 mod survey;
 mod taken_up;
 mod turns;
-mod uprobe;
+pub(crate) mod uprobe;
 mod usual;
 mod values;
 pub(crate) mod walk;

@@ -4,7 +4,7 @@
 //! the kernel removes it when we end, however we end. Two ways: a uprobe_multi link, where the kernel supports it (6.6); else a
 //! perf event of the uprobe PMU.
 
-use crate::bpf::ProbeTables;
+use crate::bpf::OnHit;
 use crate::resources;
 use crate::sampler::abi::{self, Attr};
 use std::ffi::CString;
@@ -31,7 +31,7 @@ fn pmu_type() -> io::Result<u32> {
 impl Uprobe {
     /// Probes the instruction at `offset` of the file, in the process alone. Hits run the program with `cookie`.
     pub(crate) fn open(
-        tables: &ProbeTables,
+        program: &OnHit,
         pid: u32,
         file: &Path,
         offset: u64,
@@ -42,7 +42,7 @@ impl Uprobe {
         // SAFETY: an all-zero bpf_link_create_opts is a valid one.
         let mut options: libbpf_sys::bpf_link_create_opts = unsafe { std::mem::zeroed() };
         options.sz = size_of_val(&options) as _;
-        if tables.multi {
+        if program.multi {
             let multi = libbpf_sys::bpf_link_create_opts__bindgen_ty_1__bindgen_ty_3 {
                 path: file.as_ptr(),
                 offsets: &offset,
@@ -52,7 +52,7 @@ impl Uprobe {
                 ..Default::default()
             };
             options.__bindgen_anon_1.uprobe_multi = multi;
-            let link = link(tables, 0, libbpf_sys::BPF_TRACE_UPROBE_MULTI, &options)?;
+            let link = link(program, 0, libbpf_sys::BPF_TRACE_UPROBE_MULTI, &options)?;
             return Ok(Uprobe { _link: link, _event: None });
         }
         let attr = Attr {
@@ -64,20 +64,20 @@ impl Uprobe {
         };
         let event = abi::open(&attr, pid as i32, -1)?;
         options.__bindgen_anon_1.perf_event.bpf_cookie = cookie;
-        let link = link(tables, event.as_raw_fd(), libbpf_sys::BPF_PERF_EVENT, &options)?;
+        let link = link(program, event.as_raw_fd(), libbpf_sys::BPF_PERF_EVENT, &options)?;
         Ok(Uprobe { _link: link, _event: Some(event) })
     }
 }
 
 /// `bpf_link_create`; what the options point to must outlive the call.
 fn link(
-    tables: &ProbeTables,
+    program: &OnHit,
     target: i32,
     kind: libbpf_sys::bpf_attach_type,
     options: &libbpf_sys::bpf_link_create_opts,
 ) -> io::Result<OwnedFd> {
     // SAFETY: the descriptors are open and the options, with all they point to, outlive the call.
-    let link = unsafe { libbpf_sys::bpf_link_create(tables.program.as_raw_fd(), target, kind, options) };
+    let link = unsafe { libbpf_sys::bpf_link_create(program.program.as_raw_fd(), target, kind, options) };
     if link < 0 {
         return Err(io::Error::from_raw_os_error(-link));
     }

@@ -2,6 +2,7 @@
 //! written down about once a second.
 
 mod counting;
+mod goroutines;
 mod grain;
 mod maps;
 mod own_code;
@@ -25,6 +26,7 @@ use crate::unwind::Place;
 use crate::weigh::Weighed;
 use crate::world::{Usage, World};
 use crate::{OnProgress, Progress, clock, launch};
+use goroutines::Goroutines;
 use grain::Grain;
 pub(crate) use maps::code_ranges;
 pub(crate) use maps::executable_mapping;
@@ -82,6 +84,7 @@ pub(crate) struct Session {
     /// … and what begins at their hits is noted where a tracer stops threads there.
     pub notes: Option<Arc<Notes>>,
     counter: Option<CounterThread>,
+    goroutines: Goroutines,
     tracer: Tracer,
     probes: u32,
     loops: u32,
@@ -140,6 +143,7 @@ impl Session {
             hit_ns: None,
             notes: None,
             counter: None,
+            goroutines: Goroutines::default(),
             tracer: Tracer::default(),
             probes: 0,
             loops: 0,
@@ -242,6 +246,7 @@ impl Session {
         if now - self.chosen >= CHOOSE_NS {
             self.chosen = now;
             self.choose();
+            self.watch_goroutines();
             if let Some(progress) = &mut self.progress {
                 let counted = u64::from(self.probes);
                 progress(&Progress { elapsed_ns: now - self.started, samples: self.samples, counted });
@@ -263,6 +268,7 @@ impl Session {
         self.take_in(sampler);
         self.process_until(u64::MAX);
         self.world.look();
+        self.stop_watching_goroutines();
         self.add_up(true);
         if let Some((_, recent)) = self.recent.iter().max_by(|a, b| a.1.total().total_cmp(&b.1.total())) {
             self.carried = recent.choices();
@@ -323,6 +329,7 @@ impl Session {
         self.gone.insert(tid);
         self.world.exit(pid, tid, time, usage, &mut self.writer.tables);
         if self.world.process(pid).is_none() {
+            self.goroutines.forget(pid, time, &mut self.writer.tables);
             self.tracer.gone(pid);
             self.order(Order::Gone(process));
         }
@@ -346,6 +353,7 @@ impl Session {
                     arguments.push(CUT.to_owned());
                 }
                 self.world.executed(pid, time, arguments, &mut self.writer.tables);
+                self.goroutines.forget(pid, time, &mut self.writer.tables);
             }
             // Where perf reports forks, programs and mappings, its word comes first.
             Event::Fork { pid, parent, tid, time } if self.alone() => {
@@ -367,9 +375,11 @@ impl Session {
             }
             Event::Syscall(call) => {
                 if self.world.process(call.pid).is_some_and(|live| live.executed) {
-                    self.tracer.finished(*call, &mut self.world, &mut self.writer.tables);
+                    let go = self.goroutines.are_in(call.pid);
+                    self.tracer.finished(*call, go, &mut self.world, &mut self.writer.tables);
                 }
             }
+            Event::Park(park) => self.parked(&park),
             Event::Stops { pid, stops, .. } => {
                 if let Some(live) = self.world.process(pid) {
                     live.seen.stops += stops;
@@ -459,13 +469,15 @@ impl Session {
             about.sampled_share = sampled_share;
         });
         let mut lost = BTreeMap::new();
-        let [execs, exits, calls, stacks, syscalls] = self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
+        let [execs, exits, calls, stacks, syscalls, parks] =
+            self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [
             ("samples", self.lost_samples),
             ("exec events", execs),
             ("exit events", exits),
             ("call events", calls),
             ("stacks of system calls", stacks),
+            ("waits of goroutines", parks),
             ("system calls", syscalls + self.tracer.lost),
             ("unreadable modules", self.world.unreadable),
         ] {

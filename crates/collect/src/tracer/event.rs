@@ -51,6 +51,8 @@ pub(crate) struct Finished {
     pub compat: bool,
     /// Further calls of the same key are added up in the kernel.
     pub tallied: bool,
+    /// Of a process of Go's, whose compiler keeps it in r14: which goroutine made it.
+    pub goroutine: u64,
     pub path: Vec<u8>,
 }
 
@@ -134,7 +136,8 @@ impl Finished {
             waker: (at.u32(120)?, at.u32(124)?, at.u64(64)?),
             compat: flags & 1 != 0,
             tallied: flags & 2 != 0,
-            path: bytes.get(144..144 + size)?.to_vec(),
+            goroutine: at.u64(144)?,
+            path: bytes.get(152..152 + size)?.to_vec(),
         })
     }
 

@@ -84,8 +84,8 @@ impl Tracer {
         self.sites.retain(|(of, _), _| *of != pid);
     }
 
-    /// A finished call.
-    pub(crate) fn finished(&mut self, call: Finished, world: &mut World, tables: &mut Tables) {
+    /// A finished call; `go`: of a process of Go's.
+    pub(crate) fn finished(&mut self, call: Finished, go: bool, world: &mut World, tables: &mut Tables) {
         let Some(thread) = world.thread(call.pid, call.tid, call.time, tables) else { return };
         self.calls += call.count;
         let file = self.file(&call, tables);
@@ -111,6 +111,7 @@ impl Tracer {
             file,
             sync: call.file.flags & (libc::O_DSYNC as u32) != 0,
             stack,
+            goroutine: (go && call.goroutine != 0).then_some(call.goroutine),
         };
         if call.blocked >= LONG_WAIT_NS {
             let (pid, tid, site) = call.waker;

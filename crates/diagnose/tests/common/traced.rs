@@ -147,6 +147,7 @@ impl Traced {
             file,
             sync: false,
             stack: Some(WORK),
+            goroutine: None,
         });
         self.now += duration + US;
         self.tables.syscalls.last_mut().expect("just pushed")

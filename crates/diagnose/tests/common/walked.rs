@@ -234,6 +234,7 @@ pub fn recording(walked: &Walked) -> Recording {
             file: None,
             sync: false,
             stack: None,
+            goroutine: None,
         });
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())

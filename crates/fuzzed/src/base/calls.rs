@@ -1,6 +1,6 @@
 //! Recordings to start from whose causes show in system calls: files, processes, waits, peers and locks.
 
-use crate::traced::{MS, Mode, OTHER, Traced, US};
+use crate::traced::{MS, Mode, OTHER, Traced, US, WORK};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::*;
 
@@ -244,4 +244,37 @@ pub(super) fn spinning() -> Recording {
     let mut recording = traced.recording(200 * MS);
     recording.about.format.minor = 4;
     recording
+}
+
+/// Two goroutines take turns at a lock, and each asks over HTTP while it has it.
+pub(super) fn parking() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let names = ["main.main", "main.work", "sync.(*Mutex).Lock", "net/http.(*persistConn).roundTrip"];
+    for (function, name) in traced.tables.functions.iter_mut().zip(names) {
+        function.name = name.to_owned();
+    }
+    for module in &mut traced.tables.locations {
+        module.module = Some(0);
+    }
+    let start_ns = traced.now;
+    for turn in 0..120 {
+        let (one, other) = (turn % 2 + 1, (turn + 1) % 2 + 1);
+        let time_ns = traced.now;
+        for (goroutine, stack, object, ns) in [(one, WORK, 1, 3 * MS), (other, OTHER, 2, 2 * MS)] {
+            let waker = (stack == WORK).then_some(other);
+            traced.tables.parks.push(Park {
+                time_ns,
+                end_ns: time_ns + ns,
+                process: 0,
+                goroutine,
+                object,
+                stack: Some(stack),
+                waker,
+                waker_stack: waker.map(|_| OTHER),
+            });
+        }
+        traced.call(1, None, 10, 3 * MS).goroutine = Some(one);
+    }
+    traced.tables.park_windows.push(ParkWindow { process: 0, start_ns, end_ns: traced.now });
+    traced.recording(10 * MS)
 }

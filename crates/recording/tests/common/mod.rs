@@ -37,6 +37,7 @@ pub fn assert_whole(recording: &Recording) {
         windows probe probes; calls thread threads; calls probe probes; calls under probes;
         syscalls thread threads; syscalls file files; syscalls stack stacks;
         waits thread threads; waits file files; waits stack stacks; waits waker threads; waits waker_stack stacks;
+        parks process processes; parks stack stacks; parks waker_stack stacks; park_windows process processes;
         slices process processes; slices function functions;
         slice_calls process processes; slice_calls caller functions; slice_calls callee functions;
     }
@@ -83,13 +84,15 @@ fn in_order(recording: &Recording) {
     tables.syscalls.iter().for_each(|row| stretch(row.time_ns, row.end_ns));
     tables.mappings.iter().for_each(|row| stretch(0, row.time_ns));
     tables.waits.iter().for_each(|row| stretch(row.duration_ns, LAST));
+    tables.parks.iter().for_each(|row| stretch(row.time_ns, row.end_ns));
+    tables.park_windows.iter().for_each(|row| stretch(row.start_ns, row.end_ns));
     macro_rules! sorted {
         ($($table:ident)*) => {
             $(assert!(tables.$table.is_sorted_by_key(|row| row.time_ns), "{}", stringify!($table));
             assert!(tables.$table.last().is_none_or(|row| row.time_ns <= LAST));)*
         };
     }
-    sorted! { samples calls syscalls waits beginnings }
+    sorted! { samples calls syscalls waits parks beginnings }
     assert!(tables.frames.is_sorted_by_key(|row| (row.location, row.depth)));
     assert!(tables.slices.is_sorted_by_key(|row| (row.process, row.slice)));
     assert!(tables.slice_calls.is_sorted_by_key(|row| (row.process, row.slice)));
@@ -117,4 +120,8 @@ fn can_be_added(recording: &Recording) {
     }
     let took = tables.syscalls.iter().map(|row| row.end_ns - row.time_ns);
     assert!(took.fold(0u128, |sum, ns| sum + u128::from(ns)) <= 1 << 62);
+    let parked = tables.parks.iter().map(|row| row.end_ns - row.time_ns);
+    assert!(parked.fold(0u128, |sum, ns| sum + u128::from(ns)) <= 1 << 62);
+    let watched = tables.park_windows.iter().map(|row| row.end_ns - row.start_ns);
+    assert!(watched.fold(0u128, |sum, ns| sum + u128::from(ns)) <= 1 << 62);
 }

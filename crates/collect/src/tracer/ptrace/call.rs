@@ -123,6 +123,7 @@ pub(super) fn finished_call(
         time: entry.time,
         end: entry.time + duration,
         blocked: asleep,
+        goroutine: 0,
         in_line: 0, // its end is reckoned without
         result,
         argument: argument(&entry),

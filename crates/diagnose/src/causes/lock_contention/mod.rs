@@ -2,10 +2,12 @@
 //!
 //! - `locks` — which words in memory and which files are locks, who waits for each, and who releases it.
 //! - `holder` — what the holder does meanwhile.
+//! - `goroutines` — the same for Go's locks, whose waits are not system calls.
 //!
 //! The gain is what is left when nobody waits for the lock: each user of it then ends as much earlier as it waited, but all together
 //! not before the CPUs have done their work. That what the lock protects can be done side by side is not known: likely at most.
 
+mod goroutines;
 mod holder;
 mod locks;
 
@@ -37,7 +39,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let locks = locks::locks(evidence, &calls);
     let cpu = evidence.cpu_of_threads();
-    locks.into_iter().filter_map(|lock| finding(evidence, &calls, &lock, &cpu)).collect()
+    let of_threads = locks.into_iter().filter_map(|lock| finding(evidence, &calls, &lock, &cpu));
+    of_threads.chain(goroutines::find(evidence, &calls)).collect()
 }
 
 fn finding(

@@ -10,6 +10,7 @@ use crate::Evidence;
 use crate::calls::{ACCEPTS, Calls, POLLS, READS, Sum, WRITES, is_connect, is_receive, is_send};
 use crate::causes::runtime;
 use crate::findings::Frame;
+use crate::goroutines;
 use slowpath_recording::tables::Syscall;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -51,6 +52,8 @@ pub(super) struct Exchange {
     pub own_ns: f64,
     /// The largest CPU time of another thread, ns: the run takes that long in any case.
     pub apart_ns: f64,
+    /// Who asks is a goroutine.
+    pub by_goroutine: bool,
 }
 
 impl Exchange {
@@ -138,13 +141,20 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
     // All calls are gone through for that: only if there is an exchange.
     let awake = LazyCell::new(|| awake(calls));
     let mut found = Vec::new();
-    for (number, thread) in threads.iter().filter(|(number, _)| !servers.contains(&process(**number))) {
+    for (number, thread) in &threads {
         let own = process(*number);
+        let by_goroutine = goroutines::is_one(&tables.threads[*number as usize]);
+        let serves = servers.contains(&own);
+        if serves && !by_goroutine {
+            continue;
+        }
         let mut asked: Vec<(&u32, &Peer)> =
             thread.peers.iter().filter(|(_, peer)| peer.sends.count > 0).collect();
         // Whom polls that were added up waited for is known if there is but one.
         let polls = (asked.len() == 1).then_some(&thread.polls);
-        asked.retain(|(to, peer)| (peer.opened || peer.begins == Some(true)) && is_answered(own, **to, peer));
+        // Beside a server there may be a client in one process, where each is a goroutine: it has opened its connection.
+        let begins = |peer: &Peer| peer.opened || peer.begins == Some(true) && !serves;
+        asked.retain(|(to, peer)| begins(peer) && is_answered(own, **to, peer));
         // Sockets that are opened again for each question count together.
         let mut all = Peer::default();
         for (_, peer) in asked {
@@ -197,6 +207,7 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             peer_known: !peers.is_empty(),
             own_ns,
             apart_ns,
+            by_goroutine,
         });
     }
     found

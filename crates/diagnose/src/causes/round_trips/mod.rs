@@ -1,12 +1,14 @@
 //! Question and answer with one peer, one at a time, many times from one place: the program mostly waits for the way there and back.
 //!
 //! - `exchanges` — who asks whom, how often, and how long the answers take.
+//! - `answers` — the same where Go's libraries have goroutines of their own for a connection, as for HTTP.
 //! - `awake` — how long those who answer were not asleep.
 //! - `connections` — a connection is opened for each operation, which is a cause of its own.
 //!
 //! Only whoever asks is looked at: a server that waits for the next question is at rest. How much of a wait is the peer's own work is known
 //! only where the peer is in the recording, so half of the time waited is promised at most.
 
+mod answers;
 mod awake;
 pub(super) mod connections;
 mod exchanges;
@@ -56,11 +58,25 @@ const TALKING: f64 = 0.25;
 /// 38 bytes each, 3,000 web pages 16,488.
 const SMALL_BYTES: f64 = 1_448.0;
 
+/// A goroutine with this share of the time that the longest waits at a place asks beside it.
+const BESIDE: f64 = 0.5;
+
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
-    let all = exchanges::exchanges(evidence, &calls);
+    let mut all = exchanges::exchanges(evidence, &calls);
+    all.extend(answers::answers(evidence, &calls));
+    let is_alone: Vec<bool> = all.iter().map(|one| !one.by_goroutine || is_alone(one, &all)).collect();
+    let mut is_alone = is_alone.into_iter();
+    all.retain(|_| is_alone.next().unwrap_or(false));
     let kept = all.into_iter().filter(|exchange| !exchange.connects_for_each());
     largest(kept.filter_map(|exchange| finding(evidence, &exchange)))
+}
+
+/// Whether no other goroutine asks as much from the same place: those that do ask side by side already.
+fn is_alone(one: &Exchange, all: &[Exchange]) -> bool {
+    let same = |other: &&Exchange| (other.process, &other.path) == (one.process, &one.path);
+    let longest = all.iter().filter(same).map(|other| other.waited_ns).fold(0.0, f64::max);
+    all.iter().filter(same).filter(|other| other.waited_ns >= BESIDE * longest).count() == 1
 }
 
 /// Threads wait side by side: of those of one process at one place the one that waits longest counts.
@@ -112,7 +128,8 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     let place = Place::at_end_of(path, || evidence.whole_process(exchange.process));
     let to = if exchange.address.is_empty() { String::new() } else { format!(" to {}", exchange.address) };
     let mut explanation = vec![format!(
-        "{} times, the program sent a request{to} and waited {} for the answer before it sent the next: {} in total",
+        "{}{} times, the program sent a request{to} and waited {} for the answer before it sent the next: {} in total",
+        if exchange.by_goroutine { "about " } else { "" },
         count(asked),
         time(each),
         time(waited)
@@ -136,7 +153,7 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     let draft = Draft {
         explanation,
         facts: vec![
-            fact("requests", asked, "calls", Sure::Exact),
+            fact("requests", asked, "calls", if exchange.by_goroutine { Sure::Sampled } else { Sure::Exact }),
             fact("time waited", waited, "ns", Sure::Exact),
             fact("time of each wait", each, "ns", Sure::Exact),
         ],

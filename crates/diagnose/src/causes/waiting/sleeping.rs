@@ -9,6 +9,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use crate::goroutines;
 use slowpath_recording::tables::Syscall;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,6 +28,8 @@ const BUSY: f64 = 0.5;
 const WAITS: [u32; 2] = [61, 247];
 /// Nothing there yet: ENOENT, ESRCH, ECHILD, EAGAIN, EBUSY, EEXIST, ENXIO, ECONNREFUSED, EALREADY, EINPROGRESS.
 const NOTHING: [i64; 10] = [-2, -3, -10, -11, -16, -17, -6, -111, -114, -115];
+/// EAGAIN.
+const NOT_YET: i64 = -11;
 /// Thread, from and to of each sleep, ns.
 type Intervals = Vec<(u32, u64, u64)>;
 /// Looks by the call that made them, and by what they were at: the path or, if there is none, the file.
@@ -127,6 +130,11 @@ fn looks(calls: &Calls<'_>, children: &Children<'_>, threads: BTreeSet<u32>) -> 
     for (row, process) in calls.all().filter(|(row, _)| threads.contains(&row.thread)) {
         let of = looks.entry(row.thread).or_default();
         let since = since.entry(row.thread).or_default();
+        // Who waits for what was not there yet does not sleep over it.
+        let waits = POLLS.contains(&row.number) && row.blocked_ns > 0;
+        if let Some((number, what)) = since.not_yet.take().filter(|_| !waits) {
+            of.entry(number).or_default().entry(what).or_default().nothing += 1;
+        }
         if is_sleep(row) || children.slept(row, process) {
             let SinceSleep { last, ended, something, .. } =
                 std::mem::replace(since, SinceSleep { slept: true, ..SinceSleep::default() });
@@ -161,6 +169,15 @@ fn looks(calls: &Calls<'_>, children: &Children<'_>, threads: BTreeSet<u32>) -> 
             Some(file) => format!("#{}", file.file),
             None => String::new(),
         };
+        // Go waits after each of them.
+        if row.result == NOT_YET && goroutines::is_one(&calls.threads()[row.thread as usize]) {
+            continue;
+        }
+        if row.result == NOT_YET && row.count == 1 {
+            since.not_yet = Some((row.number, what.clone()));
+            since.last = Some((row.number, what));
+            continue;
+        }
         let look = of.entry(row.number).or_default().entry(what.clone()).or_default();
         let reads = READS.contains(&row.number) || RECEIVES.contains(&row.number);
         let not_yet = row.result == 0 && (WAITS.contains(&row.number) || POLLS.contains(&row.number));
@@ -191,6 +208,8 @@ fn is_of_an_open_file(row: &Syscall, calls: &Calls<'_>) -> bool {
 struct SinceSleep {
     /// There was one since something was found.
     slept: bool,
+    /// The last call, if what it asked for was not there yet and it may be waited for next.
+    not_yet: Option<(u32, String)>,
     last: Option<(u32, String)>,
     ended: BTreeSet<(u32, String)>,
     something: BTreeSet<u32>,

@@ -1,0 +1,203 @@
+//! Waits of goroutines: probes on Go's scheduler, in processes that are Go's, and the rows of what they report. A probe that is hit often
+//! costs more than it tells: then they are taken out for a while.
+
+use super::Session;
+use crate::bpf::OnHit;
+use crate::bpf::event::Parked;
+use crate::clock;
+use crate::counter::place;
+use crate::counter::uprobe::Uprobe;
+use crate::image::Image;
+use crate::stacks::Stacks;
+use crate::unwind::{AddressSpace, Place};
+use crate::world::World;
+use slowpath_recording::Tables;
+use slowpath_recording::tables::{Park, ParkWindow};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The functions that are probed, in the order of the numbers that `bpf/parks.h` gives them.
+const FUNCTIONS: [&str; 3] = ["runtime.gopark", "runtime.execute", "runtime.readyWithTime"];
+/// What hits may take of the time, at most, and what one takes, ns: a breakpoint, and the program that runs there.
+const SHARE: f64 = 0.03;
+const HIT_NS: f64 = 2.0 * place::HIT_COST_NS as f64;
+/// Putting probes in and out takes some ms: windows are not shorter, nor pauses.
+const WINDOW_NS: u64 = 20_000_000;
+/// A row of `park_windows` is closed at least so often, so that a recording that is cut short has them.
+const ROW_NS: u64 = 1_000_000_000;
+
+/// Where a function is probed.
+struct Spot {
+    file: PathBuf,
+    offset: u64,
+}
+
+enum State {
+    /// Since when without a pause; since when the next row of `park_windows` is, and how often the probes were hit by then.
+    Watched { since: u64, window: u64, hits: u64, _probes: Vec<Uprobe> },
+    /// Until when.
+    Paused(u64),
+}
+
+struct Process {
+    number: u32,
+    spots: Vec<Spot>,
+    state: State,
+}
+
+impl Process {
+    /// Notes until when it was watched.
+    fn end(&self, now: u64, tables: &mut Tables) {
+        if let State::Watched { window, .. } = self.state {
+            tables.park_windows.push(ParkWindow {
+                process: self.number,
+                start_ns: window,
+                end_ns: now.max(window),
+            });
+        }
+    }
+}
+
+/// See the file's head.
+#[derive(Default)]
+pub(super) struct Goroutines {
+    on_hit: Option<OnHit>,
+    /// By pid; none for those that are not Go's.
+    processes: HashMap<u32, Option<Process>>,
+}
+
+impl Goroutines {
+    /// A process executed another program, or ended.
+    pub(super) fn forget(&mut self, pid: u32, time: u64, tables: &mut Tables) {
+        if let Some(Some(one)) = self.processes.remove(&pid) {
+            one.end(time, tables);
+        }
+    }
+
+    /// Whether it is a process of Go's.
+    pub(super) fn are_in(&self, pid: u32) -> bool {
+        matches!(self.processes.get(&pid), Some(Some(_)))
+    }
+
+    /// Whether a wait since `time` was watched from its beginning.
+    fn saw(&self, pid: u32, time: u64) -> bool {
+        match self.processes.get(&pid) {
+            Some(Some(Process { state: State::Watched { since, .. }, .. })) => time >= *since,
+            _ => false,
+        }
+    }
+}
+
+impl Session {
+    /// Puts probes into processes that are Go's, and takes out what costs too much.
+    pub(super) fn watch_goroutines(&mut self) {
+        let Some(bpf) = self.bpf.as_ref().filter(|bpf| bpf.traces) else { return };
+        let now = clock::now_ns();
+        let watched = &mut self.goroutines;
+        for (pid, live) in self.world.processes().filter(|(_, live)| live.executed) {
+            let one = watched.processes.entry(pid).or_insert_with(|| {
+                let spots = spots(pid, &live.space)?;
+                Some(Process { number: live.row.process, spots, state: State::Paused(0) })
+            });
+            let Some(one) = one else { continue };
+            match &mut one.state {
+                State::Paused(until) if now >= *until => {
+                    if watched.on_hit.is_none() {
+                        watched.on_hit = bpf.of_goroutines().ok();
+                    }
+                    let Some(on_hit) = &watched.on_hit else { return };
+                    let open = |(cookie, spot): (u64, &Spot)| {
+                        Uprobe::open(on_hit, pid, &spot.file, spot.offset, cookie).ok()
+                    };
+                    let counted = bpf.watch_goroutines(pid, true).is_ok();
+                    let probes: Option<Vec<Uprobe>> = (0..).zip(&one.spots).map(open).collect();
+                    let since = clock::now_ns();
+                    one.state = match probes.filter(|_| counted) {
+                        Some(probes) => State::Watched { since, window: since, hits: 0, _probes: probes },
+                        None => State::Paused(u64::MAX),
+                    };
+                }
+                State::Watched { window, hits, .. } => {
+                    let (elapsed, so_far) = (now.saturating_sub(*window), bpf.park_hits(pid));
+                    let cost = HIT_NS * so_far.saturating_sub(*hits) as f64;
+                    // What was saved before is not spent at once.
+                    if cost > SHARE * elapsed as f64 && elapsed >= WINDOW_NS {
+                        one.end(now, &mut self.writer.tables);
+                        let _ = bpf.watch_goroutines(pid, false);
+                        one.state = State::Paused(now + ((cost / SHARE) as u64).max(WINDOW_NS));
+                    } else if elapsed >= ROW_NS {
+                        (*window, *hits) = (now, so_far);
+                        let row = ParkWindow { process: one.number, start_ns: now - elapsed, end_ns: now };
+                        self.writer.tables.park_windows.push(row);
+                    }
+                }
+                State::Paused(_) => {}
+            }
+        }
+    }
+
+    /// Notes until when goroutines were watched.
+    pub(super) fn stop_watching_goroutines(&mut self) {
+        let now = clock::now_ns();
+        for one in std::mem::take(&mut self.goroutines.processes).into_values().flatten() {
+            one.end(now, &mut self.writer.tables);
+        }
+    }
+
+    /// Writes the row of a wait.
+    pub(super) fn parked(&mut self, park: &Parked) {
+        if self.goroutines.saw(park.pid, park.time) && self.grain.keeps(park.time) {
+            write(park, &mut self.world, &mut self.stacks, &mut self.writer.tables);
+        }
+    }
+}
+
+/// Where the functions of Go's scheduler are in a process; none if it is not Go's, or has none where a probe does no harm.
+fn spots(pid: u32, space: &AddressSpace) -> Option<Vec<Spot>> {
+    let mapped = space.all().find(|mapped| mapped.image.as_ref().is_some_and(|image| image.go))?;
+    let image: &Image = mapped.image.as_ref()?;
+    let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
+    let file = if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
+    let spot = |name: &&str| {
+        let functions = image.functions()?;
+        let start = functions.start_of(name)?;
+        let end = functions.containing(start)?.end;
+        let at = place::entry(image.code(start, (end - start) as usize)?, start, true)?;
+        // Registers and the return address must be as they were at the entry.
+        let offset = image.offset_of_svma(start)? + at.offset;
+        (at.sp_adjust == 0).then(|| Spot { file: file.clone(), offset })
+    };
+    FUNCTIONS.iter().map(spot).collect()
+}
+
+fn write(park: &Parked, world: &mut World, stacks: &mut Stacks, tables: &mut Tables) {
+    let Some(live) = world.process(park.pid) else { return };
+    let process = live.row.process;
+    let mut number = |world: &mut World, addresses: &[u64]| {
+        let live = world.process(park.pid)?;
+        let places: Vec<Place> = addresses.iter().rev().filter_map(|back| live.space.caller(*back)).collect();
+        let locations: Vec<u32> = places
+            .into_iter()
+            .map(|place| {
+                let image = match place {
+                    Place::Native { module, .. } => world.image(module),
+                    _ => None,
+                };
+                stacks.location(place, image, &mut tables.locations)
+            })
+            .collect();
+        stacks.stack(locations.into_iter(), &mut tables.stacks)
+    };
+    let stack = number(world, &park.stack);
+    let waker_stack = number(world, &park.waker_stack);
+    tables.parks.push(Park {
+        time_ns: park.time,
+        end_ns: park.end,
+        process,
+        goroutine: park.goroutine,
+        object: park.object,
+        stack,
+        waker: (park.waker != 0).then_some(park.waker),
+        waker_stack,
+    });
+}

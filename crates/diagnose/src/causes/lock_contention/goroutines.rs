@@ -1,0 +1,312 @@
+//! Locks of Go: a goroutine that waits for one leaves its thread to others, so no system call shows it. Go's scheduler does: which goroutine waits,
+//! at what, and which one gave it the lock.
+//!
+//! A lock is known by the function that waits, `(*Mutex).Lock` and its like. What its holder does meanwhile is known from the holder's own
+//! waits: for an answer, a file, a timer. A holder that waits for something to do (a connection, a message of another goroutine) is at
+//! rest: then others wait for work as well.
+
+use super::super::words::{count, time};
+use super::{CAUSE, GATE};
+use crate::Evidence;
+use crate::calls::{Calls, fact, from, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::goroutines;
+use slowpath_recording::tables::Park;
+use std::collections::{BTreeMap, HashMap};
+
+/// Functions that wait for a lock.
+const LOCKS: [&str; 4] =
+    ["sync.(*Mutex).", "sync.(*RWMutex).", "sync.runtime_SemacquireMutex", "sync.runtime_SemacquireRWMutex"];
+/// A condition takes its lock again after it was waited for: who waits there waits for the condition.
+const CONDITION: &str = "sync.(*Cond).";
+/// Functions that wait for another goroutine, or for somebody to connect.
+const RESTS: [&str; 6] = [
+    "runtime.chanrecv",
+    "runtime.selectgo",
+    "sync.(*Cond).Wait",
+    "sync.(*WaitGroup).Wait",
+    "Accept",
+    "accept",
+];
+/// Waits before they count: once can be an accident.
+const WAITED: usize = 5;
+/// From this share of the time on the holder mostly rested, or waited.
+const MOST: f64 = 0.5;
+/// Of less than this share nothing is said.
+const SOME: f64 = 0.1;
+/// What one goroutine did at a lock.
+#[derive(Default)]
+struct User {
+    waited_ns: f64,
+    /// When it got it after a wait, in order.
+    got: Vec<u64>,
+    /// From its first wait of any kind to the end of its last, ns.
+    first: f64,
+    last: f64,
+}
+
+struct Lock<'a> {
+    waits: Vec<&'a Park>,
+    users: BTreeMap<u64, User>,
+}
+
+/// What the holders did while others waited.
+#[derive(Default)]
+struct Holder {
+    /// Time of the waits that this is known of, ns; overlapping ones counted once.
+    waited_ns: f64,
+    /// A stack that gave the lock up.
+    stack: Option<u32>,
+    /// Time that the holder waited meanwhile, ns, and most of it for what.
+    asleep_ns: f64,
+    asleep_in: Option<u32>,
+    resting_ns: f64,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let mut waits: HashMap<(u32, u64), Vec<&Park>> = HashMap::new();
+    let mut by_goroutine: HashMap<(u32, u64), Vec<&Park>> = HashMap::new();
+    for park in &tables.parks {
+        by_goroutine.entry((park.process, park.goroutine)).or_default().push(park);
+        if park.stack.is_some_and(|stack| is_for_a_lock(evidence, calls, stack)) {
+            waits.entry((park.process, park.object)).or_default().push(park);
+        }
+    }
+    let mut locks: Vec<((u32, u64), Vec<&Park>)> =
+        waits.into_iter().filter(|(_, waits)| waits.len() >= WAITED).collect();
+    locks.sort_by_key(|(key, _)| *key);
+    let of = |((process, _), waits): ((u32, u64), Vec<&Park>)| {
+        finding(evidence, calls, process, &Lock::new(waits, &by_goroutine), &by_goroutine)
+    };
+    locks.into_iter().filter_map(of).collect()
+}
+
+/// The functions between the program's own and the end of a stack, innermost first.
+fn behind<'a>(
+    evidence: &'a Evidence<'_>,
+    calls: &Calls<'_>,
+    stack: u32,
+) -> impl Iterator<Item = u32> + use<'a> {
+    let own = calls.own_of(stack);
+    let functions = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+    functions.take_while(move |function| Some(*function) != own).collect::<Vec<_>>().into_iter()
+}
+
+fn is_for_a_lock(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> bool {
+    let mut is = false;
+    for function in behind(evidence, calls, stack) {
+        let name = evidence.name(function);
+        if name.contains(CONDITION) {
+            return false;
+        }
+        is |= LOCKS.iter().any(|lock| name.contains(lock));
+    }
+    is
+}
+
+/// The function of the program on a stack, as somebody wrote it: Go's compiler makes others for what is deferred.
+fn written(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> Option<u32> {
+    let own = calls.own_of(stack)?;
+    let made = |function: u32| {
+        let name = evidence.name(function);
+        name.contains(".deferwrap") || name.contains(".gowrap")
+    };
+    let functions = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+    let mut outward = functions.skip_while(|function| *function != own).filter(|function| !made(*function));
+    Some(outward.next().unwrap_or(own))
+}
+
+impl<'a> Lock<'a> {
+    fn new(waits: Vec<&'a Park>, by_goroutine: &HashMap<(u32, u64), Vec<&'a Park>>) -> Lock<'a> {
+        let mut users: BTreeMap<u64, User> = BTreeMap::new();
+        for park in &waits {
+            let user = users.entry(park.goroutine).or_default();
+            user.waited_ns += (park.end_ns - park.time_ns) as f64;
+            user.got.push(park.end_ns);
+        }
+        for park in &waits {
+            if let Some(waker) = park.waker {
+                users.entry(waker).or_default();
+            }
+        }
+        for (goroutine, user) in &mut users {
+            let process = waits.first().map_or(0, |park| park.process);
+            let of = by_goroutine.get(&(process, *goroutine)).map_or(&[][..], Vec::as_slice);
+            user.got.sort_unstable();
+            user.first = of.first().map_or(f64::INFINITY, |park| park.time_ns as f64);
+            user.last = of.iter().map(|park| park.end_ns as f64).fold(0.0, f64::max);
+        }
+        Lock { waits, users }
+    }
+
+    /// The longest that one goroutine waited, how much earlier all are done if none waits, and the time that all waited, ns. `watched`: the
+    /// share of the time in which waits were recorded.
+    fn cost(&self, evidence: &Evidence<'_>, process: u32, watched: f64) -> (f64, f64, f64) {
+        let about = &evidence.recording.about;
+        let waited = |user: &User| (user.waited_ns / watched).min((user.last - user.first).max(0.0));
+        let cost = self.users.values().map(waited).fold(0.0, f64::max);
+        let last = self.users.values().map(|user| user.last).fold(0.0, f64::max);
+        let without = self.users.values().map(|user| user.last - waited(user)).fold(0.0, f64::max);
+        // Nor can the CPUs do the work in less.
+        let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+        let cpu: f64 = samples
+            .filter(|(sample, _)| evidence.process_of(sample) == process)
+            .map(|(_, weight)| weight)
+            .sum();
+        let on_cpus = about.wall_ns as f64 - cpu / f64::from(about.cpus.max(1));
+        let gain = (last - without).min(on_cpus).min(cost).max(0.0);
+        (cost, gain, self.users.values().map(waited).sum())
+    }
+
+    fn holder(
+        &self,
+        evidence: &Evidence<'_>,
+        calls: &Calls<'_>,
+        by_goroutine: &HashMap<(u32, u64), Vec<&Park>>,
+    ) -> Holder {
+        let mut holder = Holder::default();
+        let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut held: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
+        for park in &self.waits {
+            let Some(waker) = park.waker else { continue };
+            if let Some(stack) = park.waker_stack {
+                *stacks.entry(stack).or_default() += (park.end_ns - park.time_ns) as f64;
+            }
+            // Others may have held it before this one did; and of several who wait at once for one holder the time counts once.
+            let got = self.users.get(&waker).map_or(&[][..], |user| &user.got);
+            let got = got[..got.partition_point(|at| *at < park.end_ns)].last().copied().unwrap_or(0);
+            let of = held.entry(waker).or_default();
+            let from = of.last().map_or(park.time_ns, |(_, until)| park.time_ns.max(*until)).max(got);
+            if from < park.end_ns {
+                of.push((from, park.end_ns));
+            }
+        }
+        holder.stack = stacks.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
+        let process = self.waits.first().map_or(0, |park| park.process);
+        let mut asleep: BTreeMap<u32, f64> = BTreeMap::new();
+        for (goroutine, intervals) in &held {
+            holder.waited_ns += intervals.iter().map(|(from, until)| (until - from) as f64).sum::<f64>();
+            for park in by_goroutine.get(&(process, *goroutine)).into_iter().flatten() {
+                let Some(stack) = park.stack.filter(|stack| !is_for_a_lock(evidence, calls, *stack)) else {
+                    continue;
+                };
+                let first = intervals.partition_point(|(_, until)| *until <= park.time_ns);
+                let overlapping = intervals[first..].iter().take_while(|(from, _)| *from < park.end_ns);
+                let ns: f64 = overlapping
+                    .map(|(from, until)| (park.end_ns.min(*until) - park.time_ns.max(*from)) as f64)
+                    .sum();
+                holder.asleep_ns += ns;
+                *asleep.entry(stack).or_default() += ns;
+                if rests(evidence, calls, stack) {
+                    holder.resting_ns += ns;
+                }
+            }
+        }
+        holder.asleep_in = asleep.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
+        holder
+    }
+}
+
+/// Whether a goroutine waits for something to do: for somebody to connect, or in the program's own code for another goroutine. What a library waits for in such
+/// a way is an answer.
+fn rests(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> bool {
+    let behind: Vec<u32> = behind(evidence, calls, stack).collect();
+    let accepts =
+        behind.iter().any(|function| RESTS[4..].iter().any(|name| evidence.name(*function).contains(name)));
+    // The outermost of them is what the program calls.
+    let direct = behind
+        .last()
+        .is_some_and(|function| RESTS[..4].iter().any(|name| evidence.name(*function).starts_with(name)));
+    accepts || direct || calls.own_of(stack).is_none()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    process: u32,
+    lock: &Lock<'_>,
+    by_goroutine: &HashMap<(u32, u64), Vec<&Park>>,
+) -> Option<Candidate> {
+    let watched = goroutines::watched(evidence.recording, process)?;
+    if lock.users.len() < 2 {
+        return None;
+    }
+    let (cost, gain, waited_ns) = lock.cost(evidence, process, watched);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let held = lock.holder(evidence, calls, by_goroutine);
+    if held.waited_ns == 0.0 || held.resting_ns >= MOST * held.waited_ns {
+        return None;
+    }
+    let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
+    for park in &lock.waits {
+        if let Some(stack) = park.stack {
+            *stacks.entry(stack).or_default() += (park.end_ns - park.time_ns) as f64;
+        }
+    }
+    let waiting = stacks.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
+    // The lock is held too long where it is released; where that is not known those who wait show it.
+    let at = |stack: u32| Some((stack, written(evidence, calls, stack)?));
+    let (stack, own) = held.stack.and_then(at).or_else(|| waiting.and_then(at))?;
+    let many = lock.waits.len() as f64 / watched;
+    let waits_from = from(evidence, waiting, waiting.and_then(|stack| written(evidence, calls, stack)));
+    let mut explanation = vec![format!(
+        "{} goroutines use one lock and waited for it {} times{waits_from}: {} in total, up to {} per goroutine",
+        lock.users.len(),
+        count(many),
+        time(waited_ns),
+        time(cost)
+    )];
+    let share = (held.asleep_ns / held.waited_ns).min(1.0);
+    let sleeps = held.asleep_in.filter(|_| share >= SOME);
+    if let Some(stack) = sleeps {
+        let what = behind(evidence, calls, stack).last().map_or("", |function| evidence.name(function));
+        explanation.push(format!(
+            "while others waited ({}, overlapping waits counted once) the holder was waiting itself {:.0} % of the time, mostly in {what}{}",
+            time(held.waited_ns),
+            100.0 * share,
+            from(evidence, Some(stack), written(evidence, calls, stack)),
+        ));
+    }
+    explanation.push(
+        "the gain is the time saved if no goroutine waits for the lock: an upper bound, and less if the protected work cannot run in parallel"
+            .to_owned(),
+    );
+    let advice = match share >= MOST {
+        true => {
+            "Do not sleep or wait while holding the lock: do that before it is taken or after it is released"
+        }
+        false => {
+            "Hold the lock only while the shared data is accessed: do the work before it is taken or after it is released"
+        }
+    };
+    let draft = Draft {
+        variant: "goroutines",
+        related: sleeps
+            .and_then(|stack| written(evidence, calls, stack))
+            .map(|function| evidence.frame(function))
+            .into_iter()
+            .collect(),
+        explanation,
+        facts: vec![
+            fact("waits", many, "calls", if watched < 1.0 { Sure::Sampled } else { Sure::Exact }),
+            fact("time waited", waited_ns, "ns", if watched < 1.0 { Sure::Sampled } else { Sure::Exact }),
+            fact("users of the lock", lock.users.len() as f64, "goroutines", Sure::Exact),
+        ],
+        advice: format!(
+            "{advice}. Or use several locks, one for each part of the data, or a read-write lock"
+        ),
+        ..Draft::new(
+            &CAUSE,
+            "holds a lock that others wait for",
+            Confidence::Likely,
+            Cost::new(Basis::Wall, cost, gain),
+            place(evidence, Some(stack), Some(own), process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
