@@ -7,7 +7,7 @@ common = ["WM_NAME", "WM_CLASS", "WM_HINTS", "WM_NORMAL_HINTS", "WM_PROTOCOLS", 
 rare = [f"_{a}_{b}_{c}" for a in ("QT", "WINE", "SDL", "MOZ", "STEAM", "XFCE", "E", "OB") for b in ("CLIENT", "FRAME", "INPUT", "SURFACE") for c in ("ID", "FLAGS", "ROLE")]
 apps = ["terminal", "editor", "browser", "mail", "player", "files", "chat", "viewer", "monitor", "office"]
 with open("data/session.txt", "w") as f:
-    for w in range(1500):
+    for w in range(2900):
         app = random.choice(apps)
         props = random.sample(common, random.randrange(9, 18)) + random.sample(rare, random.randrange(0, 6))
         f.write(f"window {0x1400000 + w * 0x20:#x} {app}\n")

@@ -201,7 +201,7 @@ static uint32_t read_reply(struct display *d, void *data, size_t room)
     return n;
 }
 
-static uint32_t call(struct display *d, uint32_t op, uint32_t window, uint32_t atom, void *data, size_t room)
+static uint32_t request_reply(struct display *d, uint32_t op, uint32_t window, uint32_t atom, void *data, size_t room)
 {
     send_request(d, op, window, atom);
     return read_reply(d, data, room);
@@ -232,10 +232,10 @@ static void show_window(struct display *d, uint32_t window, struct totals *t)
 {
     uint32_t list[MAX_PROPS];
     char name[128], value[MAX_VALUE + 1];
-    uint32_t n = call(d, OP_LIST_PROPERTIES, window, 0, list, sizeof list) / 4;
+    uint32_t n = request_reply(d, OP_LIST_PROPERTIES, window, 0, list, sizeof list) / 4;
     for (uint32_t i = 0; i < n; i++) {
-        name[call(d, OP_ATOM_NAME, 0, list[i], name, sizeof name - 1)] = 0;
-        value[call(d, OP_GET_PROPERTY, window, list[i], value, MAX_VALUE)] = 0;
+        name[request_reply(d, OP_ATOM_NAME, 0, list[i], name, sizeof name - 1)] = 0;
+        value[request_reply(d, OP_GET_PROPERTY, window, list[i], value, MAX_VALUE)] = 0;
         account(t, name, value);
     }
 }
@@ -257,10 +257,10 @@ int main(int argc, char **argv)
     }
     close(ends[1]);
     d.fd = ends[0];
-    uint32_t n = call(&d, OP_WINDOWS, 0, 0, list, sizeof list) / 4;
+    uint32_t n = request_reply(&d, OP_WINDOWS, 0, 0, list, sizeof list) / 4;
     for (uint32_t i = 0; i < n; i++) {
         show_window(&d, list[i], &t);
-        if ((i + 1) % 250 == 0)
+        if ((i + 1) % 500 == 0)
             printf("%5u windows, %6lu properties, checksum %08x\n", i + 1, t.properties, t.sum);
     }
     send_request(&d, OP_QUIT, 0, 0);
