@@ -60,7 +60,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         kept += packed.len();
         accounts.entry(account).or_default().push(packed);
     }
-    println!("{count} events of {} accounts, {size} bytes, {}", accounts.len(), if kept * 3 < size { "packed well" } else { "packed badly" });
+    println!(
+        "{count} events of {} accounts, {size} bytes, {}",
+        accounts.len(),
+        if kept * 3 < size { "packed well" } else { "packed badly" }
+    );
     for (account, events) in accounts.iter().step_by(100) {
         let mut total = 0;
         for packed in events {

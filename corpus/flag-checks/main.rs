@@ -6,8 +6,17 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const OPTIONAL: [&str; 9] =
-    ["-Wlogical-op", "-Wshadow", "-Wformat=2", "-Wduplicated-cond", "-Wnull-dereference", "-fstack-protector-strong", "-fstack-clash-protection", "-fcf-protection", "-Wno-unused-parameter"];
+const OPTIONAL: [&str; 9] = [
+    "-Wlogical-op",
+    "-Wshadow",
+    "-Wformat=2",
+    "-Wduplicated-cond",
+    "-Wnull-dereference",
+    "-fstack-protector-strong",
+    "-fstack-clash-protection",
+    "-fcf-protection",
+    "-Wno-unused-parameter",
+];
 
 fn sources(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
@@ -23,7 +32,12 @@ fn sources(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 fn build(name: &str, files: &[PathBuf], objects: &Path) -> std::io::Result<u64> {
     let mut library = cc::Build::new();
-    library.target("x86_64-unknown-linux-gnu").host("x86_64-unknown-linux-gnu").opt_level(2).debug(false).cargo_metadata(false);
+    library
+        .target("x86_64-unknown-linux-gnu")
+        .host("x86_64-unknown-linux-gnu")
+        .opt_level(2)
+        .debug(false)
+        .cargo_metadata(false);
     library.out_dir(objects).warnings(false);
     for flag in OPTIONAL {
         library.flag_if_supported(flag);
@@ -41,10 +55,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(folder), Some(objects)) = (arguments.next(), arguments.next()) else {
         return Err("usage: program SOURCES OBJECTS".into());
     };
-    let mut libraries: Vec<PathBuf> = fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let mut libraries: Vec<PathBuf> =
+        fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     libraries.sort();
     for library in libraries {
-        let name = library.file_name().and_then(|name| name.to_str()).ok_or("a folder's name is no text")?.to_owned();
+        let name = library
+            .file_name()
+            .and_then(|name| name.to_str())
+            .ok_or("a folder's name is no text")?
+            .to_owned();
         let files = sources(&library)?;
         let place = objects.join(&name);
         fs::create_dir_all(&place)?;

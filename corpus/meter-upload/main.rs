@@ -31,12 +31,17 @@ fn read(path: &str) -> Result<BTreeMap<String, Hour>, Box<dyn Error>> {
 }
 
 fn text(time: &str, hour: &Hour) -> String {
-    let meters: Vec<String> = hour.meters.iter().map(|(name, energy)| format!("{{\"meter\":\"{name}\",\"energy\":{energy:.3}}}")).collect();
+    let meters: Vec<String> = hour
+        .meters
+        .iter()
+        .map(|(name, energy)| format!("{{\"meter\":\"{name}\",\"energy\":{energy:.3}}}"))
+        .collect();
     format!("{{\"hour\":\"{time}\",\"meters\":[{}]}}", meters.join(","))
 }
 
 fn upload(agent: &ureq::Agent, url: &str, body: &str) -> Result<String, Box<dyn Error>> {
-    let response = agent.post(&format!("{url}/hours")).set("Content-Type", "application/json").send_string(body)?;
+    let response =
+        agent.post(&format!("{url}/hours")).set("Content-Type", "application/json").send_string(body)?;
     Ok(response.into_string()?)
 }
 
