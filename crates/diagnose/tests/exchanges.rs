@@ -226,6 +226,35 @@ fn answers_that_take_more_than_a_second_are_no_answers() {
     silent(&asking(Mode::Each, 12, 1_100 * MS, 0, |_, _| {}));
 }
 
+/// Threads of one process that ask from one place, each `requests[i]` times over a socket of its own.
+fn side_by_side(requests: &[u32]) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("10.0.0.1:5432", "address", 0);
+    for (thread, requests) in (0u32..).zip(requests) {
+        if thread > 0 {
+            traced.process(None, "/bin/program", 0);
+            traced.tables.threads[thread as usize].process = 0;
+        }
+        let socket = traced.file("", "socket", 0);
+        let begins = traced.now;
+        traced.now = MS;
+        traced.call(CONNECT, Some(address), 0, 10 * US).thread = thread;
+        for _ in 0..*requests {
+            traced.call(SEND, Some(socket), 40, 5 * US).thread = thread;
+            traced.sleep(RECEIVE, Some(socket), 200, MS).thread = thread;
+        }
+        traced.now = traced.now.max(begins);
+    }
+    traced.recording(10 * MS)
+}
+
+#[test]
+fn threads_that_ask_side_by_side_already_do_what_would_be_advised() {
+    silent(&side_by_side(&[300, 150]));
+    // One does nearly all of it.
+    only(&side_by_side(&[300, 148]), "round-trip-per-operation");
+}
+
 #[test]
 fn a_display_sends_what_it_sees_fit() {
     let mut recording = asking(Mode::Each, 1_000, 200 * US, 0, |_, _| {});
@@ -393,6 +422,29 @@ fn bytes_on_one_of_several_connections_say_nothing_of_the_others() {
     traced.now += 100 * MS;
     traced.call(SEND, Some(socket), 40, 5 * US);
     silent(&traced.recording(10 * MS));
+}
+
+/// Connections that are opened without waiting, each by another one of two threads, which then sends on another socket: 10 ms
+/// later, for another task.
+fn tasks(in_progress: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.process(None, "/bin/program", 0);
+    traced.tables.threads[1].process = 0;
+    let (address, socket) = (traced.file("10.0.0.1:80", "address", 0), traced.file("", "socket", 0));
+    for turn in 0..300 {
+        let result = if in_progress { -115 } else { 0 };
+        traced.call(CONNECT, Some(address), result, 20 * US).thread = turn % 2;
+        traced.now += 10 * MS;
+        traced.call(SEND, Some(socket), 40, 5 * US).thread = turn % 2;
+    }
+    traced.recording(10 * MS)
+}
+
+#[test]
+fn what_a_thread_does_for_another_task_is_no_part_of_a_connection() {
+    // 300 times 20 µs.
+    silent(&tasks(true));
+    only(&tasks(false), "connection-per-operation");
 }
 
 #[test]

@@ -15,6 +15,8 @@ const OPEN: u32 = 257;
 const CLOSE: u32 = 3;
 const STAT: u32 = 262;
 const SEEK: u32 = 8;
+const CHDIR: u32 = 80;
+const GETDENTS: u32 = 217;
 /// The stack of `work` itself.
 const IN_WORK: u32 = 1;
 
@@ -213,6 +215,48 @@ fn a_path_that_is_asked_for_again_and_again_is_told() {
         silent(&asking(mode, 99, "/etc/localtime", 0));
         silent(&asking(mode, 1_000, "relative", 0));
     }
+}
+
+/// The same relative to a directory, by a process that changes its own or not.
+fn asking_from(directory: i32, moves: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("store/pack/a.idx", "path", 0);
+    if moves {
+        traced.call(CHDIR, None, 0, US);
+    }
+    for _ in 0..1_000 {
+        traced.call(STAT, Some(file), 0, 100 * US).argument = u64::from(directory as u32);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_relative_path_is_one_file_if_the_directory_stays_the_same() {
+    const AT_FDCWD: i32 = -100;
+    only(&asking_from(AT_FDCWD, false), "redundant-file-access");
+    silent(&asking_from(AT_FDCWD, true));
+    silent(&asking_from(5, false));
+}
+
+/// An unchanged directory is listed `times` times.
+fn listing(times: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let directory = traced.file("store/pack", "directory", 4_096);
+    for _ in 0..times {
+        traced.call(OPEN, Some(directory), 3, 20 * US);
+        traced.call(GETDENTS, Some(directory), 900, 80 * US);
+        traced.call(GETDENTS, Some(directory), 0, 10 * US);
+        traced.call(CLOSE, Some(directory), 0, 10 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_directory_that_is_listed_again_and_again_is_reported_with_all_that_it_takes() {
+    let finding = only(&listing(1_000), "redundant-file-access");
+    assert_eq!(finding.cost.amount(), 120 * MS);
+    assert!(finding.explanation[0].contains("1,000 times"), "{:?}", finding.explanation);
+    silent(&listing(99));
 }
 
 #[test]

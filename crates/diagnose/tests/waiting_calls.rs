@@ -267,6 +267,20 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
 }
 
 #[test]
+fn the_second_message_may_be_larger_than_a_packet_of_ethernet() {
+    let second = |bytes: u64| {
+        let mut recording = chatty(20, 2, 8, 42 * MS, 0);
+        let writes = recording.tables.syscalls.iter_mut().filter(|row| row.number == WRITE);
+        for row in writes.skip(1).step_by(2) {
+            (row.bytes, row.result) = (bytes, bytes as i64);
+        }
+        recording
+    };
+    only(&second(65_483), "waiting");
+    only(&second(65_484), "round-trip-per-operation");
+}
+
+#[test]
 fn a_delayed_acknowledgement_is_reported_where_the_messages_are_written() {
     let mut recording = chatty(20, 2, 8, 42 * MS, 0);
     for row in recording.tables.syscalls.iter_mut().filter(|row| row.number == WRITE) {

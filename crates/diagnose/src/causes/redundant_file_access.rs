@@ -38,6 +38,12 @@ const MATCHED: f64 = 0.5;
 const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
+/// chdir, fchdir.
+const CHANGE_DIRECTORY: [u32; 2] = [80, 81];
+/// newfstatat, readlinkat, faccessat, statx, faccessat2: their first argument is the directory from which a relative path leads; AT_FDCWD
+/// for the working directory.
+const FROM_DIRECTORY: [u32; 5] = [262, 267, 269, 332, 439];
+const HERE: i32 = -100;
 const GATE: Gate = Gate::TWENTIETH_OF_CPU;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -321,17 +327,26 @@ fn is_append_open(row: &Syscall) -> bool {
     matches!(row.number, 2 | 257) && row.argument & WRITING != 0 && row.argument & ANEW == 0
 }
 
-/// Storms of questions about a path that is there: stat, access, readlink, getcwd.
+/// Storms of questions about a path that is there: stat, access, readlink, getcwd, and unchanged directories that are listed.
 fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
     let mut by_path: BTreeMap<(CallSite, Option<u32>), u64> = BTreeMap::new();
-    let question = |row: &Syscall| {
-        // A relative path is another file in another directory; an open file is asked for its size before it is read.
-        let absolute = |path: &str| path.starts_with('/');
-        let about = calls.file(row).filter(|file| file.kind == "path" && absolute(&file.path));
+    // A relative path is another file in another directory; an open file is asked for its size before it is read.
+    let moved: BTreeSet<u32> = calls
+        .all()
+        .filter(|(row, _)| CHANGE_DIRECTORY.contains(&row.number) && row.result >= 0)
+        .map(|(_, process)| process)
+        .collect();
+    let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
+    let question = |row: &Syscall, process: u32| {
+        let here = || FROM_DIRECTORY.contains(&row.number) && row.argument as i32 == HERE;
+        let one = |path: &str| path.starts_with('/') || here() && !moved.contains(&process);
+        let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
         let known = STATS.contains(&row.number) && about.is_some();
-        row.result >= 0 && (known || row.number == GETCWD)
+        // An unchanged directory that is opened is listed.
+        let lists = is_listing(row) && is_read_open(row);
+        row.result >= 0 && (known || lists || row.number == GETCWD)
     };
-    for (row, process) in calls.all().filter(|(row, _)| question(row)) {
+    for (row, process) in calls.all().filter(|(row, process)| question(row, *process)) {
         *by_path.entry(((process, calls.own(row)), row.file)).or_default() += row.count;
     }
     let places: BTreeSet<CallSite> =
@@ -339,17 +354,18 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate
     let mut findings = Vec::new();
     for place in places {
         let (process, own) = place;
-        let (mut sum, mut paths) = (Sum::default(), BTreeSet::new());
-        for (row, _) in
-            calls.all().filter(|(row, of)| *of == process && calls.own(row) == own && question(row))
-        {
-            if by_path.get(&(place, row.file)).is_some_and(|times| *times >= ASKED) {
+        let (mut sum, mut listing, mut paths) = (Sum::default(), Sum::default(), BTreeSet::new());
+        for (row, of) in calls.all().filter(|(row, of)| *of == process && calls.own(row) == own) {
+            let often = by_path.get(&(place, row.file)).is_some_and(|times| *times >= ASKED);
+            if often && !question(row, of) && is_listing(row) {
+                listing.add(row);
+            } else if often && question(row, of) {
                 sum.add(row);
                 paths.insert(calls.file(row).map_or("the working directory", |file| &file.path).to_owned());
             }
         }
         // The work around questions may be that of others, which found nothing: the kernel's part is a floor.
-        let cost = sum.working_ns();
+        let cost = sum.working_ns() + listing.working_ns();
         let gain = cost * (1.0 - paths.len() as f64 / sum.count.max(1) as f64);
         if !GATE.may_pass(evidence, gain) {
             continue;
@@ -374,7 +390,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate
                 facts: vec![
                     fact("questions", sum.count as f64, "calls", Sure::Exact),
                     fact("paths", paths.len() as f64, "paths", Sure::Exact),
-                    fact("time in the kernel", sum.working_ns(), "ns", Sure::Exact),
+                    fact("time in the kernel", cost, "ns", Sure::Exact),
                 ],
                 files: evidence.concerned(paths),
                 advice: "Look it up once and cache the result while it stays valid".to_owned(),

@@ -58,21 +58,21 @@ const TALKING: f64 = 0.25;
 /// 38 bytes each, 3,000 web pages 16,488.
 const SMALL_BYTES: f64 = 1_448.0;
 
-/// A goroutine with this share of the time that the longest waits at a place asks beside it.
+/// A thread with this share of the time that the longest waits at a place asks beside it.
 const BESIDE: f64 = 0.5;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut all = exchanges::exchanges(evidence, &calls);
     all.extend(answers::answers(evidence, &calls));
-    let is_alone: Vec<bool> = all.iter().map(|one| !one.by_goroutine || is_alone(one, &all)).collect();
+    let is_alone: Vec<bool> = all.iter().map(|one| is_alone(one, &all)).collect();
     let mut is_alone = is_alone.into_iter();
     all.retain(|_| is_alone.next().unwrap_or(false));
     let kept = all.into_iter().filter(|exchange| !exchange.connects_for_each());
     largest(kept.filter_map(|exchange| finding(evidence, &exchange)))
 }
 
-/// Whether no other goroutine asks as much from the same place: those that do ask side by side already.
+/// Whether no other thread of the process asks as much from the same place: those that do ask side by side already.
 fn is_alone(one: &Exchange, all: &[Exchange]) -> bool {
     let same = |other: &&Exchange| (other.process, &other.path) == (one.process, &one.path);
     let longest = all.iter().filter(same).map(|other| other.waited_ns).fold(0.0, f64::max);

@@ -11,8 +11,10 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, HashMap};
 
-/// Messages that do not fill a packet, bytes.
+/// Messages that do not fill a packet, bytes: the first is sent at once, and acknowledged late.
 const SMALL: u64 = 1_400;
+/// What fits into one packet on the loopback device, bytes. Of a second message the end is held back if it does not fill a packet.
+const PACKET: u64 = 65_483;
 /// A wait of such a length, ns, is one for a delayed acknowledgement.
 const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
 /// Such waits from one place before they count, and their share of all waits after two small messages.
@@ -50,7 +52,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let written = threads.entry(row.thread).or_default();
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
-            let small = row.count == 1 && row.bytes <= SMALL;
+            let most = if before > 0 { PACKET } else { SMALL };
+            let small = row.count == 1 && row.bytes <= most;
             let by = (row.stack, calls.own(row));
             *written = Written { socket, small: if small { before + 1 } else { 0 }, by };
         } else if receives && socket.is_some() && socket == written.socket || POLLS.contains(&row.number) {
@@ -90,7 +93,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
         variant: VARIANT,
         explanation: vec![
             format!(
-                "{} times the program wrote two or more small messages to a socket{} and then waited{} for the answer: {} each time, \
+                "{} times the program wrote a small message and then another one to a socket{} and then waited{} for the answer: {} each time, \
                  {} in total",
                 count(delayed.count as f64),
                 from(evidence, at, by),
