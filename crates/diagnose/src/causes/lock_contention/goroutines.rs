@@ -255,7 +255,7 @@ fn finding(
     let many = lock.waits.len() as f64 / watched;
     let waits_from = from(evidence, waiting, waiting.and_then(|stack| written(evidence, calls, stack)));
     let mut explanation = vec![format!(
-        "{} goroutines use one lock and waited for it {} times{waits_from}: {} in total, up to {} per goroutine",
+        "{} goroutines use one lock and waited for it {} times{waits_from}: {} summed over all of them, at most {} for one",
         lock.users.len(),
         count(many),
         time(waited_ns),

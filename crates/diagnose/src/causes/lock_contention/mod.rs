@@ -80,7 +80,7 @@ fn finding(
     let waits_from = waiting.map_or_else(String::new, |(stack, own)| from(evidence, Some(stack), own));
     let (who, what) = described(evidence, lock);
     let mut explanation = vec![format!(
-        "{who} use one lock ({what}) and waited for it {} times{waits_from}: {} in total, up to {} per thread",
+        "{who} use one lock ({what}) and waited for it {} times{waits_from}: {} summed over all of them, at most {} for one",
         count(waits.count as f64),
         time(waited_ns),
         time(cost)

@@ -13,7 +13,7 @@ mod awake;
 pub(super) mod connections;
 mod exchanges;
 
-use super::words::{count, time};
+use super::words::{count, time, two_digits};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{Calls, fact};
@@ -128,9 +128,9 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     let place = Place::at_end_of(path, || evidence.whole_process(exchange.process));
     let to = if exchange.address.is_empty() { String::new() } else { format!(" to {}", exchange.address) };
     let mut explanation = vec![format!(
-        "{}{} times, the program sent a request{to} and waited {} for the answer before it sent the next: {} in total",
+        "{}{} times, the program sent a request{to} and waited {} on average for the answer before it sent the next: {} in total",
         if exchange.by_goroutine { "about " } else { "" },
-        count(asked),
+        count(if exchange.by_goroutine { two_digits(asked) } else { asked }),
         time(each),
         time(waited)
     )];
@@ -148,7 +148,7 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
             time(exchange.messages_ns),
             if exchange.peer_known { " on both sides" } else { "" }
         ),
-        false => "the gain is an estimate, at most half of the time waited: the other side needs some of it for its own work".to_owned(),
+        false => "the gain is a careful estimate, at most half of the time waited: how much of it is the other side's own work is not known".to_owned(),
     });
     let draft = Draft {
         explanation,
