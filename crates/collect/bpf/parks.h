@@ -20,6 +20,7 @@ struct parked_key {
 
 struct parked {
 	__u64 time, object, sp, bp, back;
+	__u64 ready; // when it was given the lock: what it then waits for is a thread to run on
 	__u64 waker;
 	__u32 waker_frames, pad;
 	__u64 waker_stack[PARK_FRAMES];
@@ -38,14 +39,6 @@ struct {
 	__type(key, struct parked_key);
 	__type(value, struct parked);
 } parked SEC(".maps");
-
-// A new value for the table above, too large for the stack of a program.
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct parked);
-} new_parked SEC(".maps");
 
 // Hits by process: watching is paused where there are too many.
 struct {
@@ -79,15 +72,15 @@ static __always_inline void goroutine_runs(struct parked_key *key)
 	struct parked *wait = bpf_map_lookup_elem(&parked, key);
 	if (!wait)
 		return;
-	__u64 now = bpf_ktime_get_ns();
-	if (now - wait->time >= PARK_NS) {
+	__u64 end = wait->ready ? wait->ready : bpf_ktime_get_ns();
+	if (end - wait->time >= PARK_NS) {
 		struct park_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 		if (event) {
 			event->kind = EVENT_PARK;
 			event->pid = key->pid;
 			event->goroutine = key->goroutine;
 			event->time = wait->time;
-			event->end = now;
+			event->end = end;
 			event->object = wait->object;
 			event->waker = wait->waker;
 			event->waker_frames = wait->waker_frames;
@@ -106,7 +99,7 @@ static __always_inline void goroutine_runs(struct parked_key *key)
 
 static __always_inline int on_go(struct pt_regs *ctx)
 {
-	__u32 zero = 0, pid = process_of((void *)bpf_get_current_task());
+	__u32 pid = process_of((void *)bpf_get_current_task());
 	__u64 *hits = bpf_map_lookup_elem(&park_hits, &pid);
 	if (!hits)
 		return 0;
@@ -114,19 +107,15 @@ static __always_inline int on_go(struct pt_regs *ctx)
 	struct parked_key key = { .pid = pid };
 	switch (bpf_get_attach_cookie(ctx)) {
 	case GO_PARKS: {
-		struct parked *wait = bpf_map_lookup_elem(&new_parked, &zero);
-		if (!wait)
-			break;
+		struct parked wait = {
+			.time = bpf_ktime_get_ns(),
+			.object = ctx->bx,
+			.sp = ctx->sp,
+			.bp = ctx->bp,
+		};
 		key.goroutine = ctx->r14;
-		wait->time = bpf_ktime_get_ns();
-		wait->object = ctx->bx;
-		wait->sp = ctx->sp;
-		wait->bp = ctx->bp;
-		wait->back = 0;
-		wait->waker = 0;
-		wait->waker_frames = 0;
-		bpf_probe_read_user(&wait->back, sizeof(wait->back), (void *)ctx->sp);
-		bpf_map_update_elem(&parked, &key, wait, BPF_ANY);
+		bpf_probe_read_user(&wait.back, sizeof(wait.back), (void *)ctx->sp);
+		bpf_map_update_elem(&parked, &key, &wait, BPF_ANY);
 		break;
 	}
 	case GO_RUNS:
@@ -142,6 +131,7 @@ static __always_inline int on_go(struct pt_regs *ctx)
 			break;
 		__u64 back = 0;
 		bpf_probe_read_user(&back, sizeof(back), (void *)ctx->sp);
+		wait->ready = bpf_ktime_get_ns();
 		wait->waker = ctx->r14;
 		wait->waker_frames = walk_frames(wait->waker_stack, back, ctx->bp);
 		break;

@@ -4,10 +4,11 @@
 //!
 //! Waits for locks are `causes::lock_contention`'s, those for other goroutines are left as they are.
 
+use crate::Evidence;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::{Syscall, Thread};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const POLL: u32 = 7;
 const NANOSLEEP: u32 = 35;
@@ -27,29 +28,60 @@ pub(crate) fn is_one(thread: &Thread) -> bool {
     thread.tid == 0 && thread.name == NAME
 }
 
-/// Share of the time from the first window to the last in which waits must have been recorded, for them to stand for all of it.
-const WATCHED: f64 = 0.05;
+/// Share of the time from the first window to the last in which waits must have been recorded, for the calls of goroutines to be in order.
+const WHOLE: f64 = 0.95;
+/// A wait stands for so many at most: watching is paused for longer only where next to nothing was seen.
+const MOST: f64 = 20.0;
 
-/// The part of the time in which the waits of a process's goroutines were recorded, from the first window to the last: as many more there were in
-/// all. None if it is too little to say.
-pub(crate) fn watched(recording: &Recording, process: u32) -> Option<f64> {
-    let windows = || recording.tables.park_windows.iter().filter(|window| window.process == process);
-    let sum: u64 = windows().map(|window| window.end_ns - window.start_ns).sum();
-    let from = windows().map(|window| window.start_ns).min()?;
-    let until = windows().map(|window| window.end_ns).max()?;
-    let share = sum as f64 / until.saturating_sub(from).max(1) as f64;
-    (share >= WATCHED).then_some(share.min(1.0))
+/// When the waits of a process's goroutines were recorded.
+pub(crate) struct Watched {
+    /// From, to, and how many waits one stands for that ended in it: a pause behind it was as long as what was seen in it was dear.
+    windows: Vec<(u64, u64, f64)>,
 }
 
-/// The recording as if each goroutine were a thread; as it is, where no goroutine waited.
+impl Watched {
+    /// None if they were not.
+    pub(crate) fn of(recording: &Recording, process: u32) -> Option<Watched> {
+        let of_it = recording.tables.park_windows.iter().filter(|window| window.process == process);
+        let mut rows: Vec<(u64, u64)> = of_it.map(|window| (window.start_ns, window.end_ns)).collect();
+        rows.sort_unstable();
+        let next = rows.iter().skip(1).map(|(start, _)| Some(*start)).chain([None]);
+        let window = |((start, end), next): (&(u64, u64), Option<u64>)| {
+            let lasts = (end - start).max(1) as f64;
+            let until = next.map_or(*end, |next| next.max(*end));
+            (*start, *end, ((until - start) as f64 / lasts).clamp(1.0, MOST))
+        };
+        let windows: Vec<_> = rows.iter().zip(next).map(window).collect();
+        (!windows.is_empty()).then_some(Watched { windows })
+    }
+
+    /// How many waits one stands for that ended then.
+    pub(crate) fn times(&self, end_ns: u64) -> f64 {
+        let before = self.windows.partition_point(|(start, ..)| *start <= end_ns);
+        before.checked_sub(1).map_or(1.0, |at| self.windows[at].2)
+    }
+
+    /// Hardly any can be missing.
+    pub(crate) fn is_whole(&self) -> bool {
+        let sum: u64 = self.windows.iter().map(|(start, end, _)| end - start).sum();
+        let first = self.windows.first().map_or(0, |(start, ..)| *start);
+        let last = self.windows.last().map_or(0, |(_, end, _)| *end);
+        sum as f64 >= WHOLE * last.saturating_sub(first) as f64
+    }
+}
+
+/// The recording as if each goroutine were a thread; as it is, where no goroutine waited, or not all waits were recorded.
 pub(crate) fn as_threads(recording: &Recording) -> Cow<'_, Recording> {
-    if recording.tables.parks.is_empty() {
+    let whole = |process: u32| Watched::of(recording, process).is_some_and(|watched| watched.is_whole());
+    let processes: BTreeSet<u32> = recording.tables.parks.iter().map(|park| park.process).collect();
+    let processes: BTreeSet<u32> = processes.into_iter().filter(|process| whole(*process)).collect();
+    if processes.is_empty() {
         return Cow::Borrowed(recording);
     }
     let mut changed = recording.clone();
     let tables = &mut changed.tables;
     let mut lives: BTreeMap<(u32, u64), (u64, u64)> = BTreeMap::new();
-    for park in &tables.parks {
+    for park in tables.parks.iter().filter(|park| processes.contains(&park.process)) {
         let life = lives.entry((park.process, park.goroutine)).or_insert((park.time_ns, park.end_ns));
         *life = (life.0.min(park.time_ns), life.1.max(park.end_ns));
     }
@@ -126,4 +158,20 @@ fn kind(recording: &Recording, stack: u32) -> Option<(u32, u64, i64)> {
         at = row.parent;
     }
     None
+}
+
+/// Functions that call a program's handler for each request of others.
+const SERVES: [&str; 6] = [
+    "net/http.(*conn).serve",
+    "net/http.(*http2serverConn).runHandler",
+    "net/http/internal/http2.(*serverConn).runHandler",
+    "google.golang.org/grpc.(*Server).handleStream",
+    "google.golang.org/grpc.(*Server).processUnaryRPC",
+    "net/rpc.(*service).call",
+];
+
+/// Whether a goroutine with this stack works for whoever asked: how many requests there are at a time is theirs to say.
+pub(crate) fn serves(evidence: &Evidence<'_>, stack: u32) -> bool {
+    let mut functions = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+    functions.any(|function| SERVES.contains(&evidence.name(function)))
 }

@@ -6,7 +6,7 @@ mod traced;
 
 use slowpath_recording::Recording;
 use slowpath_recording::about::Tracer;
-use slowpath_recording::tables::{File, Process, Syscall, Thread, Wait};
+use slowpath_recording::tables::{File, Park, Process, Syscall, Thread, Wait};
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 
 const READ: u32 = 0;
@@ -437,6 +437,17 @@ fn tasks(in_progress: bool) -> Recording {
         traced.now += 10 * MS;
         traced.call(SEND, Some(socket), 40, 5 * US).thread = turn % 2;
     }
+    // Goroutines wait, but it is not known when they were watched.
+    traced.tables.parks.push(Park {
+        time_ns: MS,
+        end_ns: 2 * MS,
+        process: 0,
+        goroutine: 1,
+        object: 1,
+        stack: None,
+        waker: None,
+        waker_stack: None,
+    });
     traced.recording(10 * MS)
 }
 

@@ -6,7 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
-use slowpath_recording::tables::{Frame, Function, Location, Park, ParkWindow, Stack};
+use slowpath_recording::tables::{Frame, Function, Location, Park, ParkWindow, Sample, Stack};
 use traced::{MS, Mode, Traced, US, only, silent};
 
 const WRITE: u32 = 1;
@@ -129,14 +129,42 @@ fn a_lock_that_goroutines_wait_for_is_reported_where_it_is_given_up_as_it_was_wr
 }
 
 #[test]
-fn what_was_watched_stands_for_all_of_the_time() {
-    // Rows there are of half of the time.
-    let mut recording = taking_turns(50, &LOCK, &ANSWER, true, 0.5);
-    recording.tables.parks.retain(|park| park.time_ns < 50 * MS || park.time_ns >= 150 * MS);
+fn a_wait_stands_for_those_in_the_pause_behind_its_window() {
+    // 8 ms are watched, 12 ms are not.
+    let mut recording = taking_turns(50, &LOCK, &ANSWER, true, 1.0);
+    let seen = |at: u64| (at - MS) % (20 * MS) < 8 * MS;
+    recording.tables.parks.retain(|park| seen(park.time_ns) && seen(park.end_ns - 1));
+    recording.tables.park_windows = (0..10)
+        .map(|at| ParkWindow { process: 0, start_ns: MS + at * 20 * MS, end_ns: 9 * MS + at * 20 * MS })
+        .collect();
     let finding = only(&recording, "lock-contention");
     let (cost, gain) = (finding.cost.amount() / MS, finding.cost.gain() / MS);
     assert!((90..=110).contains(&cost) && (85..=110).contains(&gain), "{cost} {gain}");
-    silent(&taking_turns(50, &LOCK, &ANSWER, true, 0.04));
+    // Few that are seen stay few, however long the pause is.
+    let mut few = taking_turns(50, &LOCK, &ANSWER, true, 1.0);
+    few.tables.parks.retain(|park| park.time_ns < 8 * MS);
+    few.tables.park_windows = vec![
+        ParkWindow { process: 0, start_ns: MS, end_ns: 9 * MS },
+        ParkWindow { process: 0, start_ns: 180 * MS, end_ns: 190 * MS },
+    ];
+    silent(&few);
+}
+
+#[test]
+fn a_program_that_computes_all_along_is_done_no_earlier() {
+    let mut recording = taking_turns(50, &LOCK, &ANSWER, true, 1.0);
+    for at in 0..200 {
+        recording.tables.samples.push(Sample {
+            time_ns: MS + at * MS,
+            thread: 0,
+            on_cpu: true,
+            weight_ns: MS,
+            stack: Some(0),
+            complete: true,
+        });
+    }
+    (recording.about.cpus, recording.about.user_ns) = (8, 200 * MS);
+    silent(&recording);
 }
 
 #[test]
@@ -152,6 +180,8 @@ fn few_waits_and_those_for_which_no_holder_is_known_are_no_finding() {
 fn who_waits_for_a_condition_or_holds_the_lock_at_rest_waits_for_work() {
     let condition = ["main.work", "sync.(*Cond).Wait", "sync.(*Mutex).Lock", "runtime.semacquire1"];
     silent(&taking_turns(50, &condition, &ANSWER, true, 1.0));
+    let once = ["main.work", "sync.(*Once).doSlow", "sync.(*Mutex).Lock", "runtime.semacquire1"];
+    silent(&taking_turns(50, &once, &ANSWER, true, 1.0));
     silent(&taking_turns(50, &LOCK, &["main.work", "runtime.chanrecv1", "runtime.chanrecv"], true, 1.0));
     let accepts = ["main.serve", "net.(*TCPListener).Accept", "internal/poll.runtime_pollWait"];
     silent(&taking_turns(50, &LOCK, &accepts, true, 1.0));
@@ -160,12 +190,13 @@ fn who_waits_for_a_condition_or_holds_the_lock_at_rest_waits_for_work() {
     only(&taking_turns(50, &LOCK, &asks, true, 1.0), "lock-contention");
 }
 
-/// `goroutines` ask over HTTP side by side, `asked` times each, and wait 1 ms for each answer: 50 µs in vain at first.
-fn over_http(goroutines: u64, asked: u64) -> Recording {
+/// `goroutines` ask over HTTP side by side, `asked` times each, and wait 1 ms for each answer: 50 µs in vain at first. Called from `main.fetch`, which is
+/// called from `outer`.
+fn over_http(goroutines: u64, asked: u64, outer: &[&str]) -> Recording {
     let mut go = Go::new();
     let asks =
         ["main.fetch", "net/http.(*Client).Get", "net/http.(*persistConn).roundTrip", "runtime.selectgo"];
-    let asks = go.stack(&asks);
+    let asks = go.stack(&[outer, &asks].concat());
     for _ in 0..asked {
         let now = go.0.now;
         for goroutine in 1..=goroutines {
@@ -179,18 +210,20 @@ fn over_http(goroutines: u64, asked: u64) -> Recording {
 
 #[test]
 fn answers_that_a_librarys_goroutines_receive_are_waited_for_where_they_are_asked_for() {
-    let finding = only(&over_http(1, 200), "round-trip-per-operation");
+    let finding = only(&over_http(1, 200, &[]), "round-trip-per-operation");
     assert_eq!(finding.place.frame.function, "main.fetch");
     assert!(finding.explanation[0].starts_with("about 200 times"), "{:?}", finding.explanation);
+    // Somebody else says how many requests there are.
+    silent(&over_http(1, 200, &["net/http.(*conn).serve"]));
     // Half of 200 times 0.995 ms.
     let gain = finding.cost.gain() as f64 / MS as f64;
     assert!((99.0..=100.0).contains(&gain), "{gain}");
-    silent(&over_http(1, 99));
+    silent(&over_http(1, 99, &[]));
 }
 
 #[test]
 fn goroutines_that_ask_side_by_side_do_what_would_be_advised() {
-    silent(&over_http(2, 200));
+    silent(&over_http(2, 200, &[]));
 }
 
 /// A goroutine looks for a file and sleeps 20 ms if it is not there, ten times; it makes `EAGAIN` calls in between.
@@ -199,14 +232,17 @@ fn polling(found: bool) -> Recording {
     let sleeps = go.stack(&["main.await", "time.Sleep"]);
     let waits = go.stack(&ANSWER);
     let (path, socket) = (go.0.file("/run/done", "path", 0), go.0.file("", "socket", 0));
-    for _ in 0..10 {
+    for number in 0..10 {
         if found {
             go.0.call(NEWFSTATAT, Some(path), ENOENT, US).goroutine = Some(7);
         } else {
             // A server: what is not there yet is waited for, and what comes is worked on.
             go.0.call(RECEIVE, Some(socket), EAGAIN, US).goroutine = Some(7);
+            // Half of the waits are too short to be recorded.
             let now = go.0.now;
-            go.parks(7, waits, now, MS);
+            if number % 2 == 0 {
+                go.parks(7, waits, now, MS);
+            }
             go.0.now += MS;
             go.0.call(RECEIVE, Some(socket), 10, US).goroutine = Some(7);
         }

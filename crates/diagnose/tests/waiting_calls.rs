@@ -6,6 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::tables::{File, Syscall};
 use traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
 
 const READ: u32 = 0;
@@ -268,16 +269,35 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
 
 #[test]
 fn the_second_message_may_be_larger_than_a_packet_of_ethernet() {
-    let second = |bytes: u64| {
+    let second = |bytes: u64, address: &str| {
         let mut recording = chatty(20, 2, 8, 42 * MS, 0);
+        let file = File {
+            file: 1,
+            path: address.into(),
+            kind: "address".into(),
+            ..recording.tables.files[0].clone()
+        };
+        recording.tables.files.push(file);
+        let first = recording.tables.syscalls[0].clone();
+        let connect = Syscall {
+            number: CONNECT,
+            file: Some(1),
+            time_ns: first.time_ns - 1,
+            result: 0,
+            bytes: 0,
+            ..first
+        };
+        recording.tables.syscalls.insert(0, connect);
         let writes = recording.tables.syscalls.iter_mut().filter(|row| row.number == WRITE);
         for row in writes.skip(1).step_by(2) {
             (row.bytes, row.result) = (bytes, bytes as i64);
         }
         recording
     };
-    only(&second(65_483), "waiting");
-    only(&second(65_484), "round-trip-per-operation");
+    only(&second(65_483, "127.0.0.1:80"), "waiting");
+    only(&second(65_484, "127.0.0.1:80"), "round-trip-per-operation");
+    only(&second(1_400, "10.0.0.1:80"), "waiting");
+    only(&second(1_401, "10.0.0.1:80"), "round-trip-per-operation");
 }
 
 #[test]

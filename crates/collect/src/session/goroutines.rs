@@ -2,8 +2,8 @@
 //! costs more than it tells: then they are taken out for a while.
 
 use super::Session;
-use crate::bpf::OnHit;
 use crate::bpf::event::Parked;
+use crate::bpf::{Bpf, OnHit};
 use crate::clock;
 use crate::counter::place;
 use crate::counter::uprobe::Uprobe;
@@ -35,8 +35,8 @@ struct Spot {
 enum State {
     /// Since when without a pause; since when the next row of `park_windows` is, and how often the probes were hit by then.
     Watched { since: u64, window: u64, hits: u64, _probes: Vec<Uprobe> },
-    /// Until when.
-    Paused(u64),
+    /// Until when, and from when to when it was watched last: events of that may still come.
+    Paused { until: u64, last: (u64, u64) },
 }
 
 struct Process {
@@ -68,9 +68,21 @@ pub(super) struct Goroutines {
 
 impl Goroutines {
     /// A process executed another program, or ended.
-    pub(super) fn forget(&mut self, pid: u32, time: u64, tables: &mut Tables) {
+    pub(super) fn forget(&mut self, pid: u32, time: u64, bpf: Option<&Bpf>, tables: &mut Tables) {
         if let Some(Some(one)) = self.processes.remove(&pid) {
             one.end(time, tables);
+            close(one.state);
+            if let Some(bpf) = bpf {
+                // Nothing to be done if it is gone already.
+                let _ = bpf.watch_goroutines(pid, false);
+            }
+        }
+    }
+
+    /// Watches none any more.
+    fn end(&mut self, now: u64, bpf: &Bpf, tables: &mut Tables) {
+        for pid in self.processes.keys().copied().collect::<Vec<_>>() {
+            self.forget(pid, now, Some(bpf), tables);
         }
     }
 
@@ -79,13 +91,22 @@ impl Goroutines {
         matches!(self.processes.get(&pid), Some(Some(_)))
     }
 
-    /// Whether a wait since `time` was watched from its beginning.
-    fn saw(&self, pid: u32, time: u64) -> bool {
-        match self.processes.get(&pid) {
-            Some(Some(Process { state: State::Watched { since, .. }, .. })) => time >= *since,
+    /// Whether a wait was watched from its beginning to its end.
+    fn saw(&self, park: &Parked) -> bool {
+        match self.processes.get(&park.pid) {
+            Some(Some(Process { state: State::Watched { since, .. }, .. })) => park.time >= *since,
+            Some(Some(Process { state: State::Paused { last: (since, until), .. }, .. })) => {
+                park.time >= *since && park.end <= *until
+            }
             _ => false,
         }
     }
+}
+
+/// Takes probes out: the kernel waits some 100 ms for each, which is for another thread to do.
+fn close(state: State) {
+    // Where there can be none, `state` is dropped here.
+    let _ = std::thread::Builder::new().spawn(move || drop(state));
 }
 
 impl Session {
@@ -94,14 +115,20 @@ impl Session {
         let Some(bpf) = self.bpf.as_ref().filter(|bpf| bpf.traces) else { return };
         let now = clock::now_ns();
         let watched = &mut self.goroutines;
+        // A recording that has grown large has enough of them.
+        if self.grain.stride() > 1 {
+            watched.end(now, bpf, &mut self.writer.tables);
+            return;
+        }
         for (pid, live) in self.world.processes().filter(|(_, live)| live.executed) {
             let one = watched.processes.entry(pid).or_insert_with(|| {
                 let spots = spots(pid, &live.space)?;
-                Some(Process { number: live.row.process, spots, state: State::Paused(0) })
+                let state = State::Paused { until: 0, last: (0, 0) };
+                Some(Process { number: live.row.process, spots, state })
             });
             let Some(one) = one else { continue };
             match &mut one.state {
-                State::Paused(until) if now >= *until => {
+                State::Paused { until, .. } if now >= *until => {
                     if watched.on_hit.is_none() {
                         watched.on_hit = bpf.of_goroutines().ok();
                     }
@@ -110,43 +137,45 @@ impl Session {
                         Uprobe::open(on_hit, pid, &spot.file, spot.offset, cookie).ok()
                     };
                     let counted = bpf.watch_goroutines(pid, true).is_ok();
-                    let probes: Option<Vec<Uprobe>> = (0..).zip(&one.spots).map(open).collect();
+                    let spots = if counted { &one.spots[..] } else { &[] };
+                    let probes: Option<Vec<Uprobe>> = (0..).zip(spots).map(open).collect();
                     let since = clock::now_ns();
                     one.state = match probes.filter(|_| counted) {
                         Some(probes) => State::Watched { since, window: since, hits: 0, _probes: probes },
-                        None => State::Paused(u64::MAX),
+                        None => State::Paused { until: u64::MAX, last: (0, 0) },
                     };
                 }
-                State::Watched { window, hits, .. } => {
+                State::Watched { since, window, hits, .. } => {
                     let (elapsed, so_far) = (now.saturating_sub(*window), bpf.park_hits(pid));
                     let cost = HIT_NS * so_far.saturating_sub(*hits) as f64;
                     // What was saved before is not spent at once.
                     if cost > SHARE * elapsed as f64 && elapsed >= WINDOW_NS {
+                        let last = (*since, now);
                         one.end(now, &mut self.writer.tables);
                         let _ = bpf.watch_goroutines(pid, false);
-                        one.state = State::Paused(now + ((cost / SHARE) as u64).max(WINDOW_NS));
+                        let until = now + ((cost / SHARE) as u64).max(WINDOW_NS);
+                        close(std::mem::replace(&mut one.state, State::Paused { until, last }));
                     } else if elapsed >= ROW_NS {
                         (*window, *hits) = (now, so_far);
                         let row = ParkWindow { process: one.number, start_ns: now - elapsed, end_ns: now };
                         self.writer.tables.park_windows.push(row);
                     }
                 }
-                State::Paused(_) => {}
+                State::Paused { .. } => {}
             }
         }
     }
 
     /// Notes until when goroutines were watched.
     pub(super) fn stop_watching_goroutines(&mut self) {
-        let now = clock::now_ns();
-        for one in std::mem::take(&mut self.goroutines.processes).into_values().flatten() {
-            one.end(now, &mut self.writer.tables);
+        if let Some(bpf) = &self.bpf {
+            self.goroutines.end(clock::now_ns(), bpf, &mut self.writer.tables);
         }
     }
 
     /// Writes the row of a wait.
     pub(super) fn parked(&mut self, park: &Parked) {
-        if self.goroutines.saw(park.pid, park.time) && self.grain.keeps(park.time) {
+        if self.goroutines.saw(park) {
             write(park, &mut self.world, &mut self.stacks, &mut self.writer.tables);
         }
     }

@@ -25,7 +25,11 @@ pub(crate) struct Grain {
 impl Grain {
     /// The rows that grow with the run.
     pub(crate) fn rows(tables: &Tables) -> usize {
-        tables.samples.len() + tables.syscalls.len() + tables.waits.len() + tables.calls.len()
+        tables.samples.len()
+            + tables.syscalls.len()
+            + tables.waits.len()
+            + tables.parks.len()
+            + tables.calls.len()
     }
 
     /// Takes note of rows that were written; the new level if it rose.

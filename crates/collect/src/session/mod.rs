@@ -329,7 +329,7 @@ impl Session {
         self.gone.insert(tid);
         self.world.exit(pid, tid, time, usage, &mut self.writer.tables);
         if self.world.process(pid).is_none() {
-            self.goroutines.forget(pid, time, &mut self.writer.tables);
+            self.goroutines.forget(pid, time, self.bpf.as_ref(), &mut self.writer.tables);
             self.tracer.gone(pid);
             self.order(Order::Gone(process));
         }
@@ -353,7 +353,7 @@ impl Session {
                     arguments.push(CUT.to_owned());
                 }
                 self.world.executed(pid, time, arguments, &mut self.writer.tables);
-                self.goroutines.forget(pid, time, &mut self.writer.tables);
+                self.goroutines.forget(pid, time, self.bpf.as_ref(), &mut self.writer.tables);
             }
             // Where perf reports forks, programs and mappings, its word comes first.
             Event::Fork { pid, parent, tid, time } if self.alone() => {

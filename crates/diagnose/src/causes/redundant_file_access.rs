@@ -38,6 +38,8 @@ const MATCHED: f64 = 0.5;
 const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
+/// getdents, getdents64.
+const LISTS: [u32; 2] = [78, 217];
 /// chdir, fchdir.
 const CHANGE_DIRECTORY: [u32; 2] = [80, 81];
 /// newfstatat, readlinkat, faccessat, statx, faccessat2: their first argument is the directory from which a relative path leads; AT_FDCWD
@@ -336,14 +338,20 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate
         .filter(|(row, _)| CHANGE_DIRECTORY.contains(&row.number) && row.result >= 0)
         .map(|(_, process)| process)
         .collect();
+    let read: BTreeSet<(u32, Option<u32>, Option<u32>)> = calls
+        .all()
+        .filter(|(row, _)| LISTS.contains(&row.number))
+        .map(|(row, process)| (process, calls.own(row), row.file))
+        .collect();
     let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
     let question = |row: &Syscall, process: u32| {
         let here = || FROM_DIRECTORY.contains(&row.number) && row.argument as i32 == HERE;
         let one = |path: &str| path.starts_with('/') || here() && !moved.contains(&process);
         let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
         let known = STATS.contains(&row.number) && about.is_some();
-        // An unchanged directory that is opened is listed.
-        let lists = is_listing(row) && is_read_open(row);
+        // Others open a directory to go on from there.
+        let lists =
+            is_listing(row) && is_read_open(row) && read.contains(&(process, calls.own(row), row.file));
         row.result >= 0 && (known || lists || row.number == GETCWD)
     };
     for (row, process) in calls.all().filter(|(row, process)| question(row, *process)) {

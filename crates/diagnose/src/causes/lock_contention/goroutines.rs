@@ -12,15 +12,15 @@ use crate::calls::{Calls, fact, from, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
-use crate::goroutines;
+use crate::goroutines::Watched;
 use slowpath_recording::tables::Park;
 use std::collections::{BTreeMap, HashMap};
 
 /// Functions that wait for a lock.
 const LOCKS: [&str; 4] =
     ["sync.(*Mutex).", "sync.(*RWMutex).", "sync.runtime_SemacquireMutex", "sync.runtime_SemacquireRWMutex"];
-/// A condition takes its lock again after it was waited for: who waits there waits for the condition.
-const CONDITION: &str = "sync.(*Cond).";
+/// A condition takes its lock again after it was waited for: who waits there waits for the condition. Who waits for what is made once cannot do without.
+const OTHERS: [&str; 2] = ["sync.(*Cond).", "sync.(*Once)."];
 /// Functions that wait for another goroutine, or for somebody to connect.
 const RESTS: [&str; 6] = [
     "runtime.chanrecv",
@@ -49,6 +49,8 @@ struct User {
 
 struct Lock<'a> {
     waits: Vec<&'a Park>,
+    /// How many these stand for, where some were not recorded.
+    all: f64,
     users: BTreeMap<u64, User>,
 }
 
@@ -79,7 +81,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         waits.into_iter().filter(|(_, waits)| waits.len() >= WAITED).collect();
     locks.sort_by_key(|(key, _)| *key);
     let of = |((process, _), waits): ((u32, u64), Vec<&Park>)| {
-        finding(evidence, calls, process, &Lock::new(waits, &by_goroutine), &by_goroutine)
+        finding(evidence, calls, process, &Lock::new(evidence, waits, &by_goroutine)?, &by_goroutine)
     };
     locks.into_iter().filter_map(of).collect()
 }
@@ -99,7 +101,7 @@ fn is_for_a_lock(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> bool
     let mut is = false;
     for function in behind(evidence, calls, stack) {
         let name = evidence.name(function);
-        if name.contains(CONDITION) {
+        if OTHERS.iter().any(|other| name.contains(other)) {
             return false;
         }
         is |= LOCKS.iter().any(|lock| name.contains(lock));
@@ -120,11 +122,18 @@ fn written(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> Option<u32
 }
 
 impl<'a> Lock<'a> {
-    fn new(waits: Vec<&'a Park>, by_goroutine: &HashMap<(u32, u64), Vec<&'a Park>>) -> Lock<'a> {
+    fn new(
+        evidence: &Evidence<'_>,
+        waits: Vec<&'a Park>,
+        by_goroutine: &HashMap<(u32, u64), Vec<&'a Park>>,
+    ) -> Option<Lock<'a>> {
+        let process = waits.first()?.process;
+        let watched = Watched::of(evidence.recording, process)?;
+        let about = &evidence.recording.about;
         let mut users: BTreeMap<u64, User> = BTreeMap::new();
         for park in &waits {
             let user = users.entry(park.goroutine).or_default();
-            user.waited_ns += (park.end_ns - park.time_ns) as f64;
+            user.waited_ns += (park.end_ns - park.time_ns) as f64 * watched.times(park.end_ns);
             user.got.push(park.end_ns);
         }
         for park in &waits {
@@ -133,20 +142,21 @@ impl<'a> Lock<'a> {
             }
         }
         for (goroutine, user) in &mut users {
-            let process = waits.first().map_or(0, |park| park.process);
             let of = by_goroutine.get(&(process, *goroutine)).map_or(&[][..], Vec::as_slice);
             user.got.sort_unstable();
             user.first = of.first().map_or(f64::INFINITY, |park| park.time_ns as f64);
-            user.last = of.iter().map(|park| park.end_ns as f64).fold(0.0, f64::max);
+            // One that never waits may work to the end.
+            let end = if of.is_empty() { about.start_ns.saturating_add(about.wall_ns) as f64 } else { 0.0 };
+            user.last = of.iter().map(|park| park.end_ns as f64).fold(end, f64::max);
         }
-        Lock { waits, users }
+        let all = waits.iter().map(|park| watched.times(park.end_ns)).sum();
+        Some(Lock { waits, all, users })
     }
 
-    /// The longest that one goroutine waited, how much earlier all are done if none waits, and the time that all waited, ns. `watched`: the
-    /// share of the time in which waits were recorded.
-    fn cost(&self, evidence: &Evidence<'_>, process: u32, watched: f64) -> (f64, f64, f64) {
+    /// The longest that one goroutine waited, how much earlier all are done if none waits, and the time that all waited, ns.
+    fn cost(&self, evidence: &Evidence<'_>, process: u32) -> (f64, f64, f64) {
         let about = &evidence.recording.about;
-        let waited = |user: &User| (user.waited_ns / watched).min((user.last - user.first).max(0.0));
+        let waited = |user: &User| user.waited_ns.min((user.last - user.first).max(0.0));
         let cost = self.users.values().map(waited).fold(0.0, f64::max);
         let last = self.users.values().map(|user| user.last).fold(0.0, f64::max);
         let without = self.users.values().map(|user| user.last - waited(user)).fold(0.0, f64::max);
@@ -156,8 +166,11 @@ impl<'a> Lock<'a> {
             .filter(|(sample, _)| evidence.process_of(sample) == process)
             .map(|(_, weight)| weight)
             .sum();
-        let on_cpus = about.wall_ns as f64 - cpu / f64::from(about.cpus.max(1));
-        let gain = (last - without).min(on_cpus).min(cost).max(0.0);
+        let elapsed = about.wall_ns as f64;
+        let on_cpus = elapsed - cpu / f64::from(about.cpus.max(1));
+        // … nor can one that computes all along, whoever waits meanwhile.
+        let apart = evidence.cpu_of_threads().into_values().fold(0.0, f64::max);
+        let gain = (last - without).min(on_cpus).min(elapsed - apart).min(cost).max(0.0);
         (cost, gain, self.users.values().map(waited).sum())
     }
 
@@ -230,11 +243,10 @@ fn finding(
     lock: &Lock<'_>,
     by_goroutine: &HashMap<(u32, u64), Vec<&Park>>,
 ) -> Option<Candidate> {
-    let watched = goroutines::watched(evidence.recording, process)?;
     if lock.users.len() < 2 {
         return None;
     }
-    let (cost, gain, waited_ns) = lock.cost(evidence, process, watched);
+    let (cost, gain, waited_ns) = lock.cost(evidence, process);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -252,12 +264,12 @@ fn finding(
     // The lock is held too long where it is released; where that is not known those who wait show it.
     let at = |stack: u32| Some((stack, written(evidence, calls, stack)?));
     let (stack, own) = held.stack.and_then(at).or_else(|| waiting.and_then(at))?;
-    let many = lock.waits.len() as f64 / watched;
+    let sure = if lock.all > lock.waits.len() as f64 { Sure::Sampled } else { Sure::Exact };
     let waits_from = from(evidence, waiting, waiting.and_then(|stack| written(evidence, calls, stack)));
     let mut explanation = vec![format!(
         "{} goroutines use one lock and waited for it {} times{waits_from}: {} summed over all of them, at most {} for one",
         lock.users.len(),
-        count(many),
+        count(lock.all),
         time(waited_ns),
         time(cost)
     )];
@@ -293,8 +305,8 @@ fn finding(
             .collect(),
         explanation,
         facts: vec![
-            fact("waits", many, "calls", if watched < 1.0 { Sure::Sampled } else { Sure::Exact }),
-            fact("time waited", waited_ns, "ns", if watched < 1.0 { Sure::Sampled } else { Sure::Exact }),
+            fact("waits", lock.all, "calls", sure),
+            fact("time waited", waited_ns, "ns", sure),
             fact("users of the lock", lock.users.len() as f64, "goroutines", Sure::Exact),
         ],
         advice: format!(

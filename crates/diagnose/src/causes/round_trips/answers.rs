@@ -4,7 +4,7 @@
 use super::exchanges::Exchange;
 use crate::Evidence;
 use crate::calls::Calls;
-use crate::goroutines;
+use crate::goroutines::{self, Watched};
 use slowpath_recording::tables::Park;
 use std::collections::BTreeMap;
 
@@ -26,6 +26,9 @@ const ONE_NS: u64 = 20_000;
 struct Waits {
     asked: u64,
     waited_ns: f64,
+    /// What these stand for, where some were not recorded.
+    all: f64,
+    all_ns: f64,
     longest_ns: f64,
     until: u64,
     stacks: BTreeMap<u32, f64>,
@@ -33,28 +36,41 @@ struct Waits {
 
 pub(super) fn answers(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Exchange> {
     let tables = &evidence.recording.tables;
+    let mut watched: BTreeMap<u32, Option<Watched>> = BTreeMap::new();
     let mut asks: BTreeMap<u32, bool> = BTreeMap::new();
     let mut waits: BTreeMap<(u32, u64, u32), Waits> = BTreeMap::new();
     for park in &tables.parks {
         let Some(stack) = park.stack else { continue };
         let Some(own) = calls.own_of(stack) else { continue };
-        if *asks.entry(stack).or_insert_with(|| is_for_an_answer(evidence, stack)) {
-            waits.entry((park.process, park.goroutine, own)).or_default().add(park, stack);
+        let asks_itself = || is_for_an_answer(evidence, stack) && !goroutines::serves(evidence, stack);
+        if *asks.entry(stack).or_insert_with(asks_itself) {
+            let Some(watched) =
+                watched.entry(park.process).or_insert_with(|| Watched::of(evidence.recording, park.process))
+            else {
+                continue;
+            };
+            waits.entry((park.process, park.goroutine, own)).or_default().add(
+                park,
+                stack,
+                watched.times(park.end_ns),
+            );
         }
     }
+    let elapsed = evidence.recording.about.wall_ns as f64;
     let cpu = evidence.cpu_of_threads().into_values().fold(0.0, f64::max);
     let exchange = |((process, _, own), waits): ((u32, u64, u32), Waits)| {
         let stack = crate::evidence::heaviest(&waits.stacks)?;
-        let watched = goroutines::watched(evidence.recording, process)?;
         Some(Exchange {
             process,
             path: evidence.path_to(stack, own),
             address: String::new(),
-            asked: (waits.asked as f64 / watched).round() as u64,
-            waited_ns: waits.waited_ns / watched,
-            longest_ns: waits.longest_ns,
+            asked: waits.all.round() as u64,
+            seen: waits.asked,
+            waited_ns: waits.all_ns.min(elapsed),
+            longest_ns: waits.longest_ns * waits.all_ns / waits.waited_ns.max(1.0),
             connections: 0,
-            peer_awake_ns: 0.0,
+            // Which of it is the other side's is not known.
+            peer_awake_ns: evidence.cpu_ns.min(waits.all_ns),
             messages_ns: 0.0,
             bytes_each: f64::INFINITY,
             peer_known: false,
@@ -72,9 +88,12 @@ fn is_for_an_answer(evidence: &Evidence<'_>, stack: u32) -> bool {
 }
 
 impl Waits {
-    fn add(&mut self, park: &Park, stack: u32) {
+    fn add(&mut self, park: &Park, stack: u32, times: f64) {
         let waited = (park.end_ns - park.time_ns) as f64;
-        self.asked += u64::from(self.asked == 0 || park.time_ns > self.until + ONE_NS);
+        let another = self.asked == 0 || park.time_ns > self.until + ONE_NS;
+        self.asked += u64::from(another);
+        self.all += if another { times } else { 0.0 };
+        self.all_ns += waited * times;
         self.until = park.end_ns;
         self.waited_ns += waited;
         self.longest_ns = self.longest_ns.max(waited);

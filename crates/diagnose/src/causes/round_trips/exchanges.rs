@@ -34,6 +34,8 @@ pub(super) struct Exchange {
     /// The peer's address, empty if it is not known.
     pub address: String,
     pub asked: u64,
+    /// As many of them were recorded.
+    pub seen: u64,
     pub waited_ns: f64,
     /// The longest wait that is recorded alone, ns; 0 if none is.
     pub longest_ns: f64,
@@ -172,6 +174,9 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
         if all.sends.count.min(all.waits.count) < LEAST || EVENTS.iter().any(|part| address.contains(part)) {
             continue;
         }
+        if by_goroutine && all.waits.stack().is_some_and(|stack| goroutines::serves(evidence, stack)) {
+            continue;
+        }
         let peers = wakers
             .get(number)
             .map_or_else(BTreeSet::new, |of| of.iter().filter(|of| **of != own).copied().collect());
@@ -197,10 +202,13 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
             path: common_path(evidence, calls, &all),
             address: address.to_owned(),
             asked: all.sends.count.min(all.waits.count),
+            seen: all.sends.count.min(all.waits.count),
             waited_ns: all.waits.blocked_ns,
             longest_ns: all.longest_ns as f64,
             connections: thread.connections,
-            peer_awake_ns: peer_awake_ns.min(all.waits.blocked_ns),
+            // Whose work it was that was done meanwhile is not known of goroutines.
+            peer_awake_ns: if by_goroutine { evidence.cpu_ns } else { peer_awake_ns }
+                .min(all.waits.blocked_ns),
             messages_ns,
             bytes_each: (all.sends.bytes as f64 + all.received)
                 / all.sends.count.min(all.waits.count).max(1) as f64,

@@ -75,6 +75,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 /// Whether no other thread of the process asks as much from the same place: those that do ask side by side already.
 fn is_alone(one: &Exchange, all: &[Exchange]) -> bool {
     let same = |other: &&Exchange| (other.process, &other.path) == (one.process, &one.path);
+    // Where the place is not known it may be another.
+    if one.path.is_empty() {
+        return true;
+    }
     let longest = all.iter().filter(same).map(|other| other.waited_ns).fold(0.0, f64::max);
     all.iter().filter(same).filter(|other| other.waited_ns >= BESIDE * longest).count() == 1
 }
@@ -108,7 +112,7 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     let (asked, waited) = (exchange.asked as f64, exchange.waited_ns);
     let each = waited / asked.max(1.0);
     let enough = if each >= SLOW_NS { ASKED_SLOW } else { ASKED };
-    if exchange.asked < enough || exchange.longest_ns > LARGEST * waited || each > IDLE_NS {
+    if exchange.seen < enough || exchange.longest_ns > LARGEST * waited || each > IDLE_NS {
         return None;
     }
     let elapsed = evidence.recording.about.wall_ns as f64;
@@ -135,10 +139,11 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
         time(waited)
     )];
     if exchange.peer_awake_ns > 0.0 {
-        explanation.push(format!(
-            "the other side did its own work or waited for a CPU for {} in the whole run, which is not counted as gain",
-            time(exchange.peer_awake_ns)
-        ));
+        let awake = time(exchange.peer_awake_ns);
+        explanation.push(match exchange.by_goroutine {
+            true => format!("the run used {awake} of CPU time, which is not counted as gain: some of it may be the other side's work"),
+            false => format!("the other side did its own work or waited for a CPU for {awake} in the whole run, which is not counted as gain"),
+        });
     }
     explanation.push(match talks {
         true => format!(
@@ -150,12 +155,13 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
         ),
         false => "the gain is a careful estimate, at most half of the time waited: how much of it is the other side's own work is not known".to_owned(),
     });
+    let sure = if exchange.by_goroutine { Sure::Sampled } else { Sure::Exact };
     let draft = Draft {
         explanation,
         facts: vec![
-            fact("requests", asked, "calls", if exchange.by_goroutine { Sure::Sampled } else { Sure::Exact }),
-            fact("time waited", waited, "ns", Sure::Exact),
-            fact("time of each wait", each, "ns", Sure::Exact),
+            fact("requests", asked, "calls", sure),
+            fact("time waited", waited, "ns", sure),
+            fact("time of each wait", each, "ns", sure),
         ],
         advice: "Join the requests into one (a batch, a join, a list of keys), send several before waiting for the first answer \
                  (pipelining), or send several in parallel; cache answers that are needed again"

@@ -4,17 +4,19 @@
 
 use super::super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, POLLS, Sum, fact, from, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, POLLS, Sum, fact, from, is_connect, is_receive, is_send, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Messages that do not fill a packet, bytes: the first is sent at once, and acknowledged late.
 const SMALL: u64 = 1_400;
 /// What fits into one packet on the loopback device, bytes. Of a second message the end is held back if it does not fill a packet.
 const PACKET: u64 = 65_483;
+/// How addresses of this machine begin.
+const HERE: [&str; 3] = ["127.", "::1", "[::1]"];
 /// A wait of such a length, ns, is one for a delayed acknowledgement.
 const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
 /// Such waits from one place before they count, and their share of all waits after two small messages.
@@ -45,14 +47,25 @@ struct Written {
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let mut threads: HashMap<u32, Written> = HashMap::new();
     let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
+    // Threads whose last connection is to this machine.
+    let mut local: HashSet<u32> = HashSet::new();
     for (row, process) in calls.all() {
+        if is_connect(row) {
+            let here =
+                calls.file(row).is_some_and(|file| HERE.iter().any(|here| file.path.starts_with(here)));
+            if here {
+                local.insert(row.thread)
+            } else {
+                local.remove(&row.thread)
+            };
+        }
         let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
         let sends = is_send(row);
         let receives = is_receive(row);
         let written = threads.entry(row.thread).or_default();
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
-            let most = if before > 0 { PACKET } else { SMALL };
+            let most = if before > 0 && local.contains(&row.thread) { PACKET } else { SMALL };
             let small = row.count == 1 && row.bytes <= most;
             let by = (row.stack, calls.own(row));
             *written = Written { socket, small: if small { before + 1 } else { 0 }, by };
