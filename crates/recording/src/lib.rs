@@ -15,6 +15,7 @@ mod error;
 pub mod folder;
 mod guarded;
 mod origin;
+mod pages;
 mod reader;
 mod row;
 mod segment;

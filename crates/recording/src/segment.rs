@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::guarded::guarded;
+use crate::pages::unfolded as unfolded_pages;
 use crate::tables::Row;
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
@@ -119,6 +120,7 @@ fn decode<R: Row>(
     let size = file.metadata().map_err(|error| error.to_string())?.len();
     let most = size.saturating_mul(UNFOLDS).clamp(SMALL, SEGMENT).min(*budget);
     let too_large = || format!("it would take more than {} MiB of memory, too much for its size", most >> 20);
+    let pages = file.try_clone().map_err(|error| error.to_string())?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| error.to_string())?;
     let metadata = builder.metadata();
     let columns = || metadata.row_groups().iter().flat_map(|group| group.columns());
@@ -133,6 +135,19 @@ fn decode<R: Row>(
     }
     let count = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(u64::MAX);
     if encoded > most || count.saturating_mul(size_of::<R>() as u64) > most {
+        return Err(too_large());
+    }
+    // What the end of the file says need not be what its pages say.
+    let mut unfolded = 0u64;
+    for column in columns() {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        let of = |value: i64| u64::try_from(value).unwrap_or(u64::MAX);
+        let sum = unfolded_pages(&pages, of(start), of(column.compressed_size()));
+        let sum =
+            sum.ok_or_else(|| "the pages of a column are not as Parquet's writers write them".to_owned())?;
+        unfolded = unfolded.saturating_add(sum);
+    }
+    if unfolded > most {
         return Err(too_large());
     }
     let reader = builder.with_batch_size(BATCH).build().map_err(|error| error.to_string())?;
@@ -166,11 +181,16 @@ pub(crate) fn is_segment(entry: &slowpath_files::Entry) -> bool {
 mod tests {
     use super::*;
     use crate::tables::Thread;
-    use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData};
+    use parquet::file::metadata::{
+        ColumnChunkMetaDataBuilder, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+    };
     use std::io::{Read, Seek, SeekFrom};
+    use std::path::Path;
 
-    /// A segment's bytes, with its first column said to begin at `offset`.
-    fn beginning_at(offset: i64) -> Vec<u8> {
+    /// A segment's bytes, with another end that says of its first column what `change` does; that may add to the bytes before it.
+    fn changed(
+        change: impl FnOnce(&mut Vec<u8>, ColumnChunkMetaDataBuilder) -> ColumnChunkMetaDataBuilder,
+    ) -> Vec<u8> {
         let (thread, process, tid, name) = (0, 0, 1, "program".to_owned());
         let row = Thread { thread, process, tid, name, start_ns: 0, end_ns: None, cpu_ns: None };
         let mut file = encode(tempfile::tempfile().expect("a file"), &[row]).expect("a segment");
@@ -180,8 +200,7 @@ mod tests {
         let group = metadata.row_group(0);
         let mut columns = group.columns().to_vec();
         let first = columns[0].clone().into_builder();
-        columns[0] =
-            first.set_dictionary_page_offset(None).set_data_page_offset(offset).build().expect("a column");
+        columns[0] = change(&mut bytes, first).build().expect("a column");
         let group: RowGroupMetaData =
             group.clone().into_builder().set_column_metadata(columns).build().expect("a group");
         let changed = ParquetMetaData::new(metadata.file_metadata().clone(), vec![group]);
@@ -189,45 +208,64 @@ mod tests {
         bytes
     }
 
+    /// … to begin at `offset`.
+    fn beginning_at(offset: i64) -> Vec<u8> {
+        changed(|_, first| first.set_dictionary_page_offset(None).set_data_page_offset(offset))
+    }
+
+    /// How many rows are read of a segment with these bytes, and what is damaged; `dir` is a folder for it.
+    fn read(dir: &Path, bytes: &[u8]) -> (usize, Vec<String>) {
+        let table = dir.join(Thread::TABLE);
+        std::fs::create_dir_all(&table).expect("a table");
+        std::fs::write(table.join("000001.parquet"), bytes).expect("a segment");
+        let (mut budget, mut damaged) = (u64::MAX, Vec::new());
+        let rows: Vec<Thread> = read_all(&Folder::open(dir).expect("it opens"), &mut budget, &mut damaged);
+        (rows.len(), damaged)
+    }
+
     #[test]
     fn a_segment_at_which_the_reader_of_parquet_panics_is_damage() {
-        let bytes = beginning_at(4);
-        // Each bit in turn is another one: some of these files make the reader panic.
-        let read = |bytes: &[u8]| {
-            let dir = tempfile::tempdir().expect("a folder");
-            let table = dir.path().join(Thread::TABLE);
-            std::fs::create_dir(&table).expect("a table");
-            std::fs::write(table.join("000001.parquet"), bytes).expect("a segment");
-            let (mut budget, mut damaged) = (u64::MAX, Vec::new());
-            let rows: Vec<Thread> =
-                read_all(&Folder::open(dir.path()).expect("it opens"), &mut budget, &mut damaged);
-            (rows.len(), damaged)
-        };
+        let (dir, bytes) = (tempfile::tempdir().expect("a folder"), beginning_at(4));
+        // Bit after bit is another one: some of these files make the reader panic.
         let mut panicked = 0;
         for (at, bit) in (4..bytes.len()).flat_map(|at| [1, 4].map(|bit| (at, bit))) {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
-            let (_, damaged) = read(&changed);
+            let (_, damaged) = read(dir.path(), &changed);
             panicked += usize::from(damaged.iter().any(|why| why.contains(NOT_AS_WRITTEN)));
         }
         assert!(panicked > 0, "no file of these made it panic");
     }
 
     #[test]
+    fn a_page_that_asks_for_gigabytes_is_damage() {
+        // The column's only page that matters is the first: type (2 bytes), then 0x15 and what it unfolds to, one byte.
+        let lying = changed(|bytes, first| {
+            let old = first.build().expect("a column");
+            let start = old.dictionary_page_offset().expect("a dictionary");
+            let length = old.compressed_size();
+            let chunk = bytes[start as usize..(start + length) as usize].to_vec();
+            assert_eq!((chunk[0], chunk[2], chunk[3] & 0x80), (0x15, 0x15, 0));
+            let at = bytes.len() as i64;
+            bytes.extend(&chunk[..3]);
+            bytes.extend([0x80, 0xd0, 0xac, 0xf3, 0x0e]); // 2,000,000,000
+            bytes.extend(&chunk[4..]);
+            let data = old.data_page_offset() - start + at + 4;
+            let moved = old.into_builder().set_dictionary_page_offset(Some(at)).set_data_page_offset(data);
+            moved.set_total_compressed_size(length + 4)
+        });
+        let dir = tempfile::tempdir().expect("a folder");
+        let (rows, damaged) = read(dir.path(), &lying);
+        assert_eq!(rows, 0);
+        assert!(damaged.len() == 1 && damaged[0].contains("too much for its size"), "{damaged:?}");
+    }
+
+    #[test]
     fn a_column_that_begins_before_the_file_is_damage() {
-        let read = |offset| {
-            let dir = tempfile::tempdir().expect("a folder");
-            let table = dir.path().join(Thread::TABLE);
-            std::fs::create_dir(&table).expect("a table");
-            std::fs::write(table.join("000001.parquet"), beginning_at(offset)).expect("a segment");
-            let (mut budget, mut damaged) = (u64::MAX, Vec::new());
-            let folder = Folder::open(dir.path()).expect("it opens");
-            let rows: Vec<Thread> = read_all(&folder, &mut budget, &mut damaged);
-            (rows.len(), damaged)
-        };
-        let (rows, damaged) = read(4);
+        let dir = tempfile::tempdir().expect("a folder");
+        let (rows, damaged) = read(dir.path(), &beginning_at(4));
         assert_eq!((rows, damaged), (1, Vec::new()), "the first page stands behind the magic number");
-        let (rows, damaged) = read(-4);
+        let (rows, damaged) = read(dir.path(), &beginning_at(-4));
         assert_eq!(rows, 0);
         assert!(damaged.len() == 1 && damaged[0].contains("negative place"), "{damaged:?}");
     }
