@@ -8,7 +8,7 @@
 #pragma once
 
 #define PARK_FRAMES 24
-// Shorter waits are counted only: reporting one takes some µs.
+// Shorter waits are not reported: that would take some µs each.
 #define PARK_NS 100000
 
 enum { GO_PARKS, GO_RUNS, GO_READIES };

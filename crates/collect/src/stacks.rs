@@ -3,6 +3,7 @@
 
 use crate::image::Image;
 use crate::unwind::Place;
+use slowpath_recording::Tables;
 use slowpath_recording::tables::{Location, Stack};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -76,6 +77,24 @@ impl Stacks {
     /// A live function by its number.
     pub(crate) fn live(&self, function: u32) -> &LiveFunction {
         &self.functions[function as usize]
+    }
+
+    /// The number of the stack of `places`, innermost first; `image` knows the modules' files.
+    pub(crate) fn of_places<'i>(
+        &mut self,
+        places: &[Place],
+        image: impl Fn(u32) -> Option<&'i Arc<Image>>,
+        tables: &mut Tables,
+    ) -> Option<u32> {
+        let mut location = |place: &Place| {
+            let image = match place {
+                Place::Native { module, .. } => image(*module),
+                _ => None,
+            };
+            self.location(*place, image, &mut tables.locations)
+        };
+        let locations: Vec<u32> = places.iter().rev().map(&mut location).collect();
+        self.stack(locations.into_iter(), &mut tables.stacks)
     }
 
     /// The number of the stack of `locations`, outermost first; new rows for what is new of it.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The deepest stack that is kept, frames.
@@ -23,6 +24,15 @@ pub(crate) struct Mapped {
     pub module: u32,
     /// None for what is no ELF file (code made at run time).
     pub image: Option<Arc<Image>>,
+}
+
+impl Mapped {
+    /// Where the kernel opens the file, `image`, that a process of this pid has mapped: also one that was deleted, or is another there.
+    pub(crate) fn file(&self, pid: u32, image: &Image) -> PathBuf {
+        let by_mapping =
+            PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", self.range.start, self.range.end));
+        if by_mapping.exists() { by_mapping } else { image.path.clone() }
+    }
 }
 
 /// Where a frame is.

@@ -55,9 +55,7 @@ impl Session {
             let Some(image) = &mapped.image else { continue };
             let offset = image.offset_of_svma(function.range.start).unwrap_or(mapped.offset);
             let live = mapped.range.start + offset.saturating_sub(mapped.offset);
-            let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
-            let file =
-                if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
+            let file = mapped.file(pid, image);
             candidates.push(Candidate {
                 process,
                 pid,

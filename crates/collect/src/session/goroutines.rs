@@ -14,11 +14,12 @@ use crate::world::World;
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{Park, ParkWindow};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The functions that are probed, in the order of the numbers that `bpf/parks.h` gives them.
 const FUNCTIONS: [&str; 3] = ["runtime.gopark", "runtime.execute", "runtime.readyWithTime"];
-/// What hits may take of the time, at most, and what one takes, ns: a breakpoint, and the program that runs there.
+/// What hits may take of the time, at most: as little as would not be noticed. And what one takes, ns: a breakpoint, and the program that
+/// runs there, about as long again.
 const SHARE: f64 = 0.03;
 const HIT_NS: f64 = 2.0 * place::HIT_COST_NS as f64;
 /// Putting probes in and out takes some ms: windows are not shorter, nor pauses.
@@ -185,8 +186,7 @@ impl Session {
 fn spots(pid: u32, space: &AddressSpace) -> Option<Vec<Spot>> {
     let mapped = space.all().find(|mapped| mapped.image.as_ref().is_some_and(|image| image.go))?;
     let image: &Image = mapped.image.as_ref()?;
-    let by_mapping = format!("/proc/{pid}/map_files/{:x}-{:x}", mapped.range.start, mapped.range.end);
-    let file = if Path::new(&by_mapping).exists() { PathBuf::from(by_mapping) } else { image.path.clone() };
+    let file = mapped.file(pid, image);
     let spot = |name: &&str| {
         let functions = image.functions()?;
         let start = functions.start_of(name)?;
@@ -204,18 +204,8 @@ fn write(park: &Parked, world: &mut World, stacks: &mut Stacks, tables: &mut Tab
     let process = live.row.process;
     let mut number = |world: &mut World, addresses: &[u64]| {
         let live = world.process(park.pid)?;
-        let places: Vec<Place> = addresses.iter().rev().filter_map(|back| live.space.caller(*back)).collect();
-        let locations: Vec<u32> = places
-            .into_iter()
-            .map(|place| {
-                let image = match place {
-                    Place::Native { module, .. } => world.image(module),
-                    _ => None,
-                };
-                stacks.location(place, image, &mut tables.locations)
-            })
-            .collect();
-        stacks.stack(locations.into_iter(), &mut tables.stacks)
+        let places: Vec<Place> = addresses.iter().filter_map(|back| live.space.caller(*back)).collect();
+        stacks.of_places(&places, |module| world.image(module), tables)
     };
     let stack = number(world, &park.stack);
     let waker_stack = number(world, &park.waker_stack);

@@ -9,6 +9,7 @@ mod own_code;
 mod sampling;
 #[cfg(test)]
 mod tests;
+mod writing;
 
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
@@ -38,7 +39,6 @@ use slowpath_recording::tables::{Beginning, Body, CUT, Call, Loop, Probe, Walk};
 use slowpath_recording::{About, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -429,78 +429,5 @@ impl Session {
                 }
             }
         }
-    }
-
-    /// Takes in the system calls that the kernel has added up, for the `last` time or not.
-    fn add_up(&mut self, last: bool) {
-        let Some(bpf) = &self.bpf else { return };
-        let tallies = bpf.tallies();
-        self.unwritten += 1;
-        let due = self.unwritten >= self.grain.stride().min(ADD_UP_S);
-        if due {
-            self.unwritten = 0;
-        }
-        let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables, due, last);
-        bpf.forget(&over);
-    }
-
-    fn flush(&mut self) {
-        let before = Grain::rows(&self.writer.tables);
-        if let Err(error) = self.writer.flush() {
-            self.trouble.get_or_insert(error.to_string());
-        }
-        let written = before.saturating_sub(Grain::rows(&self.writer.tables));
-        if let (Some(level), Some(bpf)) = (self.grain.written(written), &self.bpf) {
-            // Where it is refused the recording is larger than it need be, and as true.
-            let _ = bpf.coarser(level);
-        }
-    }
-
-    /// Writes what is left and the final `about.json`.
-    pub(crate) fn finish(mut self, mut about: About) -> (Arc<Folder>, Option<String>) {
-        self.guarded(|session| {
-            // So far what a tracer by ptrace took, and what the command used with all that it waited for.
-            let waited = Cpu { user_ns: about.user_ns, sys_ns: about.sys_ns };
-            let stopped_ns = about.tracing_ns.min(waited.total());
-            let weighed = session.world.finish(waited, stopped_ns, &mut session.writer.tables);
-            let Weighed { cpu, tracing_ns, sampled_share } = weighed;
-            (about.user_ns, about.sys_ns) = (cpu.user_ns, cpu.sys_ns);
-            about.tracing_ns = (stopped_ns + tracing_ns).min(cpu.total());
-            about.sampled_share = sampled_share;
-        });
-        let mut lost = BTreeMap::new();
-        let [execs, exits, calls, stacks, syscalls, parks] =
-            self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
-        for (kind, count) in [
-            ("samples", self.lost_samples),
-            ("exec events", execs),
-            ("exit events", exits),
-            ("call events", calls),
-            ("stacks of system calls", stacks),
-            ("waits of goroutines", parks),
-            ("system calls", syscalls + self.tracer.lost),
-            ("unreadable modules", self.world.unreadable),
-        ] {
-            if count > 0 {
-                lost.insert(kind.to_owned(), count);
-            }
-        }
-        about.lost = lost;
-        if self.grain.stride() > 1 {
-            about.degraded.push(format!(
-                "the recording grew large: at its end only one of {} samples was kept, weighted for all of them, and \
-                 single system calls and function calls were kept for part of the time. Record a shorter part of the \
-                 run for more detail",
-                self.grain.stride()
-            ));
-        }
-        if self.broken {
-            about.state = State::CutShort;
-        }
-        let folder = self.writer.folder().clone();
-        if let Err(error) = self.writer.finish(about) {
-            self.trouble.get_or_insert(error.to_string());
-        }
-        (folder, self.trouble)
     }
 }

@@ -282,18 +282,7 @@ pub(crate) fn unwind(
     let mut places = Vec::new();
     let memory = memory(&mut live.memory, copy.pid);
     live.space.unwind(copy.regs, &copy.bytes, memory, &mut live.cache, &mut places);
-    let locations: Vec<u32> = places
-        .iter()
-        .rev()
-        .map(|place| {
-            let image = match place {
-                crate::unwind::Place::Native { module, .. } => world.image(*module),
-                _ => None,
-            };
-            stacks.location(*place, image, &mut tables.locations)
-        })
-        .collect();
-    stacks.stack(locations.into_iter(), &mut tables.stacks)
+    stacks.of_places(&places, |module| world.image(module), tables)
 }
 
 #[cfg(test)]

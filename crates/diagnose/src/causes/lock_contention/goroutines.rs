@@ -21,21 +21,18 @@ const LOCKS: [&str; 4] =
     ["sync.(*Mutex).", "sync.(*RWMutex).", "sync.runtime_SemacquireMutex", "sync.runtime_SemacquireRWMutex"];
 /// A condition takes its lock again after it was waited for: who waits there waits for the condition. Who waits for what is made once cannot do without.
 const OTHERS: [&str; 2] = ["sync.(*Cond).", "sync.(*Once)."];
-/// Functions that wait for another goroutine, or for somebody to connect.
-const RESTS: [&str; 6] = [
-    "runtime.chanrecv",
-    "runtime.selectgo",
-    "sync.(*Cond).Wait",
-    "sync.(*WaitGroup).Wait",
-    "Accept",
-    "accept",
-];
+/// Functions that wait for another goroutine.
+const FOR_ANOTHER: [&str; 4] =
+    ["runtime.chanrecv", "runtime.selectgo", "sync.(*Cond).Wait", "sync.(*WaitGroup).Wait"];
+/// Parts of names of those that wait for somebody to connect.
+const FOR_A_CLIENT: [&str; 2] = ["Accept", "accept"];
 /// Waits before they count: once can be an accident.
 const WAITED: usize = 5;
 /// From this share of the time on the holder mostly rested, or waited.
 const MOST: f64 = 0.5;
 /// Of less than this share nothing is said.
 const SOME: f64 = 0.1;
+
 /// What one goroutine did at a lock.
 #[derive(Default)]
 struct User {
@@ -228,11 +225,11 @@ impl<'a> Lock<'a> {
 fn rests(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> bool {
     let behind: Vec<u32> = behind(evidence, calls, stack).collect();
     let accepts =
-        behind.iter().any(|function| RESTS[4..].iter().any(|name| evidence.name(*function).contains(name)));
+        behind.iter().any(|function| FOR_A_CLIENT.iter().any(|name| evidence.name(*function).contains(name)));
     // The outermost of them is what the program calls.
     let direct = behind
         .last()
-        .is_some_and(|function| RESTS[..4].iter().any(|name| evidence.name(*function).starts_with(name)));
+        .is_some_and(|function| FOR_ANOTHER.iter().any(|name| evidence.name(*function).starts_with(name)));
     accepts || direct || calls.own_of(stack).is_none()
 }
 

@@ -3,7 +3,8 @@
 //! What a connection takes is the time from its `connect` to the first bytes that are sent or received on a socket: with the wait until it is
 //! established, and what a library does to set it up. What the program's own code computes in between is left out. The calls that make the
 //! socket before and close it afterwards are added. Traced by ptrace it is these calls and `connect` alone.
-//! Where a goroutine waits for it, its thread goes on with others: what that does next says nothing, if goroutines cannot be told apart.
+//! In Go a thread runs other goroutines while one waits for its connection. If it is not known which goroutine made each call, only the call of
+//! `connect` counts there.
 
 use super::super::words::{count, time};
 use super::super::{Find, Needs, Spec};

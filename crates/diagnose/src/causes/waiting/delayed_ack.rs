@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Messages that do not fill a packet, bytes: the first is sent at once, and acknowledged late.
 const SMALL: u64 = 1_400;
-/// What fits into one packet on the loopback device, bytes. Of a second message the end is held back if it does not fill a packet.
+/// What fits into one packet on the loopback device, bytes: its MTU of 65,536 less the headers, as Linux has it. Of a second message the end is held back if it does not fill a packet.
 const PACKET: u64 = 65_483;
 /// How addresses of this machine begin.
 const HERE: [&str; 3] = ["127.", "::1", "[::1]"];
