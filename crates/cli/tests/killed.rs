@@ -7,9 +7,10 @@
 mod support;
 
 use slowpath_leftovers::{fresh_name, group};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -83,12 +84,15 @@ impl Place {
         }
         std::thread::sleep(later);
         assert!(slowpath.try_wait().unwrap().is_none(), "{what}: it ended by itself");
+        let mut seen: BTreeSet<PathBuf> = marked(&mark).into_iter().map(|(process, _)| process).collect();
         slowpath.kill().unwrap();
         slowpath.wait().unwrap();
         let killed = Instant::now();
         loop {
             let (processes, groups) = (marked(&mark), groups_of(slowpath.id()));
-            if processes.is_empty() && groups.is_empty() {
+            seen.extend(processes.iter().map(|(process, _)| process.clone()));
+            // One that is about to end has no environment any more, but still its files, and so their locks.
+            if processes.is_empty() && groups.is_empty() && seen.iter().all(|process| has_ended(process)) {
                 break;
             }
             assert!(killed.elapsed() < NEVER, "{what}: {processes:?} and {groups:?} stay");
@@ -112,15 +116,22 @@ impl Place {
     }
 }
 
-/// What has this mark in its environment.
-fn marked(mark: &str) -> Vec<String> {
+/// Whether a process, by its folder in /proc, has closed its files: it is gone, or only its exit status is left.
+fn has_ended(process: &Path) -> bool {
+    let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
+    // The state stands behind the name, which is in brackets.
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+/// What has this mark in its environment: its folder in /proc, and its command line.
+fn marked(mark: &str) -> Vec<(PathBuf, String)> {
     let wanted = format!("{MARK}={mark}");
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
         if environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes()) {
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            found.push(String::from_utf8_lossy(&line).replace('\0', " "));
+            found.push((entry.path(), String::from_utf8_lossy(&line).replace('\0', " ")));
         }
     }
     found
