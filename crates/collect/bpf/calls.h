@@ -37,6 +37,8 @@ static __always_inline __u32 class_of(__u32 number)
 	case 73: // flock
 	case 77: // ftruncate
 		return FD;
+	case 318: // getrandom
+		return BYTES;
 	case MMAP:
 		return FD4 | MEMORY;
 	case MUNMAP: case BRK: case MADVISE:

@@ -167,7 +167,8 @@ static __always_inline __u64 argument_of(struct thread *thread)
 	// select, pselect6: 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep.
 	case 23: case 270: return !thread->arguments[4] ? 0 : thread->arguments[0] ? 1 : 2;
 	case 271: return thread->arguments[2] ? 1 : 0; // ppoll
-	case 72: case 73: return thread->arguments[1]; // fcntl, flock: the command
+	case 72: case 73: case 16: return thread->arguments[1]; // fcntl, flock, ioctl: the command
+	case 318: return thread->arguments[1]; // getrandom: the size
 	case FUTEX: return (__u32)thread->arguments[1] | thread->arguments[2] << 32; // the operation, and its number
 	}
 	return thread->arguments[0];
@@ -406,7 +407,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		}
 	}
 	// One function may lock and unlock, wait and wake: calls that differ in what they ask for are not added up.
-	if (thread->number == FUTEX || thread->number == 72 || thread->number == 73)
+	if (thread->number == FUTEX || thread->number == 72 || thread->number == 73 || thread->number == 16)
 		event->path_hash = argument_of(thread);
 	if (class & NEW_FD && result >= 0)
 		file_of(task, result, &thread->file, true);

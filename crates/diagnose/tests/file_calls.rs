@@ -4,7 +4,7 @@ mod common;
 #[path = "common/traced.rs"]
 mod traced;
 
-use slowpath_diagnose::findings::{Basis, Confidence};
+use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::{Frame, Function, Module};
 use traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
@@ -14,7 +14,6 @@ const WRITE: u32 = 1;
 const OPEN: u32 = 257;
 const CLOSE: u32 = 3;
 const STAT: u32 = 262;
-const SEEK: u32 = 8;
 const CHDIR: u32 = 80;
 const GETDENTS: u32 = 217;
 /// The stack of `work` itself.
@@ -279,100 +278,6 @@ fn questions_beside_readings_of_the_same_place_are_the_same_finding() {
     );
 }
 
-/// `calls` writes or reads of `bytes` each, of 10 µs each.
-fn tiny(mode: Mode, number: u32, calls: u32, bytes: i64, kind: &str, cpu_ms: u64) -> Recording {
-    let mut traced = Traced::new(mode);
-    let file = traced.file("/tmp/out", kind, 0);
-    for _ in 0..calls {
-        traced.call(number, Some(file), bytes, 10 * US);
-    }
-    traced.recording(cpu_ms * MS)
-}
-
-#[test]
-fn tiny_writes_and_reads_are_told() {
-    for mode in BOTH {
-        let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), "small-io");
-        assert_eq!((finding.title.as_str(), finding.cost.basis()), ("tiny writes", Basis::Cpu));
-        assert_eq!(finding.confidence, Confidence::Certain);
-        assert!(
-            finding.explanation[0]
-                .starts_with("10,000 writes to /tmp/out from work (program.c:11), 20 bytes each")
-        );
-        let finding = only(&tiny(mode, READ, 10_000, 1, "pipe", 200), "small-io");
-        assert_eq!((finding.title.as_str(), finding.confidence), ("tiny reads", Confidence::Likely));
-    }
-}
-
-#[test]
-fn tiny_io_counts_from_a_thousand_calls_below_512_bytes_and_a_twentieth_of_the_time() {
-    for mode in BOTH {
-        silent(&tiny(mode, WRITE, 999, 20, "file", 100));
-        only(&tiny(mode, WRITE, 1_000, 20, "file", 100), "small-io");
-        silent(&tiny(mode, WRITE, 10_000, 513, "file", 200));
-        only(&tiny(mode, WRITE, 10_000, 512, "file", 200), "small-io");
-        silent(&tiny(mode, WRITE, 10_000, 20, "file", 2_100));
-        only(&tiny(mode, WRITE, 10_000, 20, "file", 1_900), "small-io");
-    }
-}
-
-#[test]
-fn small_messages_to_terminals_and_sockets_and_big_blocks_are_silent() {
-    for mode in BOTH {
-        silent(&tiny(mode, WRITE, 10_000, 20, "terminal", 200));
-        silent(&tiny(mode, WRITE, 10_000, 20, "socket", 200));
-        silent(&tiny(mode, READ, 10_000, 65_536, "file", 200));
-    }
-}
-
-#[test]
-fn small_reads_at_places_that_are_sought_are_silent() {
-    for mode in BOTH {
-        let mut traced = Traced::new(mode);
-        let file = traced.file("/data/index", "file", 1 << 30);
-        for _ in 0..10_000 {
-            traced.call(SEEK, Some(file), 0, US);
-            traced.call(READ, Some(file), 100, 10 * US);
-        }
-        silent(&traced.recording(200 * MS));
-    }
-}
-
-/// Reads of 4 bytes, each after a seek by so many bytes.
-fn seeking(mode: Mode, by: i64) -> Recording {
-    let mut traced = Traced::new(mode);
-    let file = traced.file("/data/archive", "file", 1 << 30);
-    for call in 0..10_000 {
-        traced.call(SEEK, Some(file), (1 << 40) - call * by, US);
-        traced.call(READ, Some(file), 4, 10 * US);
-    }
-    traced.recording(200 * MS)
-}
-
-#[test]
-fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
-    only(&seeking(Mode::Each, 1), "small-io");
-    only(&seeking(Mode::Each, 4_096), "small-io");
-    // A block would hold no more than one of them.
-    silent(&seeking(Mode::Each, 65_536));
-    silent(&seeking(Mode::Each, 65_537));
-    silent(&seeking(Mode::Each, 0));
-    silent(&seeking(Mode::AddedUp, 1));
-}
-
-#[test]
-fn a_pipe_that_refuses_to_be_sought_in_is_read_in_sequence() {
-    for mode in BOTH {
-        let mut traced = Traced::new(mode);
-        let pipe = traced.file("", "pipe", 0);
-        for _ in 0..10_000 {
-            traced.call(SEEK, Some(pipe), -29, US); // ESPIPE
-            traced.call(READ, Some(pipe), 1, 10 * US);
-        }
-        only(&traced.recording(200 * MS), "small-io");
-    }
-}
-
 /// Each of `runs` rounds tries `paths` places in vain and finds the last.
 fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
     let mut traced = Traced::new(mode);
@@ -422,20 +327,6 @@ fn names_that_are_each_tried_once_are_silent() {
         traced.call(STAT, Some(file), -2, 100 * US);
     }
     silent(&traced.recording(150 * MS));
-}
-
-#[test]
-fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
-    let reads = |size: u64| {
-        let mut traced = Traced::new(Mode::AddedUp);
-        let file = traced.file("/etc/small", "file", size);
-        for _ in 0..10_000 {
-            traced.call(READ, Some(file), 20, 10 * US);
-        }
-        traced.recording(200 * MS)
-    };
-    silent(&reads(200));
-    only(&reads(201), "small-io");
 }
 
 #[test]

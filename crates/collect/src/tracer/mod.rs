@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// A wait from this length on has a row of its own, ns; as `LONG_WAIT_NS` of `bpf/tracer.h`.
 pub(crate) const LONG_WAIT_NS: u64 = 1_000_000;
 /// Calls that move bytes, whose result is their number; those of class `BYTES` in `bpf/tracer.h`.
-const MOVES: [u32; 16] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 327, 328];
+const MOVES: [u32; 17] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 318, 327, 328];
 /// mmap, munmap, brk and madvise: bytes mapped, or given back, are their argument; those of class `MEMORY`.
 const MEMORY: [u32; 4] = [9, 11, 12, 28];
 const OPENS: [u32; 4] = [2, 85, 257, 437];

@@ -1,19 +1,19 @@
 //! Bytes are moved a few at a time: one write a line, one read a byte, where a buffer would do.
 //!
-//! Terminals and sockets are left out: there a small message may be wanted at once. So is a file in which the program
-//! seeks about, unless it stays where a block would hold it all. The cost is the time in the kernel, so that many calls which
-//! cost nothing are none.
+//! Terminals and writes to sockets are left out: there a small message may be wanted at once. Reads from sockets count where more was there
+//! already. A file in which the program seeks about is left out, unless it stays where a block would hold it all. The cost is the time in the
+//! kernel, so that many calls which cost nothing are none.
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, READS, SEEK, Sum, WRITES, fact, from, place, some};
+use crate::calls::{Calls, READS, RECEIVES, SEEK, Sum, WRITES, fact, from, is_receive, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_recording::tables::{File, Syscall};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -37,6 +37,15 @@ const BY_MESSAGE: [&str; 7] =
     ["/dev/fuse", "/dev/net/", "/dev/input/", "/dev/snd/", "/dev/dri/", "/dev/kvm", "/dev/vhost"];
 /// Reads that fill this share of what they ask for are limited by it. Lines of text fill buffers for lines by half or less.
 const FILLED: f64 = 0.5;
+/// Of a socket: the most bytes that a read asks for. Heads of messages, which tell how long the rest is, have so many at most. …
+const OF_SOCKET: u64 = 64;
+/// … So much of what is asked for must come, …
+const ALL_OF_IT: f64 = 0.9;
+/// … without waiting: waking takes 5 µs (a byte there and back between two processes takes 10), so at most one read of five sleeps. …
+const ASLEEP_NS: f64 = 1_000.0;
+/// … And this share of all that comes in must come so: else the rest of each message is read as a whole.
+const MOST: f64 = 0.5;
+const RANDOM: u32 = 318;
 /// Seeks for each call from which it is no sequence, …
 const SEEKS: f64 = 0.1;
 /// … but where so many of them are known to go no further than a block, a buffer would hold what is read next. Random access to a
@@ -51,8 +60,17 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // With the most bytes that a read asked for.
     let mut sums: BTreeMap<(Site, u32), (Sum, u64)> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), Seeks> = BTreeMap::new();
+    let mut random: BTreeMap<Site, Sum> = BTreeMap::new();
+    let mut sockets = Sockets::default();
     for (row, process) in calls.all() {
+        if row.number == RANDOM && row.result >= 0 {
+            let site = Site { process, own: calls.own(row), writes: false };
+            random.entry(site).or_default().add(row);
+        }
         let Some(file) = calls.file(row) else { continue };
+        if file.kind == "socket" && row.result >= 0 {
+            sockets.add(row, Site { process, own: calls.own(row), writes: false }, file);
+        }
         // A pipe refuses to be sought in, and a shell asks it before each line.
         if row.number == SEEK && row.result >= 0 {
             seeks.entry((process, file.file)).or_default().add(row);
@@ -83,7 +101,63 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             sites.entry(site).or_default().add(&sum, file, gone);
         }
     }
+    for (site, sum) in random {
+        if sum.count >= CALLS && sum.bytes as f64 <= BYTES * sum.count as f64 {
+            sites.entry(site).or_default().add_named(&sum, ["the kernel's random numbers".to_owned()], 0.0);
+        }
+    }
+    for (site, of) in sockets.tiny() {
+        let tiny = sites.entry(site).or_default();
+        tiny.unsure = true;
+        tiny.add_named(&of.sum, of.names.iter().cloned(), 0.0);
+    }
     sites.into_iter().filter_map(|(site, tiny)| candidate(evidence, site, tiny)).collect()
+}
+
+/// What is read from sockets, from each place: a server has a new socket for each that asks.
+#[derive(Default)]
+struct Sockets {
+    places: BTreeMap<Site, OfSocket>,
+    /// Bytes received on each socket of a process.
+    received: BTreeMap<(u32, u32), u64>,
+}
+
+#[derive(Default)]
+struct OfSocket {
+    sum: Sum,
+    /// The most bytes that a read asked for.
+    asked: u64,
+    names: BTreeSet<String>,
+    files: BTreeSet<u32>,
+}
+
+impl Sockets {
+    fn add(&mut self, row: &Syscall, site: Site, file: &File) {
+        if !is_receive(row) {
+            return;
+        }
+        *self.received.entry((site.process, file.file)).or_default() += row.bytes;
+        if [READS[0], RECEIVES[0]].contains(&row.number) {
+            let place = self.places.entry(site).or_default();
+            place.sum.add(row);
+            place.asked = place.asked.max(row.argument);
+            place.files.insert(file.file);
+            place.names.insert(if file.path.is_empty() { "a socket".to_owned() } else { file.path.clone() });
+        }
+    }
+
+    /// The places that read less than is there, again and again.
+    fn tiny(&self) -> impl Iterator<Item = (Site, &OfSocket)> {
+        self.places.iter().map(|(site, of)| (*site, of)).filter(|(site, of)| {
+            let received: u64 = of.files.iter().map(|file| self.received[&(site.process, *file)]).sum();
+            let calls = of.sum.count as f64;
+            of.sum.count >= CALLS
+                && (1..=OF_SOCKET).contains(&of.asked)
+                && of.sum.bytes as f64 >= ALL_OF_IT * of.asked as f64 * calls
+                && of.sum.blocked_ns <= ASLEEP_NS * calls
+                && of.sum.bytes as f64 >= MOST * received as f64
+        })
+    }
 }
 
 /// The seeks of a process in one file.
@@ -137,23 +211,32 @@ struct Tiny {
     sum: Sum,
     /// Calls that would do in blocks.
     needed: f64,
+    /// What it is moved to or from.
     names: Vec<String>,
-    pipe: bool,
+    /// What is at the other end may want each piece at once.
+    unsure: bool,
 }
 
 impl Tiny {
     /// `gone`: bytes that seeks went, from which blocks must be read as well.
     fn add(&mut self, sum: &Sum, file: &File, gone: f64) {
-        self.sum.join(sum);
-        self.needed += (gone.max(sum.bytes as f64) / BLOCK).ceil().clamp(1.0, sum.count as f64);
-        self.pipe |= file.kind == "pipe";
+        self.unsure |= file.kind == "pipe";
         let name = match (file.path.as_str(), file.kind.as_str()) {
             ("", "file") => "a file".to_owned(),
             ("", kind) => format!("a {kind}"),
             (path, _) => path.to_owned(),
         };
-        if !self.names.contains(&name) {
-            self.names.push(name);
+        self.add_named(sum, [name], gone);
+    }
+
+    fn add_named(&mut self, sum: &Sum, names: impl IntoIterator<Item = String>, gone: f64) {
+        self.sum.join(sum);
+        let needed = (gone.max(sum.bytes as f64) / BLOCK).ceil();
+        self.needed += needed.clamp(1.0, sum.count.max(1) as f64);
+        for name in names {
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
         }
     }
 }
@@ -169,7 +252,7 @@ fn is_tiny(sum: &Sum, asked: u64, file: &File, writes: bool) -> bool {
 }
 
 fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {
-    let Tiny { sum, needed, names, pipe } = tiny;
+    let Tiny { sum, needed, names, unsure } = tiny;
     let cost = sum.working_ns();
     let gain = cost * (1.0 - needed / sum.count as f64);
     if !GATE.may_pass(evidence, gain) {
@@ -178,8 +261,7 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
     let average = sum.bytes as f64 / sum.count as f64;
     let (title, verb, way) =
         if site.writes { ("tiny writes", "writes", "to") } else { ("tiny reads", "reads", "from") };
-    // What is at the other end of a pipe may want each piece at once.
-    let confidence = if pipe { Confidence::Likely } else { Confidence::Certain };
+    let confidence = if unsure { Confidence::Likely } else { Confidence::Certain };
     let stack = sum.stack();
     let draft = Draft {
         variant: verb,
@@ -205,7 +287,7 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
             fact("time in the kernel", cost, "ns", Sure::Exact),
             fact("calls needed in blocks of 64 KiB", needed, "calls", Sure::Fitted),
         ],
-        files: evidence.concerned(names),
+        files: evidence.concerned(names).into_iter().filter(|file| !file.ids.is_empty()).collect(),
         advice: if site.writes {
             "Buffer the output and write it when the buffer is full; do not flush after each line (std::endl, fflush, \
              an unbuffered stream)"

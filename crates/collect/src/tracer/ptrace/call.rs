@@ -89,8 +89,8 @@ fn argument(entry: &Entry) -> u64 {
         // poll, read, write, pread64, pwrite64, sendto, recvfrom, lseek; the options of wait4.
         7 | 0 | 1 | 17 | 18 | 44 | 45 | 8 | 61 => arguments[2],
         2 | 257 => open_flags(entry),
-        // mmap, munmap; fcntl, flock.
-        9 | 11 | 72 | 73 => arguments[1],
+        // mmap, munmap; fcntl, flock, ioctl; getrandom.
+        9 | 11 | 72 | 73 | 16 | 318 => arguments[1],
         // MADV_DONTNEED; what a brk gives back is not known.
         28 if arguments[2] == 4 => arguments[1],
         12 | 28 => 0,
