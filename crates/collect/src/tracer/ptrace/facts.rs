@@ -9,11 +9,12 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// CPU time of a thread so far and time it stood in line for a CPU, ns; exact while it is stopped.
+/// CPU time of a thread so far and time it stood in line for a CPU, ns, and how often it was given one; exact while it is stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Ran {
     pub cpu_ns: u64,
     pub delay_ns: u64,
+    pub turns: u64,
 }
 
 /// Descriptors that accounts leave for the files of modules.
@@ -30,7 +31,8 @@ pub(super) fn ran(account: &File) -> Option<Ran> {
     let read = account.read_at(&mut bytes, 0).ok()?;
     let text = std::str::from_utf8(&bytes[..read]).ok()?;
     let mut fields = text.split_whitespace().map(|field| field.parse::<u64>());
-    Some(Ran { cpu_ns: fields.next()?.ok()?, delay_ns: fields.next()?.ok()? })
+    let mut next = || fields.next()?.ok();
+    Some(Ran { cpu_ns: next()?, delay_ns: next()?, turns: next()? })
 }
 
 /// User and kernel ticks of a thread, ns.

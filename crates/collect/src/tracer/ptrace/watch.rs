@@ -444,20 +444,21 @@ impl Watch {
         }
         let wall = seen.saturating_sub(entry.time);
         let after = thread.account.as_ref().and_then(facts::ran);
-        let (cpu, asleep) = divided(wall, entry.ran, after);
         if let Some(reference) = self.reference.as_mut().filter(|reference| reference.pid == pid) {
             if entry.number == wanted::WRITE {
                 self.answered = true;
-            } else if entry.number == wanted::ACCESS
-                && let Some(floor) = reference.call(cpu, asleep)
-            {
-                (self.floor, self.told) = (floor, Some(floor));
+            } else if entry.number == wanted::ACCESS {
+                let (cpu, off) = off_cpu(wall, entry.ran, after);
+                if let Some(floor) = reference.call(cpu, off) {
+                    (self.floor, self.told) = (floor, Some(floor));
+                }
             }
             if self.probes.is_some() {
                 self.probe(tid);
             }
             return;
         }
+        let (cpu, asleep) = divided(wall, entry.ran, after);
         // What it worked is known at the end of the window; where the scheduler keeps no account of it, by the mean of stops.
         let leg = self.went(tid, Kind::Call(entry.number));
         let work = if leg.is_some() { 0 } else { cpu.saturating_sub(self.floor.cpu_ns) };
@@ -487,10 +488,32 @@ impl Watch {
     }
 }
 
-/// CPU time and sleep of a call that took so long, by what the thread had run before and after it.
-fn divided(wall: u64, before: Option<Ran>, after: Option<Ran>) -> (u64, u64) {
+/// CPU time of a call that took so long, and for how long no CPU was asked for, by what the thread had run before and after it.
+fn off_cpu(wall: u64, before: Option<Ran>, after: Option<Ran>) -> (u64, u64) {
     let Some((before, after)) = before.zip(after) else { return (wall, 0) };
     let cpu = after.cpu_ns.saturating_sub(before.cpu_ns);
     let delay = after.delay_ns.saturating_sub(before.delay_ns);
     (cpu, wall.saturating_sub(cpu + delay))
+}
+
+/// CPU time and sleep of a call. Who was given a CPU once, to go from one stop to the next, has not slept: the rest is how long we took to hear
+/// that it had stopped, which may be ms on a busy machine.
+fn divided(wall: u64, before: Option<Ran>, after: Option<Ran>) -> (u64, u64) {
+    let (cpu, off) = off_cpu(wall, before, after);
+    let once = before.zip(after).is_some_and(|(before, after)| after.turns.saturating_sub(before.turns) == 1);
+    (cpu, if once { 0 } else { off })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_was_given_a_cpu_again_has_slept() {
+        let before = Ran { cpu_ns: 5_000, delay_ns: 100, turns: 7 };
+        let after = |turns| Some(Ran { cpu_ns: 6_000, delay_ns: 300, turns });
+        assert_eq!(divided(900_000, Some(before), after(8)), (1_000, 0));
+        assert_eq!(divided(900_000, Some(before), after(9)), (1_000, 898_800));
+        assert_eq!(divided(900_000, None, after(9)), (900_000, 0), "no account is kept");
+    }
 }
