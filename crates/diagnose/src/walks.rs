@@ -298,7 +298,8 @@ impl Entries<'_> {
         let counts = |one: &Loop| {
             one.work == "counts" && self.one_loop.is_some_and(|own| own.loop_number == one.loop_number)
         };
-        if self.one_loop.is_some() && innermost.is_some_and(|one| one.work != "walks" && !counts(one)) {
+        let looks = |one: &Loop| matches!(one.work.as_str(), "walks" | "buckets") || counts(one);
+        if self.one_loop.is_some() && innermost.is_some_and(|one| !looks(one)) {
             return Some(false);
         }
         let called = evidence.locations(stack).take_while(|location| *location != host);

@@ -83,6 +83,10 @@ fn a_few_keys_with_the_same_hash_and_other_tables_are_left_alone() {
     assert_eq!(findings(colliding(32)).len(), 1);
     silent(colliding(31));
     silent(Walked { name: "find", ..colliding(100) });
+    // A look-up that was inlined is known by its code.
+    let inlined = |keys| Walked { name: "find", work: "buckets", ..colliding(keys) };
+    assert_eq!(only(inlined(32)).place.frame.function, "find");
+    silent(inlined(31));
     let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..colliding(100) };
     assert_eq!(findings(share(0.11)).len(), 1);
     silent(share(0.09));

@@ -11,6 +11,7 @@
 
 pub mod about;
 mod cell;
+mod content;
 mod error;
 pub mod folder;
 mod guarded;
@@ -24,6 +25,7 @@ mod whole;
 mod writer;
 
 pub use about::About;
+pub use content::{CONTENT_BYTES, content_hash, filled_hash};
 pub use error::Error;
 pub use reader::Recording;
 pub use writer::{Tables, Writer};

@@ -1,17 +1,17 @@
 //! The loops of a function, read off its machine code: where each lies, in which other, and where its rounds can be
 //! counted. What a loop does is left to `walk`
-//! and `chase`.
+//! `bucket` and `chase`.
 //!
 //! These are natural loops (Aho, Lam, Sethi, Ullman, "Compilers", 9.6.6): a jump back to a block that dominates it, with
 //! all blocks from which the jump is reached without passing that block. Blocks, and who dominates whom, are left to `flow`; what a loop does in most rounds
 //! to `usual`.
 
-use super::chase;
 use super::flow::{Graph, blocks};
 use super::origin::{self, Origin};
 use super::place::is_emulated;
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
+use super::{bucket, chase};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -95,6 +95,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         let way = graph.way_to(*header, body, beside);
         let from_header = body.range(*header..).chain(body.range(..*header));
         let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
+        let chases = chase::chases(every(), frame);
         found.push(Loop {
             header: blocks[*header].range.start,
             ranges: joined(body.iter().map(|block| blocks[*block].range.clone())),
@@ -104,9 +105,9 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
                 .flat_map(|block| code_of(*block))
                 .find(|code| is_emulated(code))
                 .map(Instruction::ip),
-            work: walk::work(every(), frame),
+            work: walk::work(every(), frame, chases && bucket::divides_for_its_end(every())),
             varies: own.len() < body.len() || every().any(calls),
-            chases: chase::chases(every(), frame),
+            chases,
             is_whole: true,
         });
     }

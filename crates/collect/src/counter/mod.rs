@@ -24,6 +24,7 @@
 //! few milliseconds. All probes together may take [`BUDGET`] of the time.
 
 pub(crate) mod breakpoint;
+mod bucket;
 mod chase;
 pub(crate) mod choose;
 mod flow;

@@ -89,9 +89,10 @@ impl Counter {
             if share(one) < choose::SHARE {
                 continue;
             }
-            if searches {
-                // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in it compares keys.
-                let outermost = one.is_whole && one.parent.is_none();
+            let in_bucket = one.work == Work::Buckets;
+            if searches || in_bucket {
+                // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in a function that searches compares keys.
+                let outermost = in_bucket || one.is_whole && one.parent.is_none();
                 if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
                     self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
                 }

@@ -127,7 +127,7 @@ fn of_body(
         parent: Some(at),
         entry: loops::entry(&way, &code_of, &round, frame),
         count_at: once.flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
-        work: walk::work(every(), frame),
+        work: walk::work(every(), frame, false),
         varies: every().any(calls),
         chases: chase::chases(every(), frame),
         is_whole: false,

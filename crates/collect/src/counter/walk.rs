@@ -16,6 +16,9 @@ pub(crate) enum Work {
     Moves,
     /// It only reads and compares, and counts what it meets.
     Counts,
+    /// It goes from one item to the next that memory leads to, reads and compares, and divides to see which list an item belongs in: a look-up
+    /// among the keys of a hash table's bucket.
+    Buckets,
     /// It adds up, multiplies, or makes something new in another way.
     Calculates,
     /// Of a function: it adds, shifts and combines whole numbers, and stores nothing but on its stack: it counts or compares what is there.
@@ -29,6 +32,7 @@ impl Work {
             Work::Walks => "walks",
             Work::Moves => "moves",
             Work::Counts => "counts",
+            Work::Buckets => "buckets",
             Work::Calculates => "calculates",
             Work::Reads => "reads",
         }
@@ -43,8 +47,8 @@ pub(super) const ARGUMENTS: [Register; 6] =
 ///
 /// Stores to the stack (by its pointer, or by a `frame` pointer) are spilled registers, arguments and the variables of code
 /// that was built without optimisation. A register that is changed must lead to memory or be compared: else it is a result, a
-/// count where it is changed by constants only.
-pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Work {
+/// count where it is changed by constants only. `in_bucket`: it divides for nothing but its end, see `bucket`.
+pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool, in_bucket: bool) -> Work {
     let mut stored = false;
     // What is passed to a function that is called leads somewhere as well.
     let (mut calls, mut passed) = (false, HashSet::new());
@@ -100,6 +104,7 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             Kind::Chooses => {
                 chosen.insert(instruction.op0_register().full_register());
             }
+            Kind::Calculates if in_bucket && instruction.mnemonic() == Mnemonic::Div => {}
             Kind::Calculates => return Work::Calculates,
             Kind::Steps => {
                 let register = instruction.op0_register().full_register();
@@ -133,6 +138,8 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     let mut results =
         changed.iter().filter(|register| **register != Register::RSP && !leads.contains(register));
     match (results.clone().next(), stored) {
+        (None, false) if in_bucket => Work::Buckets,
+        _ if in_bucket => Work::Calculates,
         (None, true) => Work::Moves,
         (None, false) => Work::Walks,
         (Some(_), false) if !bases.is_empty() && results.all(|register| !summed.contains(register)) => {
@@ -157,7 +164,7 @@ fn steps_by_a_constant(instruction: &Instruction) -> bool {
 pub(super) fn work_of_function(code: &[u8]) -> Work {
     let code: Vec<Instruction> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
     let frame = code.iter().any(makes_a_frame);
-    match work(code.iter(), frame) {
+    match work(code.iter(), frame, false) {
         Work::Calculates | Work::Counts if only_reads(&code, frame) => Work::Reads,
         Work::Counts => Work::Calculates,
         other => other,
@@ -374,7 +381,7 @@ mod tests {
     fn of(code: &[u8]) -> Work {
         let code: Vec<Instruction> =
             Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
-        work(code.iter(), false)
+        work(code.iter(), false, false)
     }
 
     #[test]
@@ -484,7 +491,7 @@ mod tests {
         let code = [0x48, 0x89, 0x45, 0xf8];
         let code: Vec<Instruction> =
             Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).into_iter().collect();
-        assert_eq!(work(code.iter(), true), Work::Walks);
-        assert_eq!(work(code.iter(), false), Work::Moves);
+        assert_eq!(work(code.iter(), true, false), Work::Walks);
+        assert_eq!(work(code.iter(), false, false), Work::Moves);
     }
 }

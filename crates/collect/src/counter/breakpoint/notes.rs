@@ -9,6 +9,7 @@
 use crate::bpf::event::Entered;
 use crate::bpf::{NO_INDEX, Slot, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
 use crate::counter::origin::ORIGINS;
+use slowpath_recording::{CONTENT_BYTES as CONTENT, content_hash};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -19,8 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) const SIGNAL: libc::c_int = libc::SIGWINCH;
 /// The reasons (`si_code`) of a descriptor's signal: POLL_IN to POLL_HUP.
 const OF_DESCRIPTOR: std::ops::RangeInclusive<libc::c_int> = 1..=6;
-/// Bytes that are hashed where something begins, and those of a text with the zero behind it; as in `bpf/walk.h`.
-const CONTENT: usize = 64;
+/// Bytes of a text with the zero behind it; as in `bpf/walk.h`.
 const TEXT: usize = 512;
 const WORD: usize = 8;
 
@@ -238,11 +238,8 @@ fn begin(
     Some(Begins { address, content: hash(words), linked })
 }
 
-/// FNV-1a over words (Fowler, Noll, Vo).
 fn hash(words: &[[u8; WORD]]) -> u64 {
-    const BASIS: u64 = 14_695_981_039_346_656_037;
-    const PRIME: u64 = 1_099_511_628_211;
-    words.iter().fold(BASIS, |hash, word| (hash ^ u64::from_ne_bytes(*word)).wrapping_mul(PRIME))
+    content_hash(words.iter().map(|word| u64::from_ne_bytes(*word)))
 }
 
 /// What an address leads to, as a row's `texts` asks for it; none if it is not asked for or cannot be read.

@@ -6,22 +6,34 @@ use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::walks::Entries;
 use slowpath_interfaces::searches_bucket;
+use slowpath_recording::tables::Loop;
 
 /// Keys a look-up goes through from which on the hash is at fault. In a table with chains, as full as it may be, a good one leaves 1.5 on average. With open
 /// addressing a look-up in vain goes through 1 / (1 - load) places (Knuth, TAOCP 3, 6.4): 4 in LLVM's tables, 17 in GLib's when they are fullest.
 const LENGTH: f64 = 32.0;
+/// The work of a loop that divides to see which list an item belongs in.
+const BUCKETS: &str = "buckets";
 /// What a good hash leaves to go through.
 const GOOD: f64 = 1.5;
 /// Bursts in which keys were counted.
 const BURSTS: usize = 3;
 
+/// Whether the loop is one of a look-up in a hash table, by the name of its function or by its code: its items are no list to be indexed.
+pub(super) fn is_of_table(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
+    searches_bucket(evidence.name(entries.function)) || entries.one_loop.is_some_and(is_of_bucket)
+}
+
+fn is_of_bucket(one: &Loop) -> bool {
+    one.work == BUCKETS
+}
+
 /// A finding, if the loop goes through keys with the same hash, and many of them.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let length = entries.length();
-    // A loop in it compares keys.
-    let outermost = entries.one_loop.is_some_and(|one| one.parent.is_none());
-    if !outermost
-        || !searches_bucket(evidence.name(entries.function))
+    let through_keys = |one: &Loop| is_of_bucket(one) || one.parent.is_none();
+    // A loop in a function that searches compares keys.
+    if !is_of_table(evidence, entries)
+        || !entries.one_loop.is_some_and(through_keys)
         || entries.lengths.len() < BURSTS
         || length < LENGTH
     {

@@ -86,8 +86,7 @@ const IN_ORDER: f64 = 0.8;
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let entries = walks::all(evidence);
     let loops = entries.iter().filter(|one| one.one_loop.is_some() && !is_counting(one));
-    // Keys with the same hash are no list to be indexed.
-    let loops = loops.filter(|one| !slowpath_interfaces::searches_bucket(evidence.name(one.function)));
+    let loops = loops.filter(|one| !collisions::is_of_table(evidence, one));
     let loops = loops.filter_map(|one| Some((one, in_loop(evidence, one)?)));
     let counting = counts::judge(evidence, entries.iter().filter(|one| is_counting(one)));
     let collisions = entries.iter().filter_map(|one| Some((one, collisions::judge(evidence, one)?)));

@@ -115,7 +115,10 @@ impl<'a> Loops<'a> {
             // Each item is passed to functions that only look at it.
             let below = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
             if within.is_none() && below.take_while(|function| *function != self.function).all(looks) {
-                let walks = self.around(offset).next().is_some_and(|one| one.work == "walks");
+                let walks = self
+                    .around(offset)
+                    .next()
+                    .is_some_and(|one| matches!(one.work.as_str(), "walks" | "buckets"));
                 return if walks || runtime::handles_bytes(&frame) { Work::Walks } else { Work::Other };
             }
             // Where the program counts or sums up what is compared, comparing is no way to a place.
@@ -130,7 +133,7 @@ impl<'a> Loops<'a> {
         let Some(innermost) = self.around(offset).next() else { return Work::Other };
         match innermost.work.as_str() {
             _ if within == Some(innermost.loop_number) => Work::Other,
-            "walks" => Work::Walks,
+            "walks" | "buckets" => Work::Walks,
             "moves" => Work::Moves,
             work if is_calculating(work) => Work::Calculates,
             _ => Work::Other,
