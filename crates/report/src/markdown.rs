@@ -34,6 +34,10 @@ fn markdown_text(findings: &Findings) -> String {
     for (i, finding) in findings.findings.iter().enumerate() {
         cause(&mut blocks, i + 1, finding, recording);
     }
+    let legend = phrases::legend(findings);
+    if !legend.is_empty() {
+        blocks.push(list(legend.into_iter().map(|(word, means)| prose(&format!("{word}: {means}")))));
+    }
     if findings.findings.is_empty() {
         blocks.push(format!("## {}", phrases::NOTHING_FOUND.trim_end_matches('.')));
         blocks.extend(phrases::nothing_found(findings).into_iter().skip(1).map(|said| prose(&said)));
@@ -104,6 +108,7 @@ fn cause(blocks: &mut Vec<String>, number: usize, finding: &Finding, recording: 
     if !finding.advice.is_empty() {
         blocks.push(format!("**Fix:** {}", prose(&finding.advice)));
     }
+    blocks.push(format!("**More:** {}", code(&phrases::more(finding))));
 }
 
 /// A function and where it is: `` `f` (`loader.c:112`, `slow`) ``.

@@ -147,6 +147,29 @@ pub(crate) fn title(finding: &Finding) -> String {
     }
 }
 
+/// What the words before titles mean, of those that are used.
+pub(crate) fn legend(findings: &Findings) -> Vec<(&'static str, &'static str)> {
+    let used = |confidence| findings.findings.iter().any(|finding| finding.confidence == confidence);
+    let words = [
+        (
+            Confidence::Likely,
+            "likely",
+            "part of the evidence is inferred, so check it before you change the program",
+        ),
+        (Confidence::Hint, "hint", "another explanation is possible"),
+    ];
+    words
+        .into_iter()
+        .filter(|(confidence, ..)| used(*confidence))
+        .map(|(_, word, means)| (word, means))
+        .collect()
+}
+
+/// Where the cause is explained.
+pub(crate) fn more(finding: &Finding) -> String {
+    format!("slowpath causes {}", finding.cause.slug())
+}
+
 /// `6.1 s of 6.3 s CPU, 97 %`.
 pub(crate) fn cost(finding: &Finding, recording: &RecordingSummary) -> String {
     let of = finding.cost.basis();

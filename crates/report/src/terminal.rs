@@ -37,6 +37,7 @@ fn terminal_text(findings: &Findings, style: &Style) -> String {
         ink.line("");
         cause(&mut ink, i + 1, finding, &findings.recording);
     }
+    legend(&mut ink, findings);
     if findings.findings.is_empty() {
         ink.line("");
         for (number, said) in phrases::nothing_found(findings).iter().enumerate() {
@@ -140,6 +141,17 @@ fn cause(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &Record
     if !finding.advice.is_empty() {
         let advice = ink.sentence(&finding.advice);
         ink.labelled(INDENT, "fix:", &advice, (LABEL, PLAIN));
+    }
+    ink.labelled(INDENT, "more:", &phrases::more(finding), (LABEL, FAINT));
+}
+
+/// What the words before titles mean.
+fn legend(ink: &mut Ink<'_>, findings: &Findings) {
+    for (number, (word, means)) in phrases::legend(findings).into_iter().enumerate() {
+        if number == 0 {
+            ink.line("");
+        }
+        ink.labelled(0, &format!("{word}:"), means, (LABEL, PLAIN));
     }
 }
 
