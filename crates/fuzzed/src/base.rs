@@ -10,8 +10,8 @@ use crate::common::about;
 use crate::sampled::{self, MS as MS_F, Run};
 use crate::traced::{MS, Mode};
 use calls::{
-    asking, building, chatty, children, churning, contending, exchanging, parking, polling, reading, small,
-    spinning, syncing, unanswered,
+    asking, building, chatty, children, churning, contending, exchanging, needless, parking, polling,
+    reading, small, spinning, syncing, throwing, unanswered,
 };
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
@@ -37,11 +37,21 @@ pub(crate) fn all() -> &'static [Base] {
             unnamed(),
         ];
         for mode in [Mode::Each, Mode::AddedUp] {
-            all.extend([reading(mode), asking(mode), small(mode), polling(mode)].map(apart));
+            all.extend([reading(mode), asking(mode), small(mode), needless(mode), polling(mode)].map(apart));
         }
         all.extend(
-            [building(), churning(), syncing(), unanswered(), chatty(), children(), contending(), spinning()]
-                .map(apart),
+            [
+                building(),
+                churning(),
+                syncing(),
+                unanswered(),
+                chatty(),
+                children(),
+                contending(),
+                spinning(),
+                throwing(),
+            ]
+            .map(apart),
         );
         all.extend([exchanging(1), exchanging(200), parking()].map(apart));
         all
@@ -201,11 +211,11 @@ fn allocating() -> Base {
     sampled_to_the_end(run, &[])
 }
 
-/// `main` calls `find`, whose loop searches one list again and again, `strlen` of one text and `memmove` by one item.
+/// `main` calls `find`, whose loop searches one list again and again, `strlen` of one text, `memmove` by one item and `memset` of one block.
 fn searching() -> Base {
-    let (main, find, strlen, memmove) = (0, 1, 2, 3);
-    let mut tables = functions(&["main", "find", "strlen", "memmove"]);
-    for stack in [main, find, strlen, memmove] {
+    let (main, find, strlen, memmove, memset) = (0, 1, 2, 3, 4);
+    let mut tables = functions(&["main", "find", "strlen", "memmove", "memset"]);
+    for stack in [main, find, strlen, memmove, memset] {
         tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
     }
     tables.loops.push(Loop {
@@ -219,10 +229,16 @@ fn searching() -> Base {
     });
     tables.bodies.push(Body { location: find, work: "walks".into() });
     let list = 0x7000_0000;
+    let content = |location, address| match location {
+        _ if address < list => 0,
+        of if of == memset => slowpath_recording::filled_hash(0),
+        _ => 1,
+    };
     for (walk, location, addresses, strides) in [
         (0, find, vec![list], vec![16]),
         (1, strlen, vec![list, 0, 0], vec![0; 3]),
         (2, memmove, vec![list, list + 8, 80_000], vec![0; 3]),
+        (3, memset, vec![list, 0, 80_000], vec![0; 3]),
     ] {
         let loop_number = (location == find).then_some(0);
         tables.walks.push(Walk { walk, process: 0, location, loop_number, strides });
@@ -235,7 +251,7 @@ fn searching() -> Base {
                     time_ns: start_ns + entry * 1_000,
                     thread: Some(0),
                     cpu_ns: 0,
-                    contents: addresses.iter().map(|address| u64::from(*address >= list)).collect(),
+                    contents: addresses.iter().map(|address| content(location, *address)).collect(),
                     addresses: addresses.clone(),
                     linked: 0,
                     length: 400,
@@ -250,6 +266,7 @@ fn searching() -> Base {
     for stack in [find, strlen, memmove] {
         run.spend(200.0 * MS_F, stack);
     }
+    run.spend(300.0 * MS_F, memset);
     sampled_to_the_end(run, &[])
 }
 

@@ -5,12 +5,14 @@
 
 mod buckets;
 mod copies;
+mod fills;
 mod memory;
 mod pattern;
 mod sorting;
 
 pub use buckets::searches_bucket;
 pub use copies::{Copied, copied, copies_objects};
+pub use fills::fills;
 pub use memory::{Memory, memory, memory_by_call};
 pub use pattern::without_arguments;
 pub use sorting::{converts, reads_a_value, sorts, sorts_many};

@@ -6,10 +6,13 @@ pub(crate) mod allocators;
 mod busy_wait;
 mod call_overhead;
 mod duplicate_build;
+mod exception_per_operation;
 mod failed_lookups;
 mod lock_contention;
+mod needless_calls;
 mod page_fault_churn;
 mod process_per_operation;
+mod redundant_clearing;
 mod redundant_computation;
 mod redundant_copy;
 mod redundant_file_access;
@@ -38,18 +41,21 @@ pub const ALL: &[Spec] = &[
     repeated_scan::CAUSE,
     redundant_computation::CAUSE,
     redundant_copy::CAUSE,
+    redundant_clearing::CAUSE,
     allocation_churn::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
     duplicate_build::CAUSE,
     small_io::CAUSE,
     failed_lookups::CAUSE,
+    needless_calls::CAUSE,
     sync_per_operation::CAUSE,
     waiting::CAUSE,
     lock_contention::CAUSE,
     round_trips::CAUSE,
     round_trips::connections::CAUSE,
     busy_wait::CAUSE,
+    exception_per_operation::CAUSE,
     page_fault_churn::CAUSE,
     unoptimized_build::CAUSE,
     call_overhead::CAUSE,

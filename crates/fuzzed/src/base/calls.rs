@@ -53,6 +53,27 @@ pub(super) fn small(mode: Mode) -> Recording {
     traced.recording(25 * MS)
 }
 
+/// Questions that are asked again and again, and calls that fail each time.
+pub(super) fn needless(mode: Mode) -> Recording {
+    let mut traced = Traced::new(mode);
+    let terminal = traced.file("/dev/pts/0", "terminal", 0);
+    for _ in 0..1_100 {
+        traced.call(16, Some(terminal), 0, 10 * US).argument = 0x5401;
+        traced.call(8, Some(terminal), 7, 10 * US);
+        traced.call(3, None, -9, 10 * US);
+    }
+    traced.recording(40 * MS)
+}
+
+/// A program that throws exceptions for half of its time.
+pub(super) fn throwing() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.tables.functions[WORK as usize].name = "__cxa_throw".to_owned();
+    traced.compute(WORK, 60 * MS);
+    traced.compute(OTHER, 60 * MS);
+    traced.recording(120 * MS)
+}
+
 /// Two makes compile one file at the same time.
 pub(super) fn building() -> Recording {
     let mut traced = Traced::new(Mode::Each);

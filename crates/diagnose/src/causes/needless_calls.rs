@@ -1,0 +1,259 @@
+//! System calls that are not needed: the kernel is asked again and again for what the program could know, or a call is repeated that fails each
+//! time.
+//!
+//! Only what cannot be worth its price is listed: questions whose answer changes by the program's own doing at most, and errors that say that
+//! the call is wrong as it stands, not that it came too early. Questions about paths belong to `redundant_file_access`, lookups that miss to
+//! `failed_lookups`, looks at what is not there yet to `busy_wait`.
+
+use super::words::{count, time};
+use super::{Find, Needs, Spec};
+use crate::Evidence;
+use crate::calls::{CLOSE, CallSite, Calls, SEEK, Sum, fact, from, name, place, some};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::gate::Gate;
+use slowpath_recording::tables::Syscall;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "needless-system-calls",
+    title: "system calls that are not needed",
+    symptom: "the kernel is asked the same question again and again, or a call is repeated that always fails",
+    page: include_str!("../../../../docs/causes/needless-system-calls.md"),
+    needs: &[Needs::Syscalls],
+    find: Find::InRecording(find),
+};
+
+/// Calls from one place before they count: at 0.1 to 1 µs each, fewer cost nothing that can be seen.
+const CALLS: u64 = 1_000;
+/// Share of one place's calls that must be of that kind. The rest is left for a descriptor that was open.
+const NEARLY_ALL: f64 = 0.9;
+/// Questions for the place in a file that were recorded one by one, before they say something of all.
+const KNOWN: u64 = 50;
+/// What it takes to ask less often is to be thought over.
+const GATE: Gate = Gate::TENTH_OF_CPU;
+
+const IOCTL: u32 = 16;
+/// TCGETS, TIOCGWINSZ.
+const OF_TERMINAL: u64 = 0x5401;
+const OF_WINDOW: u64 = 0x5413;
+const FCNTL: u32 = 72;
+/// F_GETFD, F_GETFL.
+const OF_FLAGS: [u64; 2] = [1, 3];
+/// getrusage, times; gettimeofday, time, clock_gettime.
+const OF_CPU_TIME: [u32; 2] = [98, 100];
+const OF_TIME: [u32; 3] = [96, 201, 228];
+/// mkdir, mkdirat.
+const MKDIRS: [u32; 2] = [83, 258];
+const EXISTS: i64 = -17;
+/// EBADF, EINVAL, ENOSYS, EOPNOTSUPP: the call is wrong, or unknown here, now and later.
+const NOT_OPEN: i64 = -9;
+const INVALID: i64 = -22;
+const UNKNOWN: [i64; 2] = [-38, -95];
+
+/// What a call asks for, if it is a question: what it wants to know.
+fn question(row: &Syscall) -> Option<&'static str> {
+    Some(match row.number {
+        IOCTL if row.argument == OF_TERMINAL => "whether this is a terminal",
+        IOCTL if row.argument == OF_WINDOW => "how large the terminal's window is",
+        SEEK => "at which position the file is",
+        FCNTL if OF_FLAGS.contains(&row.argument) => "for the flags of a descriptor",
+        // getpid, gettid, getppid.
+        39 => "for its process id",
+        186 => "for the id of its thread",
+        110 => "for its parent's process id",
+        // getuid, getgid, geteuid, getegid, getresuid, getresgid.
+        102 | 104 | 107 | 108 | 118 | 120 => "as which user and group it runs",
+        // uname; getrlimit, prlimit64; sched_getaffinity; sysinfo.
+        63 => "for the name of the system",
+        97 | 302 => "for its limits",
+        204 => "on which CPUs it may run",
+        99 => "how much memory there is",
+        // getsockname, getpeername; getsockopt.
+        51 | 52 => "for the address of a connection",
+        55 => "for an option of a socket",
+        number if OF_CPU_TIME.contains(&number) => "how much CPU time it has used",
+        number if OF_TIME.contains(&number) => "for the time",
+        _ => return None,
+    })
+}
+
+/// Calls of one kind from one place.
+#[derive(Default)]
+struct Calling<'a> {
+    sum: Sum,
+    files: BTreeSet<&'a str>,
+}
+
+impl<'a> Calling<'a> {
+    fn add(&mut self, row: &Syscall, path: Option<&'a str>) {
+        self.sum.add(row);
+        self.files.extend(path);
+    }
+}
+
+/// Seeks from one place that were recorded one by one.
+#[derive(Default)]
+struct Seeks {
+    /// Those which had one before them in the same file.
+    known: u64,
+    /// … and led to where that had led, with nothing done to the file in between.
+    stayed: u64,
+}
+
+/// Where a call was made, and its number.
+type Made = (CallSite, u32);
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let calls = Calls::new(evidence);
+    let mut asked: BTreeMap<(Made, &str), Calling<'_>> = BTreeMap::new();
+    let mut failed: BTreeMap<(Made, i64), Calling<'_>> = BTreeMap::new();
+    let mut all: BTreeMap<Made, u64> = BTreeMap::new();
+    let mut seeks: BTreeMap<CallSite, Seeks> = BTreeMap::new();
+    // By process and file: where the last seek led, and whether anything was done to the file since.
+    let mut at: BTreeMap<(u32, u32), (i64, bool)> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        // Whoever asks a library may ask it less often.
+        let site = (process, calls.asks(row));
+        let path = calls.file(row).map(|file| file.path.as_str()).filter(|path| !path.is_empty());
+        *all.entry((site, row.number)).or_default() += row.count;
+        if let Some(file) = row.file {
+            let seeks = seeks.entry(site).or_default();
+            note_position(row, (process, file), &mut at, seeks, evidence.by_ptrace);
+        }
+        if is_wrong(row) {
+            failed.entry(((site, row.number), row.result)).or_default().add(row, path);
+        } else if let Some(what) = question(row) {
+            asked.entry(((site, row.number), what)).or_default().add(row, path);
+        }
+    }
+    // A seek is a question only where it leads nowhere.
+    let stays = |site: &CallSite| {
+        seeks.get(site).is_some_and(|seeks| {
+            seeks.known >= KNOWN && seeks.stayed as f64 >= NEARLY_ALL * seeks.known as f64
+        })
+    };
+    let questions = asked.iter().filter(|(((site, number), _), _)| *number != SEEK || stays(site));
+    let questions = questions.filter_map(|((made, what), asked)| of_questions(evidence, *made, what, asked));
+    let failures =
+        failed.iter().filter(|((made, _), failed)| failed.sum.count as f64 >= NEARLY_ALL * all[made] as f64);
+    let failures =
+        failures.filter_map(|((made, error), failed)| of_failures(evidence, *made, *error, failed));
+    questions.chain(failures).collect()
+}
+
+/// Follows the position in a file. A row of calls that were added up says of none where it led; each row of a tracer by ptrace is one call.
+fn note_position(
+    row: &Syscall,
+    of: (u32, u32),
+    at: &mut BTreeMap<(u32, u32), (i64, bool)>,
+    seeks: &mut Seeks,
+    by_ptrace: bool,
+) {
+    if row.number != SEEK {
+        if let Some((_, used)) = at.get_mut(&of) {
+            *used = true;
+        }
+    } else if (row.count == 1 || by_ptrace)
+        && let Some((last, used)) = at.insert(of, (row.result, false))
+    {
+        seeks.known += 1;
+        seeks.stayed += u64::from(last == row.result && !used);
+    }
+}
+
+/// Whether a call fails in a way that trying again does not change.
+fn is_wrong(row: &Syscall) -> bool {
+    let exists = row.result == EXISTS && MKDIRS.contains(&row.number);
+    exists || row.result == NOT_OPEN || row.result == INVALID || UNKNOWN.contains(&row.result)
+}
+
+fn of_questions(evidence: &Evidence<'_>, made: Made, what: &str, asked: &Calling<'_>) -> Option<Candidate> {
+    let (_, number) = made;
+    let advice = match number {
+        SEEK => {
+            "Keep the position in a variable and add what was read or written to it, instead of asking for it each time (ftell, tell, lseek)"
+        }
+        number if OF_TIME.contains(&number) || OF_CPU_TIME.contains(&number) => {
+            "Ask for the time less often, such as once for many items. If a clock that usually needs no system call does, choose \
+             another clock source for the machine"
+        }
+        _ => "Ask once and keep the answer",
+    };
+    let title = "the kernel is asked the same question again and again";
+    let says = |times: &str, from: &str| {
+        format!("the kernel was asked {what} {times} times{from}: {}", name(number))
+    };
+    candidate(evidence, made, asked, 1.0, ("question", title, advice), says)
+}
+
+fn of_failures(evidence: &Evidence<'_>, made: Made, error: i64, failed: &Calling<'_>) -> Option<Candidate> {
+    let (_, number) = made;
+    let (why, advice) = match error {
+        NOT_OPEN if number == CLOSE => (
+            "descriptors that are not open",
+            "Close only what is open: call close_range, or go through /proc/self/fd, or open files with O_CLOEXEC so that nothing is left to close",
+        ),
+        NOT_OPEN => (
+            "a descriptor that is not open",
+            "Do not call it with a descriptor that was closed or never opened",
+        ),
+        EXISTS => (
+            "a directory that exists already",
+            "Create the directory once, or only when a file in it could not be created",
+        ),
+        INVALID => (
+            "arguments that the kernel refuses",
+            "The call can never succeed as it is made: fix its arguments, or remove it",
+        ),
+        _ => ("not supported here", "Remember that it is not supported, and use the other way from then on"),
+    };
+    let title = "a system call fails again and again";
+    let says = |times: &str, from: &str| {
+        format!("{} failed {times} times{from}, each time for the same reason: {why}", name(number))
+    };
+    candidate(evidence, made, failed, 0.0, ("failure", title, advice), says)
+}
+
+/// A finding of calls of which so many are `needed`. `words`: its variant, title and advice; `says` makes the first sentence, of how often and
+/// from where.
+fn candidate(
+    evidence: &Evidence<'_>,
+    ((process, own), _): Made,
+    calls: &Calling<'_>,
+    needed: f64,
+    words: (&'static str, &str, &str),
+    says: impl Fn(&str, &str) -> String,
+) -> Option<Candidate> {
+    let (variant, title, advice) = words;
+    let sum = &calls.sum;
+    let cost = sum.working_ns();
+    let gain = cost * (1.0 - needed / sum.count.max(1) as f64);
+    if sum.count < CALLS || !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = sum.stack();
+    let files: Vec<String> = calls.files.iter().map(|path| (*path).to_owned()).collect();
+    let about = if files.is_empty() { String::new() } else { format!(" ({})", some(&files, 3)) };
+    let says = says(&count(sum.count as f64), &from(evidence, stack, own));
+    let draft = Draft {
+        variant,
+        explanation: vec![format!("{says}{about}"), format!("this took {} in the kernel alone", time(cost))],
+        facts: vec![
+            fact("calls", sum.count as f64, "calls", Sure::Exact),
+            fact("time in the kernel", cost, "ns", Sure::Exact),
+        ],
+        files: evidence.concerned(files),
+        advice: advice.to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            title,
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, gain),
+            place(evidence, stack, own, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}

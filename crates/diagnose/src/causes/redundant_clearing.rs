@@ -1,0 +1,133 @@
+//! A large block of memory is cleared again and again for work that uses little of it: marks of visited nodes for each query, the buckets of a
+//! table that was large once, a buffer for each small message.
+//!
+//! Known from the arguments of `memset` and from what it finds: the block begins with what it is filled with. Filling a block is the quickest
+//! thing that can be done to it, so where it takes a large part of all time most of the block was not used in between. Pages that the kernel
+//! clears belong to `page_fault_churn`.
+
+use super::words::{count, time};
+use super::{Find, Needs, Spec, runtime};
+use crate::Evidence;
+use crate::calls::{Calls, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::gate::{Gate, Whole};
+use crate::walks::{self, Entries};
+use slowpath_recording::filled_hash;
+use std::collections::{BTreeMap, HashSet};
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "redundant-clearing",
+    title: "memory is cleared that is clear already",
+    symptom: "a large block is set to zero for each item, and little of it is used",
+    page: include_str!("../../../../docs/causes/redundant-clearing.md"),
+    needs: &[Needs::Walks],
+    find: Find::InRecording(find),
+};
+
+/// Large blocks that must have been seen to be cleared again: many small ones may be cleared in between, of each string that is made, say. The time that it
+/// takes shows that they are no exceptions.
+const SEEN: usize = 3;
+/// Of the bytes that are cleared again: share in blocks that begin with what they are filled with. Blocks that are used from their start on never do;
+/// those of which a little is used, somewhere, mostly do.
+const CLEAR: f64 = 0.5;
+/// Bytes of a large block: a page. Clearing it takes some 50 ns.
+const LARGE: f64 = 4096.0;
+/// Share of the clearing that one function of the program must ask for: the arguments do not say who did.
+const OF_ONE: f64 = 0.7;
+/// Who uses all of a block writes each byte once at least, which takes as long as clearing it, and reads it. So where clearing takes a quarter of
+/// all time, a good part of it is of no use.
+const GATE: Gate = Gate { share: 0.25, least: 5e6, of: Whole::Cpu };
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let all = walks::all(evidence);
+    let fills = |one: &&Entries<'_>| {
+        let frame = evidence.frame(one.function);
+        one.one_loop.is_none() && runtime::is_name(&frame) && slowpath_interfaces::fills(&frame.function)
+    };
+    let calls = Calls::new(evidence);
+    all.iter().filter(fills).filter_map(|one| finding(evidence, &calls, one)).collect()
+}
+
+/// What the noted entries say of large blocks.
+#[derive(Default)]
+struct Cleared {
+    /// Blocks that had been cleared before, in the same size, and their bytes.
+    again: usize,
+    bytes: f64,
+    /// Those of them that were clear, at their beginning.
+    clear: usize,
+    bytes_clear: f64,
+}
+
+impl Cleared {
+    fn of(entries: &Entries<'_>) -> Cleared {
+        let mut cleared = Cleared::default();
+        let mut known: HashSet<(u64, u8, u64)> = HashSet::new();
+        for row in entries.bursts.iter().flatten() {
+            let Some([block, byte, size]) = row.addresses.first_chunk().copied() else { continue };
+            let byte = byte as u8;
+            if (size as f64) < LARGE || known.insert((block, byte, size)) {
+                continue;
+            }
+            let clear = row.contents.first() == Some(&filled_hash(byte));
+            cleared.again += 1;
+            cleared.bytes += size as f64;
+            cleared.clear += usize::from(clear);
+            cleared.bytes_clear += if clear { size as f64 } else { 0.0 };
+        }
+        cleared
+    }
+}
+
+fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    let cleared = Cleared::of(entries);
+    let average = cleared.bytes_clear / cleared.clear.max(1) as f64;
+    let share = cleared.bytes_clear / cleared.bytes.max(1.0);
+    if cleared.clear < SEEN || share < CLEAR {
+        return None;
+    }
+    let tables = &evidence.recording.tables;
+    let inside = evidence.stacks_with(|function| function == entries.function);
+    let mut askers: BTreeMap<Option<u32>, BTreeMap<u32, f64>> = BTreeMap::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack.filter(|stack| inside[*stack as usize]) else { continue };
+        if evidence.process_of(sample) == entries.walk.process {
+            *askers.entry(calls.own_of(stack)).or_default().entry(stack).or_default() += weight;
+        }
+    }
+    let sum = |stacks: &BTreeMap<u32, f64>| stacks.values().sum::<f64>();
+    let whole: f64 = askers.values().map(sum).sum();
+    let (own, stacks) = askers.iter().max_by(|a, b| sum(a.1).total_cmp(&sum(b.1)))?;
+    let cost = sum(stacks);
+    let gain = cost * share;
+    if cost < OF_ONE * whole || !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let place = place(evidence, heaviest(stacks), *own, entries.walk.process);
+    let draft = Draft {
+        explanation: vec![
+            format!(
+                "{} of {} clearings that were looked at filled a block that began with the same already: about {} bytes each",
+                count(cleared.clear as f64),
+                count(cleared.again as f64),
+                count(super::words::two_digits(average))
+            ),
+            format!("clearing takes {}; to use all of each block would take longer than that, so most of it was not used", time(cost)),
+        ],
+        related: vec![evidence.frame(entries.function)],
+        facts: vec![
+            Fact::new("clearings looked at", cleared.again as f64, "calls", "probe", Sure::Exact),
+            Fact::new("bytes of a block", average, "bytes", "probe", Sure::Sampled),
+            Fact::new("time of clearing", cost, "ns", "samples", Sure::Sampled),
+        ],
+        advice: "Clear only what was used: keep a list of it, or mark with a number that is one higher for each item. Make the block as large as the \
+                 item needs. Replace a container that was large once by a new one"
+            .to_owned(),
+        ..Draft::new(&CAUSE, CAUSE.title, Confidence::Likely, Cost::new(Basis::Cpu, cost, gain), place)
+    };
+    Some(draft.candidate(evidence, GATE, entries.walk.process))
+}
