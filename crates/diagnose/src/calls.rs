@@ -106,7 +106,8 @@ impl<'a> Calls<'a> {
             // A function of a library into which the program's own was inlined, as the body of a thread, is the program's.
             let own_frame = |frame: &slowpath_recording::tables::Frame| !foreign[frame.function as usize];
             let is_own = || evidence.recording.frames_of(stack.location).iter().any(own_frame);
-            let here = evidence.function_at(stack.location);
+            let in_kernel = tables.locations[stack.location as usize].kind == "kernel";
+            let here = evidence.function_at(stack.location).filter(|_| !in_kernel);
             let here = here.filter(|function| !foreign[*function as usize] || is_own());
             program.push(here.filter(|function| programs[*function as usize]).or(outer(&program)));
             own.push(here.or(outer(&own)));

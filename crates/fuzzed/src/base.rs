@@ -11,7 +11,7 @@ use crate::sampled::{self, MS as MS_F, Run};
 use crate::traced::{MS, Mode};
 use calls::{
     asking, building, chatty, children, churning, contending, exchanging, needless, parking, polling,
-    reading, small, spinning, syncing, throwing, unanswered,
+    reading, small, spinning, syncing, threading, throwing, unanswered,
 };
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
@@ -35,6 +35,7 @@ pub(crate) fn all() -> &'static [Base] {
             unoptimized(),
             in_slices(),
             unnamed(),
+            matching(),
         ];
         for mode in [Mode::Each, Mode::AddedUp] {
             all.extend([reading(mode), asking(mode), small(mode), needless(mode), polling(mode)].map(apart));
@@ -50,6 +51,7 @@ pub(crate) fn all() -> &'static [Base] {
                 contending(),
                 spinning(),
                 throwing(),
+                threading(),
             ]
             .map(apart),
         );
@@ -193,6 +195,20 @@ fn copying() -> Base {
     for stack in [copy, main] {
         run.spend(200.0 * MS_F, stack);
     }
+    sampled_to_the_end(run, &[])
+}
+
+/// `main` matches texts of 8 bytes with a regular expression, which takes 10 ms each time.
+fn matching() -> Base {
+    let (main, matcher) = (0, 1);
+    let mut tables = functions(&["main", "pcre2_match_8"]);
+    for stack in [main, matcher] {
+        tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
+    }
+    entered(&mut tables, matcher, 4, 1, (&[0x7000_0000, 8], &[5, 0]));
+    let mut run = Run::new(tables);
+    run.spend(500.0 * MS_F, matcher);
+    run.spend(100.0 * MS_F, main);
     sampled_to_the_end(run, &[])
 }
 

@@ -6,6 +6,7 @@
 mod buckets;
 mod copies;
 mod fills;
+mod matchers;
 mod memory;
 mod pattern;
 mod sorting;
@@ -13,6 +14,7 @@ mod sorting;
 pub use buckets::searches_bucket;
 pub use copies::{Copied, copied, copies_objects};
 pub use fills::fills;
+pub use matchers::matches;
 pub use memory::{Memory, memory, memory_by_call};
 pub use pattern::without_arguments;
 pub use sorting::{converts, reads_a_value, sorts, sorts_many};
@@ -98,17 +100,22 @@ pub const NOTED: usize = 3;
 impl Input {
     /// The arguments that are to be noted, in order: those of [`Input::what`], then those of [`Input::beside`].
     pub fn arguments(&self) -> Vec<u8> {
-        let mut arguments = match self.what {
-            What::Text(at) | What::Number(at) => vec![at],
-            What::Bytes(at, of, _) | What::Range(at, of) => vec![at, of],
-            What::None => Vec::new(),
-        };
+        let mut arguments = self.what.arguments();
         arguments.extend(self.beside.iter().map(|one| one.argument()));
         arguments
     }
 }
 
 impl What {
+    /// The arguments that say what is given, in order.
+    pub fn arguments(self) -> Vec<u8> {
+        match self {
+            What::Text(at) | What::Number(at) => vec![at],
+            What::Bytes(at, of, _) | What::Range(at, of) => vec![at, of],
+            What::None => Vec::new(),
+        }
+    }
+
     /// Bytes of the memory at `begin`, given what the second argument is; none for a text, which ends by itself.
     pub fn length(self, begin: u64, second: u64) -> Option<u64> {
         match self {

@@ -19,6 +19,10 @@ const BEGINNINGS_DEAR: u64 = 40;
 const BEGINNINGS_DEAR_NS: u64 = 60_000_000;
 /// Blocks in a burst: what is done for one item may take some dozens, and the same must come twice.
 pub(super) const BLOCKS: u64 = 256;
+/// Texts in a burst: 3 ms, or 10 where they are dear. Each burst has twice as many as the one before, up to eight times: one text in thousands
+/// may be what takes all the time, and a burst that is begun meanwhile sees those that follow.
+pub(super) const TEXTS: u64 = 1024;
+const TEXTS_TWICE: u32 = 3;
 /// The longest burst of beginnings, ns: walks of 10 ms are seen 25 times.
 pub(super) const BEGINNINGS_NS: u64 = 250_000_000;
 /// A burst of lengths ends after so many entries, rounds (2 ms of hits) or ns.
@@ -224,7 +228,7 @@ impl Counter {
         let counted = standing.rounds.as_ref().and(survey.round_slot).map(|slot| self.hits.seen(slot));
         let longest = match standing.rounds {
             Some(_) => LENGTHS_NS,
-            None if self.limits.are_dear() => BEGINNINGS_DEAR_NS,
+            None if self.limits.are_dear() && !matches!(survey.of, Of::Matcher(_)) => BEGINNINGS_DEAR_NS,
             None => BEGINNINGS_NS,
         };
         let most = if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
@@ -240,7 +244,11 @@ impl Counter {
     fn begin_burst(&mut self, at: usize, lengths: bool) {
         let dear = self.limits.are_dear();
         let survey = &mut self.surveys[at];
-        let stop_at = if dear && survey.of != Of::Memory { BEGINNINGS_DEAR } else { survey.of.beginnings() };
+        let stop_at = match survey.of {
+            Of::Matcher(_) => TEXTS << survey.bursts.min(TEXTS_TWICE),
+            Of::Loop(_) | Of::Function | Of::Interface(_) if dear => BEGINNINGS_DEAR,
+            of => of.beginnings(),
+        };
         survey.generation += 1;
         let (generation, number) = (survey.generation, survey.number);
         let pause = clock::now_ns() + 10 * PAUSE_NS;

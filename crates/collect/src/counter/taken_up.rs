@@ -6,7 +6,7 @@
 use super::listed::Does;
 use super::loops::Loop;
 use super::origin::{self, Origin};
-use super::survey::{BEGINNINGS, BEGINNINGS_NS, BLOCKS};
+use super::survey::{BEGINNINGS, BEGINNINGS_NS, BLOCKS, TEXTS};
 use super::*;
 use crate::bpf::{TEXT_AS_IT_IS, TEXT_TO_ZERO};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
@@ -19,6 +19,8 @@ const FUNCTIONS: usize = 4;
 /// One that takes back, one that moves, one that hands out.
 const MEMORY: usize = 3;
 const INTERFACES: usize = 4;
+/// An engine has one function that matches, or one that searches besides.
+const MATCHERS: usize = 2;
 const IN_ALL: usize = 16;
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(super) enum Of {
     Function,
     /// A function of an allocator.
     Memory,
+    /// A function that matches a regular expression with a text.
+    Matcher(What),
     /// A function that is meant to be called once for an input.
     Interface(&'static Input),
 }
@@ -37,7 +41,7 @@ impl Of {
     pub(super) fn one_loop(self) -> Option<usize> {
         match self {
             Of::Loop(at) => Some(at),
-            Of::Function | Of::Memory | Of::Interface(_) => None,
+            Of::Function | Of::Memory | Of::Matcher(_) | Of::Interface(_) => None,
         }
     }
 
@@ -47,30 +51,38 @@ impl Of {
             Of::Loop(_) => LOOPS,
             Of::Function => FUNCTIONS,
             Of::Memory => MEMORY,
+            Of::Matcher(_) => MATCHERS,
             Of::Interface(_) => INTERFACES,
         }
     }
 
     /// How many there are of all kinds before there is no room. Loops and functions leave some for those that are found later.
     pub(super) fn most_in_all(self) -> usize {
-        if matches!(self, Of::Interface(_) | Of::Memory) { IN_ALL + INTERFACES } else { IN_ALL }
+        match self {
+            Of::Interface(_) | Of::Memory | Of::Matcher(_) => IN_ALL + INTERFACES,
+            Of::Loop(_) | Of::Function => IN_ALL,
+        }
     }
 
     /// Entries in a burst of beginnings.
     pub(super) fn beginnings(self) -> u64 {
-        if self == Of::Memory { BLOCKS } else { BEGINNINGS }
+        match self {
+            Of::Memory => BLOCKS,
+            Of::Matcher(_) => TEXTS,
+            Of::Loop(_) | Of::Function | Of::Interface(_) => BEGINNINGS,
+        }
     }
 
     /// How what the first origin leads to is read.
     pub(super) fn texts(self) -> u32 {
         match self {
-            Of::Function => TEXT_TO_ZERO,
+            Of::Function | Of::Matcher(What::Text(_)) => TEXT_TO_ZERO,
             Of::Interface(input) => match input.what {
                 What::Text(_) => TEXT_TO_ZERO,
                 What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
                 What::Number(_) | What::None => 0,
             },
-            Of::Loop(_) | Of::Memory => 0,
+            Of::Loop(_) | Of::Memory | Of::Matcher(_) => 0,
         }
     }
 }
@@ -120,7 +132,8 @@ impl Counter {
         self.take_up_function(candidate);
     }
 
-    /// Takes up a function that copies something as a whole (it may do so by others, and seldom), or hands out memory, takes it back or moves it.
+    /// Takes up a function that copies something as a whole or matches a text (it may do so by others, and seldom), or hands out memory, takes it
+    /// back or moves it.
     pub(super) fn take_up_listed(&mut self, candidate: &Candidate) {
         if !self.notes_beginnings() {
             return;
@@ -131,9 +144,10 @@ impl Counter {
         let of = match does {
             Does::Memory(_) => Of::Memory,
             Does::Copies(_) => Of::Function,
+            Does::Matches(text) => Of::Matcher(text),
             Does::Searches => return,
         };
-        if of == Of::Function && candidate.share < choose::SHARE {
+        if of != Of::Memory && candidate.share < choose::SHARE {
             return;
         }
         let Some((offset, before)) = entry_of(candidate) else { return };

@@ -16,12 +16,14 @@ mod redundant_clearing;
 mod redundant_computation;
 mod redundant_copy;
 mod redundant_file_access;
+mod regex_backtracking;
 mod repeated_scan;
 mod round_trips;
 pub(crate) mod runtime;
 mod small_io;
 mod superlinear_work;
 mod sync_per_operation;
+mod thread_per_operation;
 mod unoptimized_build;
 mod waiting;
 pub mod words;
@@ -40,11 +42,13 @@ pub const ALL: &[Spec] = &[
     superlinear_work::CAUSE,
     repeated_scan::CAUSE,
     redundant_computation::CAUSE,
+    regex_backtracking::CAUSE,
     redundant_copy::CAUSE,
     redundant_clearing::CAUSE,
     allocation_churn::CAUSE,
     redundant_file_access::CAUSE,
     process_per_operation::CAUSE,
+    thread_per_operation::CAUSE,
     duplicate_build::CAUSE,
     small_io::CAUSE,
     failed_lookups::CAUSE,
@@ -149,6 +153,7 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     round_trips::settle(&mut found);
     page_fault_churn::settle(&mut found);
     allocation_churn::settle(&mut found);
+    regex_backtracking::settle(&mut found);
     found
 }
 

@@ -107,12 +107,19 @@ const LINKED: [&str; 20] = [
     "_dl_runtime_resolve_xsavec",
 ];
 
+/// Where the headers of C++'s standard library are, GCC's and LLVM's.
+const HEADERS: &str = "/include/c++/";
+
 /// Whether the frame's function is of a runtime or standard library.
 pub(crate) fn is_name(frame: &Frame) -> bool {
     // A part or a variant that a compiler made: `std::__find_if<…>(…) [clone .isra.0]`.
     let name = frame.function.split(" [clone").next().unwrap_or_default();
     let linked = LINKED.contains(&name) || LINKED.contains(&unversioned(name));
     if is_module(&frame.module) || name.ends_with(STUB) || linked {
+        return true;
+    }
+    // Debug information names constructors without their namespace.
+    if frame.file.as_ref().is_some_and(|file| file.contains(HEADERS)) {
         return true;
     }
     match Language::of(name) {
@@ -265,6 +272,20 @@ fn is_blanket(function: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_in_a_header_of_the_standard_library_is_its_own() {
+        let constructor = |file: &str| Frame {
+            function_id: None,
+            function: "thread<main()::<lambda()> >".to_owned(),
+            module: "prog".to_owned(),
+            file: Some(file.to_owned()),
+            line: Some(142),
+        };
+        assert!(is_name(&constructor("/usr/include/c++/12/bits/std_thread.h")));
+        assert!(is_name(&constructor("/usr/lib/llvm-14/include/c++/v1/thread")));
+        assert!(!is_name(&constructor("/home/me/include/pool/thread.h")));
+    }
 
     #[test]
     fn a_languages_own_functions_are_known_and_a_programs_are_not() {

@@ -113,6 +113,22 @@ impl Traced {
         process
     }
 
+    /// So many further threads of the first process, which begin and end now; their numbers follow those of all before.
+    pub fn threads(&mut self, number: u32) {
+        let first = self.tables.threads.len() as u32;
+        for thread in first..first + number {
+            self.tables.threads.push(Thread {
+                thread,
+                process: 0,
+                tid: thread + 10_000,
+                name: String::new(),
+                start_ns: self.now,
+                end_ns: Some(self.now),
+                cpu_ns: Some(20 * US),
+            });
+        }
+    }
+
     /// Something that calls concern, of a size.
     pub fn file(&mut self, path: &str, kind: &str, size: u64) -> u32 {
         let file = self.tables.files.len() as u32;

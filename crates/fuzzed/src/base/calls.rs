@@ -74,6 +74,16 @@ pub(super) fn throwing() -> Recording {
     traced.recording(120 * MS)
 }
 
+/// A program that starts a thread for each of its items.
+pub(super) fn threading() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.tables.functions[WORK as usize].name = "pthread_create".to_owned();
+    traced.compute(WORK, 60 * MS);
+    traced.compute(OTHER, 60 * MS);
+    traced.threads(600);
+    traced.recording(120 * MS)
+}
+
 /// Two makes compile one file at the same time.
 pub(super) fn building() -> Recording {
     let mut traced = Traced::new(Mode::Each);
