@@ -4,7 +4,7 @@
 //! of each page must be paid for once: the part of the faults that repeats is what was given back, of all that was ever there.
 
 use super::words::{count, size, time};
-use super::{Find, Needs, SUPERLINEAR_WORK, Spec, redundant_computation};
+use super::{Find, Needs, SUPERLINEAR_WORK, Spec, redundant_computation, thread_per_operation};
 use crate::Evidence;
 use crate::calls::{Calls, Sum, fact, from, name, place};
 use crate::candidate::Candidate;
@@ -50,12 +50,12 @@ const GATE: Gate = Gate { share: 0.20, least: 50e6, of: Whole::Longer };
 /// Collectors of garbage give memory back when they see fit, and not because somebody asked.
 const COLLECTORS: [&str; 5] = ["v8::", "JSC::", "GC_", "mono_", "js::gc::"];
 
-/// Work that grows, or that is done again, allocates its memory again each time. Where it is found in the same function and saves more, fixing it
+/// Work that grows, or that is done again, allocates its memory again each time, and each thread has a stack. Where it is found in the same function and saves more, fixing it
 /// saves the memory too.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let saves = |one: &Candidate| {
         let of = |spec: &Spec| one.finding.cause == spec.cause();
-        [&SUPERLINEAR_WORK, &redundant_computation::CAUSE]
+        [&SUPERLINEAR_WORK, &redundant_computation::CAUSE, &thread_per_operation::CAUSE]
             .into_iter()
             .any(of)
             .then_some(one.finding.cost.gain())
