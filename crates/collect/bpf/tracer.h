@@ -2,7 +2,8 @@
 //
 // System calls of the target: entry and exit joined per thread, with the file concerned, the time spent blocked, and a copy
 // of the user stack for each place that calls. Each finished call is an event of its own, until a thread makes them
-// faster than `grain.events` a slice: then calls of one key are added up in `tallies`, and only the first of each is told.
+// faster than `grain.events` a slice: then calls of one key are added up in `tallies`, and only the first of each is told; where
+// there are ever new keys, these are added up too (`fold`).
 
 #pragma once
 
@@ -22,9 +23,13 @@
 #define YOUNG_NS 20000000
 #define NEAR 64
 #define LONG_WAIT_NS 1000000
+// New keys of a thread in a slice, for each call that is told one by one: 2,000 at first, which is faster than files can be opened.
+#define NEW_KEYS 20
 #define TS_COMPAT 2
 
 enum { CALL_COMPAT = 1, CALL_TALLIED = 2 };
+// In place of the hash of a path: of any.
+#define ANY_PATH 2
 
 // A place that the thread called from lately, and how often since its stack was copied: asked before `sites`.
 struct near {
@@ -99,6 +104,15 @@ struct {
 	__type(key, struct tally_key);
 	__type(value, struct tally);
 } tallies SEC(".maps");
+
+// Those of ever new keys (`fold`), which find room here when `tallies` is full.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 8192);
+	__type(key, struct tally_key);
+	__type(value, struct tally);
+} folded SEC(".maps");
 
 // How fine the recording is, set by user space, which makes it coarser as the recording grows: calls of a thread that are told
 // one by one in a slice, and the wait from which a call always is.
@@ -368,6 +382,24 @@ static __always_inline __u64 hash_path(const char *path, __u32 size)
 	return hash;
 }
 
+// Ever new files, or ever new places (as of a deep recursion): of those beyond a number in a slice, what tells them apart is left
+// out of their key, and so of their row.
+static __always_inline bool fold(struct thread *thread, struct syscall_event *event, struct grain *grain, struct tally_key *key)
+{
+	if (thread->told <= NEW_KEYS * grain->events)
+		return false;
+	if (event->path_size)
+		event->path_hash = ANY_PATH;
+	event->path_size = 0;
+	thread->file = (struct file_id){};
+	if (thread->told > 2 * NEW_KEYS * grain->events + 1)
+		thread->site = 0;
+	key->site = thread->site;
+	key->inode = key->device = 0;
+	key->path = event->path_hash;
+	return true;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_return, struct pt_regs *regs, long result)
 {
@@ -438,6 +470,9 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			.error = result < 0 ? result : result > 0 && asks(thread->number),
 		};
 		struct tally *tally = bpf_map_lookup_elem(&tallies, &key);
+		bool is_folded = !tally && fold(thread, event, grain, &key);
+		if (is_folded)
+			tally = bpf_map_lookup_elem(&folded, &key);
 		if (tally) {
 			__u64 bytes = class & BYTES && result > 0 ? result : 0;
 			// Addresses are positive, and other calls of this class return 0.
@@ -461,8 +496,12 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			return 0;
 		}
 		struct tally none = { .first = now, .last = now };
-		if (!bpf_map_update_elem(&tallies, &key, &none, BPF_NOEXIST))
+		bool has_room = is_folded ? !bpf_map_update_elem(&folded, &key, &none, BPF_NOEXIST)
+					  : !bpf_map_update_elem(&tallies, &key, &none, BPF_NOEXIST);
+		if (has_room)
 			flags |= CALL_TALLIED;
+		else // further new keys of this slice are folded
+			thread->told += NEW_KEYS * grain->events;
 	}
 	thread->told++;
 	event->kind = EVENT_SYSCALL;

@@ -21,6 +21,8 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slowpath.bpf.o"
 
 /// Calls of one thread in 10 ms that are recorded one by one, at first: beyond them recording would cost more than many calls take.
 const SLICE_EVENTS: u64 = 100;
+/// Room for calls that the kernel adds up, as in `bpf/tracer.h`.
+pub(crate) const TALLIES: usize = 32_768;
 /// Slots for probes in the object's tables.
 pub(crate) const SLOTS: usize = 64;
 /// Probes whose counts one entry of another can carry.
@@ -131,13 +133,13 @@ impl Bpf {
     /// Calls that the kernel has added up so far.
     pub(crate) fn tallies(&self) -> Vec<(TallyKey, Tally)> {
         const BATCH: u32 = 4096;
-        let Ok(tallies) = map(&self.object, "tallies") else { return Vec::new() };
-        let Ok(batches) = tallies.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else {
-            return Vec::new();
-        };
-        let mut all: Vec<(TallyKey, Tally)> = batches
-            .filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?)))
-            .collect();
+        let mut all: Vec<(TallyKey, Tally)> = Vec::new();
+        for tallies in self.tally_maps() {
+            let Ok(batches) = tallies.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else { continue };
+            all.extend(
+                batches.filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?))),
+            );
+        }
         // While the kernel adds keys a batch can report one of them twice.
         all.sort_by_key(|(key, tally)| {
             (key.pid, key.number, key.site, key.inode, key.path_hash, tally.count)
@@ -145,14 +147,32 @@ impl Bpf {
         all
     }
 
+    /// Calls of few keys, and those that were put together for there are ever new ones.
+    fn tally_maps(&self) -> impl Iterator<Item = MapHandle> {
+        ["tallies", "folded"].into_iter().filter_map(|name| map(&self.object, name).ok())
+    }
+
     /// Forgets calls that were added up.
     pub(crate) fn forget(&self, keys: &[TallyKey]) {
-        if let Ok(tallies) = map(&self.object, "tallies") {
+        for tallies in self.tally_maps() {
             for key in keys {
-                // One that is gone already is as well.
+                // One that is gone already, or is in the other table, is as well.
                 let _ = tallies.delete(&key.bytes());
             }
         }
+    }
+
+    /// Takes calls that were added up out of the table, with what they came to.
+    pub(crate) fn take(&self, keys: &[TallyKey]) -> Vec<(TallyKey, Tally)> {
+        let mut taken = Vec::new();
+        for tallies in self.tally_maps() {
+            let take = |key: &TallyKey| {
+                let value = tallies.lookup_and_delete(&key.bytes()).ok()??;
+                Some((*key, Tally::parse(&value)?))
+            };
+            taken.extend(keys.iter().filter_map(take));
+        }
+        taken
     }
 
     /// Events that found no room: execs, exits, calls, stacks, system calls, waits of goroutines.

@@ -117,7 +117,7 @@ impl Session {
         let now = clock::now_ns();
         let watched = &mut self.goroutines;
         // A recording that has grown large has enough of them.
-        if self.grain.stride() > 1 {
+        if self.grain.of_moments() > 1 {
             watched.end(now, bpf, &mut self.writer.tables);
             return;
         }

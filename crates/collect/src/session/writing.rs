@@ -1,6 +1,9 @@
 //! What is written down while a recording runs, and at its end: rows, what the kernel added up, and what was lost.
 
 use super::*;
+use crate::bpf::TALLIES;
+use crate::tracer::alike;
+use grain::Rows;
 
 impl Session {
     /// Takes in the system calls that the kernel has added up, for the `last` time or not.
@@ -8,20 +11,28 @@ impl Session {
         let Some(bpf) = &self.bpf else { return };
         let tallies = bpf.tallies();
         self.unwritten += 1;
-        let due = self.unwritten >= self.grain.stride().min(ADD_UP_S);
+        let due = self.unwritten >= self.grain.of_moments().min(ADD_UP_S);
         if due {
             self.unwritten = 0;
         }
         let over = self.tracer.added_up(&tallies, &mut self.world, &mut self.writer.tables, due, last);
         bpf.forget(&over);
+        // Room for new keys, which programs that go from file to file need.
+        if !last && tallies.len() > TALLIES / 2 {
+            let left = bpf.take(&self.tracer.idle(&tallies));
+            self.tracer.put_away(&left, &mut self.writer.tables);
+        }
     }
 
     pub(super) fn flush(&mut self) {
-        let before = Grain::rows(&self.writer.tables);
+        if self.grain.of_moments() > 1 {
+            alike::join(&mut self.writer.tables.syscalls);
+        }
+        let before = Rows::of(&self.writer.tables);
         if let Err(error) = self.writer.flush() {
             self.trouble.get_or_insert(error.to_string());
         }
-        let written = before.saturating_sub(Grain::rows(&self.writer.tables));
+        let written = before.since(Rows::of(&self.writer.tables));
         if let (Some(level), Some(bpf)) = (self.grain.written(written), &self.bpf) {
             // Where it is refused the recording is larger than it need be, and as true.
             let _ = bpf.coarser(level);
@@ -58,14 +69,7 @@ impl Session {
             }
         }
         about.lost = lost;
-        if self.grain.stride() > 1 {
-            about.degraded.push(format!(
-                "the recording grew large: at its end only one of {} samples was kept, weighted for all of them, and \
-                 single system calls and function calls were kept for part of the time. Record a shorter part of the \
-                 run for more detail",
-                self.grain.stride()
-            ));
-        }
+        about.degraded.extend(self.grain.says());
         if self.broken {
             about.state = State::CutShort;
         }

@@ -1,6 +1,7 @@
 //! System calls of the target, from the events of the BPF object or of `ptrace` to rows: which file each concerned, from where it was called,
 //! and who ended a wait. What is a cause of slowness in them is none of this module's business.
 
+pub(crate) mod alike;
 pub(crate) mod event;
 pub(crate) mod ptrace;
 
@@ -51,6 +52,22 @@ struct Tallied {
     seen: Tally,
     /// How often it was read.
     waited: u32,
+}
+
+impl Tallied {
+    fn row_of(&self, key: &TallyKey, new: &Tally, stack: Option<u32>) -> Syscall {
+        Syscall {
+            time_ns: new.first,
+            end_ns: new.last,
+            count: new.count,
+            duration_ns: new.duration,
+            blocked_ns: new.blocked,
+            result: i64::from(key.error),
+            bytes: new.bytes,
+            stack,
+            ..self.row.clone()
+        }
+    }
 }
 
 /// See the module's head.
@@ -164,17 +181,7 @@ impl Tracer {
             if new.count > 0 && (stack.is_some() || gone || last || known.waited > PATIENCE) {
                 self.calls += new.count;
                 known.seen = *tally;
-                tables.syscalls.push(Syscall {
-                    time_ns: new.first,
-                    end_ns: new.last,
-                    count: new.count,
-                    duration_ns: new.duration,
-                    blocked_ns: new.blocked,
-                    result: i64::from(key.error),
-                    bytes: new.bytes,
-                    stack,
-                    ..known.row.clone()
-                });
+                tables.syscalls.push(known.row_of(key, &new, stack));
             }
             if gone {
                 over.push(*key);
@@ -182,6 +189,27 @@ impl Tracer {
             }
         }
         over
+    }
+
+    /// Of those, the ones of which everything has been written and which nothing was added to since.
+    pub(crate) fn idle(&self, tallies: &[(TallyKey, Tally)]) -> Vec<TallyKey> {
+        let idle = |(key, tally): &&(TallyKey, Tally)| {
+            self.tallied.get(key).is_some_and(|known| tally.since(known.seen).count == 0)
+        };
+        tallies.iter().filter(idle).map(|(key, _)| *key).collect()
+    }
+
+    /// Forgets calls that the kernel adds up no more, and writes what came to them at last.
+    pub(crate) fn put_away(&mut self, left: &[(TallyKey, Tally)], tables: &mut Tables) {
+        for (key, tally) in left {
+            let Some(known) = self.tallied.remove(key) else { continue };
+            let new = tally.since(known.seen);
+            if new.count > 0 {
+                self.calls += new.count;
+                let stack = self.sites.get(&(key.pid, key.site)).copied().or(known.row.stack);
+                tables.syscalls.push(known.row_of(key, &new, stack));
+            }
+        }
     }
 
     fn file(&mut self, call: &Finished, tables: &mut Tables) -> Option<u32> {
