@@ -5,10 +5,11 @@
 mod support;
 
 use serde_json::Value;
+use slowpath_recording::Recording;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::{SLOWPATH, one_at_a_time, program, said, slowpath};
+use support::{SLOWPATH, may_count, one_at_a_time, program, said, slowpath};
 
 fn explain(dir: &Path, recording: Option<&Path>) -> Output {
     let mut run = Command::new(SLOWPATH);
@@ -158,6 +159,32 @@ fn two_recordings_at_the_same_moment_do_not_disturb_each_other() {
         let roots = recording.tables.processes.iter().filter(|process| process.parent.is_none()).count();
         assert_eq!(roots, 1, "nothing of the other is in it");
     }
+}
+
+/// A bound that holds at any speed of the machine: each level of detail has 250,000 rows, and each halves the rate.
+#[test]
+fn a_program_that_asks_for_ever_new_files_leaves_few_rows_and_all_its_calls() {
+    let _one = one_at_a_time();
+    if !may_count("rows of ever new files") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let program = program("names_many").display().to_string();
+    let output = slowpath(dir.path(), &["--no-count"], &[&program, "1000000000", "6"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let made: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+    let recording = Recording::open(&newest(dir.path())).unwrap();
+    let tables = &recording.tables;
+    const NEWFSTATAT: u32 = 262;
+    let counted: u64 =
+        tables.syscalls.iter().filter(|row| row.number == NEWFSTATAT).map(|row| row.count).sum();
+    let lost: u64 = recording.about.lost.values().sum();
+    // The dynamic linker asks for files too, in each folder of LD_LIBRARY_PATH.
+    assert!(counted + lost >= made && counted <= made + 500, "{counted} of {made}, {lost} lost");
+    let (rows, levels) =
+        (tables.syscalls.len() + tables.files.len(), (made as f64 / 250_000.0).log2().max(0.0) + 2.0);
+    assert!((rows as f64) < levels * 250_000.0, "{rows} rows of {made} calls");
+    assert!(tables.samples.iter().all(|sample| sample.weight_ns < 10_000_000), "samples are as fine as ever");
 }
 
 #[test]

@@ -313,7 +313,8 @@ fn bound_shapes(tables: &mut Tables, odd: &mut Odd) {
 fn sort(tables: &mut Tables) {
     tables.slices.sort_by_key(|row| (row.process, row.slice));
     tables.slice_calls.sort_by_key(|row| (row.process, row.slice));
-    tables.syscalls.sort_by_key(|row| row.time_ns);
+    // In place: of the longest table there is no room for half a second one.
+    tables.syscalls.sort_unstable_by_key(|row| (row.time_ns, row.end_ns, row.thread, row.number));
     tables.waits.sort_by_key(|row| row.time_ns);
     tables.parks.sort_by_key(|row| row.time_ns);
     tables.park_windows.sort_by_key(|row| row.start_ns);
