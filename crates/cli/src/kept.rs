@@ -43,7 +43,7 @@ pub struct Place {
     /// Where they go.
     pub root: PathBuf,
     /// It is removed with this, where the folder of recordings cannot be written.
-    _temporary: Option<tempfile::TempDir>,
+    _temporary: Option<slowpath_leftovers::Folder>,
 }
 
 /// The folder of recordings if the caller can write there, else a temporary one.
@@ -64,7 +64,8 @@ pub fn place(at: &At) -> Result<Place, (String, u8)> {
         return Ok(Place { root, _temporary: None });
     }
     let _acting = caller.act().map_err(failed)?;
-    let folder = tempfile::Builder::new().prefix("slowpath-").tempdir().map_err(failed)?;
+    let folder =
+        slowpath_leftovers::Folder::of_recordings(&std::env::temp_dir(), caller.uid()).map_err(failed)?;
     Ok(Place { root: folder.path().to_owned(), _temporary: Some(folder) })
 }
 

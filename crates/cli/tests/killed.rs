@@ -221,3 +221,38 @@ fn a_scaling_that_is_killed_leaves_nothing() {
     }
     place.is_swept();
 }
+
+/// Where recordings cannot be kept they are in a temporary folder until the report is out.
+#[test]
+fn a_recording_in_a_temporary_folder_is_swept_at_the_next_one() {
+    let _one = one_at_a_time();
+    let place = Place::new();
+    // No folder can be made below a file.
+    let nowhere = place.folder.path().join("told/state");
+    let record = |words: &[&str]| {
+        let mut run = place.slowpath(&[]);
+        run.arg("record").arg("--dir").arg(&nowhere).args(["--no-trace", "--"]).args(words);
+        run
+    };
+    let mut slowpath = record(&["sleep", "1000"]).spawn().unwrap();
+    let begun = Instant::now();
+    while !place
+        .folders()
+        .iter()
+        .any(|folder| folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()))
+    {
+        assert!(begun.elapsed() < NEVER, "no recording was begun");
+        std::thread::sleep(ms(5));
+    }
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", slowpath.id())).unwrap();
+    slowpath.kill().unwrap();
+    slowpath.wait().unwrap();
+    for child in children.split_whitespace() {
+        // SAFETY: a signal to what slowpath had started.
+        unsafe { libc::kill(child.parse().unwrap(), libc::SIGKILL) };
+    }
+    assert_eq!(place.folders().len(), 1);
+    assert!(record(&["true"]).status().unwrap().success());
+    let left = place.folders();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -95,7 +95,7 @@ pub struct Outcome {
     /// Its folder, open; none where there was no room for any: the program has run all the same.
     pub folder: Option<Arc<Folder>>,
     /// Keeps a temporary folder until the report is out, where the recording could not be kept.
-    pub temporary: Option<tempfile::TempDir>,
+    pub temporary: Option<slowpath_leftovers::Folder>,
     /// How the target ended; none if it still runs.
     pub exit: Option<i32>,
     /// Why the recording is not whole, such as a full disk.

@@ -2,16 +2,16 @@
 //! report is out. A program is never kept from running because there is no place for its recording.
 
 use crate::{Error, Options};
+use slowpath_leftovers::Folder;
 use slowpath_recording::{About, Writer, folder};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// A recording's place.
 pub(crate) struct Storage {
     /// What writes it.
     pub writer: Writer,
     /// The temporary folder that it is in, if it will not be kept.
-    pub temporary: Option<TempDir>,
+    pub temporary: Option<Folder>,
 }
 
 /// Begins the recording of `program`: notes its id in `about`, and there also if it will not be kept, and why.
@@ -57,8 +57,8 @@ fn begin_in(root: &Path, options: &Options, about: &mut About, program: &str) ->
 fn temporary(place: &Path, options: &Options, about: &mut About, program: &str) -> Result<Storage, Error> {
     let folder = {
         let _acting = options.caller.act().map_err(Error::system("act as the caller"))?;
-        let made = tempfile::Builder::new().prefix("slowpath-").tempdir_in(place);
-        made.map_err(Error::system("make a temporary folder"))?
+        Folder::of_recordings(place, options.caller.uid())
+            .map_err(Error::system("make a temporary folder"))?
     };
     let writer = begin_in(folder.path(), options, about, program)?;
     Ok(Storage { writer, temporary: Some(folder) })

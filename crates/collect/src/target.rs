@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::storage::{self, Storage};
 use crate::tracer::ptrace::{Cost, Ptrace, Taken};
 use crate::{Error, Options, Outcome, clock, crash, signals};
+use slowpath_leftovers::Folder;
 use slowpath_recording::about::{Collector, State, Tracer};
 use slowpath_recording::{About, folder};
 use std::ffi::OsString;
@@ -21,7 +22,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// How long a round waits for what comes, ms.
 pub(crate) const TURN_MS: i32 = 10;
@@ -122,7 +122,7 @@ pub(crate) fn started(sampler: Sampler, session: &mut Session, about: &mut About
 }
 
 /// Writes what is left.
-pub(crate) fn finish(mut session: Session, mut about: About, temporary: Option<TempDir>) -> Outcome {
+pub(crate) fn finish(mut session: Session, mut about: About, temporary: Option<Folder>) -> Outcome {
     if let Some(why) = session.refused.take() {
         about.degraded.push(format!("calls of some functions were not counted: {why}"));
     }
@@ -247,7 +247,7 @@ impl Run<'_> {
         own
     }
 
-    fn finish(mut self, temporary: Option<TempDir>) -> Result<Outcome, Error> {
+    fn finish(mut self, temporary: Option<Folder>) -> Result<Outcome, Error> {
         if self.taken.stops > 0 {
             self.about.tracing_ns = self.taken.cpu_ns;
             self.about.tracing_wall_ns = self.taken.wall_ns;

@@ -6,7 +6,10 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-const PREFIX: &str = "slowpath-";
+/// How names of folders begin that hold files of other programs.
+pub(crate) const FILES: &str = "slowpath-";
+/// … and of those that hold recordings which are not kept.
+pub(crate) const RECORDINGS: &str = "slowpath-recording-";
 const DIGITS: usize = 12;
 
 /// A folder that belongs to this process as long as this lives; it stays where it is.
@@ -17,12 +20,16 @@ pub struct Claim {
 
 /// A name for a folder that no other process and no other folder of this one has: `slowpath-PID-` and 12 random digits.
 pub fn fresh_name() -> String {
-    format!("{PREFIX}{}-{:0DIGITS$x}", std::process::id(), fastrand::u64(..1 << (4 * DIGITS)))
+    fresh_name_of(FILES)
 }
 
-/// Whether it is a name such as [`fresh_name`] makes.
-fn is_ours(name: &str) -> bool {
-    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+pub(crate) fn fresh_name_of(prefix: &str) -> String {
+    format!("{prefix}{}-{:0DIGITS$x}", std::process::id(), fastrand::u64(..1 << (4 * DIGITS)))
+}
+
+/// Whether it is a name such as [`fresh_name_of`] makes.
+fn is_ours(name: &str, prefix: &str) -> bool {
+    let parts = name.strip_prefix(prefix).and_then(|rest| rest.split_once('-'));
     parts.is_some_and(|(pid, digits)| {
         !pid.is_empty()
             && pid.bytes().all(|byte| byte.is_ascii_digit())
@@ -51,18 +58,24 @@ impl Claim {
     }
 }
 
+/// The user that this process acts as.
+pub(crate) fn me() -> u32 {
+    // SAFETY: geteuid has no preconditions.
+    unsafe { libc::geteuid() }
+}
+
 /// Opens a folder, never through a link.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
 }
 
-/// The folders in `parent` whose owner is dead, claimed: those with our kind of name that are no links, belong to this user,
+/// The folders in `parent` whose owner is dead, claimed: those with our kind of name that are no links, belong to that user,
 /// and are not claimed.
-pub(crate) fn left(parent: &Path) -> Vec<(PathBuf, Claim)> {
-    // SAFETY: geteuid has no preconditions.
-    let user = unsafe { libc::geteuid() };
+pub(crate) fn left(parent: &Path, prefix: &str, user: u32) -> Vec<(PathBuf, Claim)> {
     let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
-    let names = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_ours));
+    let names = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_str().is_some_and(|name| is_ours(name, prefix)));
     let claimed = names.filter_map(|entry| {
         let path = entry.path();
         let folder = open(&path).ok()?;
@@ -82,9 +95,9 @@ mod tests {
         let path = parent.path().join(fresh_name());
         std::fs::create_dir(&path).expect("a folder");
         let claim = Claim::new(&path).expect("it is ours");
-        assert!(left(parent.path()).is_empty());
+        assert!(left(parent.path(), FILES, me()).is_empty());
         drop(claim);
-        let found = left(parent.path());
+        let found = left(parent.path(), FILES, me());
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, path);
         assert!(Claim::new(&path).is_err(), "what is being removed cannot be claimed");
@@ -95,7 +108,9 @@ mod tests {
 
     #[test]
     fn only_names_of_ours_count() {
-        assert!(is_ours(&fresh_name()));
+        let is_ours = |name: &str| is_ours(name, FILES);
+        assert!(is_ours(&fresh_name()) && !is_ours(&fresh_name_of(RECORDINGS)));
+        assert!(super::is_ours(&fresh_name_of(RECORDINGS), RECORDINGS));
         assert_ne!(fresh_name(), fresh_name());
         for name in ["slowpath-12", "slowpath-12-", "slowpath--0123456789ab", "slowpath-x-0123456789ab"] {
             assert!(!is_ours(name), "{name}");

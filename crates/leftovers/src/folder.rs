@@ -1,7 +1,8 @@
 //! Temporary folders for files of other programs, such as callgrind's. What a killed slowpath left is removed when the next
 //! one needs a folder.
 
-use crate::{Claim, claim, fresh_name, raw};
+use crate::claim::{self, FILES, RECORDINGS, fresh_name_of, me};
+use crate::{Claim, raw};
 use std::ffi::CStr;
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -22,14 +23,21 @@ impl Folder {
     pub fn new() -> io::Result<Folder> {
         static SWEPT: Once = Once::new();
         SWEPT.call_once(sweep);
-        Folder::new_in(&std::env::temp_dir())
+        Folder::new_in(&std::env::temp_dir(), FILES)
     }
 
-    fn new_in(parent: &Path) -> io::Result<Folder> {
+    /// A new one for recordings that are not kept, which belong to `user`: what was left there of such is removed. To be called as
+    /// that user.
+    pub fn of_recordings(parent: &Path, user: u32) -> io::Result<Folder> {
+        sweep_in(parent, RECORDINGS, user);
+        Folder::new_in(parent, RECORDINGS)
+    }
+
+    fn new_in(parent: &Path, prefix: &str) -> io::Result<Folder> {
         let told =
             |error: io::Error| io::Error::new(error.kind(), format!("in {}: {error}", parent.display()));
         for _ in 0..16 {
-            let path = parent.join(fresh_name());
+            let path = parent.join(fresh_name_of(prefix));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made.map_err(told)?,
@@ -56,28 +64,41 @@ impl Drop for Folder {
 
 /// Removes the temporary folders that dead processes of this user left.
 pub fn sweep() {
-    sweep_in(&std::env::temp_dir());
+    sweep_in(&std::env::temp_dir(), FILES, me());
 }
 
-fn sweep_in(parent: &Path) {
-    for (path, claim) in claim::left(parent) {
+fn sweep_in(parent: &Path, prefix: &str, user: u32) {
+    /// A recording, and its tables.
+    const RECORDING: u32 = 2;
+    let depth = if prefix == RECORDINGS { RECORDING } else { 0 };
+    for (path, claim) in claim::left(parent, prefix, user) {
         // Ours let nobody else in; so nobody else can have put one here that he did not make.
         let private = claim.folder.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 == 0);
         if private {
-            clear(&claim.folder.into());
+            clear(&claim.folder.into(), depth);
             let _ = fs::remove_dir(&path);
         }
     }
 }
 
-/// Removes the files in an open folder, and no folders: ours hold none.
-fn clear(folder: &OwnedFd) {
-    raw::each_entry(folder, |name: &CStr, _| raw::remove_file(folder.as_raw_fd(), name));
+/// Removes the files in an open folder, and in folders within it, no deeper than ours are.
+fn clear(folder: &OwnedFd, depth: u32) {
+    raw::each_entry(folder, |name: &CStr, kind| {
+        if kind != libc::DT_DIR {
+            raw::remove_file(folder.as_raw_fd(), name);
+        } else if depth > 0
+            && let Some(within) = raw::open_folder(folder.as_raw_fd(), name)
+        {
+            clear(&within, depth - 1);
+            raw::remove_folder(folder.as_raw_fd(), name);
+        }
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fresh_name;
     use std::fs::{create_dir, write};
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
@@ -91,10 +112,10 @@ mod tests {
     #[test]
     fn a_folder_lives_as_long_as_its_owner() {
         let parent = tempfile::tempdir().expect("a folder");
-        let folder = Folder::new_in(parent.path()).expect("a folder");
+        let folder = Folder::new_in(parent.path(), FILES).expect("a folder");
         assert_eq!(fs::metadata(folder.path()).expect("it is there").mode() & 0o777, 0o700);
         let left = left_in(parent.path());
-        sweep_in(parent.path());
+        sweep_in(parent.path(), FILES, me());
         assert!(folder.path().exists() && !left.exists());
         // A killed owner drops nothing, but the kernel takes its lock away.
         let Folder { path, .. } = &folder;
@@ -111,7 +132,7 @@ mod tests {
         for number in 0..1000 {
             write(left.join(format!("callgrind.out.{number}")), "x").expect("a file");
         }
-        sweep_in(parent.path());
+        sweep_in(parent.path(), FILES, me());
         assert!(!left.exists());
     }
 
@@ -134,7 +155,7 @@ mod tests {
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
         let strange = parent.path().join("slowpath-strange");
         create_dir(&strange).expect("a folder");
-        sweep_in(parent.path());
+        sweep_in(parent.path(), FILES, me());
         assert_eq!(fs::read_to_string(&file).expect("it is there"), "mine");
         assert!(!left.exists(), "the links in it are removed, not what they lead to");
         assert!(link.is_symlink() && plain.exists() && strange.exists());
@@ -147,21 +168,40 @@ mod tests {
         let left = left_in(parent.path());
         create_dir(left.join("deep")).expect("a folder");
         write(left.join("deep/file"), "mine").expect("a file");
-        sweep_in(parent.path());
+        sweep_in(parent.path(), FILES, me());
         assert!(left.join("deep/file").exists());
     }
 
     #[test]
+    fn a_recording_that_was_left_goes_with_its_tables_and_nothing_deeper() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let left = parent.path().join(fresh_name_of(RECORDINGS));
+        DirBuilder::new().mode(0o700).create(&left).expect("a folder");
+        fs::create_dir_all(left.join("20260101-000000-prog/samples")).expect("folders");
+        write(left.join("20260101-000000-prog/about.json"), "{}").expect("a file");
+        write(left.join("20260101-000000-prog/samples/000001.parquet"), "x").expect("a file");
+        let strange = parent.path().join(fresh_name_of(RECORDINGS));
+        DirBuilder::new().mode(0o700).create(&strange).expect("a folder");
+        fs::create_dir_all(strange.join("a/b/c/d")).expect("folders");
+        let treasure = parent.path().join("treasure");
+        create_dir(&treasure).expect("a folder");
+        write(treasure.join("file"), "mine").expect("a file");
+        symlink(&treasure, strange.join("a/link")).expect("a link");
+        let living = Folder::of_recordings(parent.path(), me()).expect("a folder");
+        assert!(living.path().exists() && !left.exists());
+        assert!(strange.join("a/b/c").exists() && treasure.join("file").exists());
+    }
+
+    #[test]
     fn another_users_folder_is_left_alone() {
-        // SAFETY: geteuid has no preconditions.
-        if unsafe { libc::geteuid() } != 0 {
+        if me() != 0 {
             eprintln!("SKIPPED another user's folder: only root can make one");
             return;
         }
         let parent = tempfile::tempdir().expect("a folder");
         let left = left_in(parent.path());
         chown(&left, Some(12_345), None).expect("we are root");
-        sweep_in(parent.path());
+        sweep_in(parent.path(), FILES, me());
         assert!(left.join("findings.json").exists());
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn emptied(folder: &CStr) -> bool {
 
 /// Removes the groups in `parent` that dead processes of this user left, with all that still runs in them.
 pub fn sweep(parent: &Path) {
-    for (path, _claim) in crate::claim::left(parent) {
+    for (path, _claim) in crate::claim::left(parent, crate::claim::FILES, crate::claim::me()) {
         remove(&path);
     }
 }

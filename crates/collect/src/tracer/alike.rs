@@ -42,7 +42,23 @@ mod tests {
     use super::*;
 
     fn row(number: u32, thread: u32) -> Syscall {
-        Syscall { number, thread, count: 1, duration_ns: 10, bytes: 4, ..Syscall::default() }
+        Syscall {
+            time_ns: 0,
+            end_ns: 10,
+            thread,
+            number,
+            compat: false,
+            count: 1,
+            duration_ns: 10,
+            blocked_ns: 0,
+            result: 0,
+            bytes: 4,
+            argument: 0,
+            file: None,
+            sync: false,
+            stack: None,
+            goroutine: None,
+        }
     }
 
     #[test]
