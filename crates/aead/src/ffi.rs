@@ -103,14 +103,15 @@ pub unsafe extern "C" fn slowpath_aead_key_init(
 /// Overwrites a key with zeros.
 ///
 /// # Safety
-/// `key` is NULL or was set up.
+/// `key` is NULL or was set up, in a place of the header's size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn slowpath_aead_key_wipe(key: *mut Key) {
     if !key.is_null() {
-        // SAFETY: a key that was set up is dropped; its place may be overwritten then.
+        // SAFETY: a key that was set up is dropped; its place may be overwritten then. The whole place, which is larger than
+        // a key of ours: C sees one object, and nothing says which of its bytes are meant.
         unsafe {
             ptr::drop_in_place(key);
-            (*key.cast::<MaybeUninit<Key>>()).zeroize();
+            (*key.cast::<MaybeUninit<[u8; KEY_SIZE]>>()).zeroize();
         }
     }
 }
