@@ -287,13 +287,22 @@ fn with_little_memory_the_program_runs_and_the_soft_limit_is_only_the_programs()
     }
 }
 
-/// Makes slowpath abort when the program says so.
+/// Makes slowpath abort when the program says so, as in the middle of an allocation: from then on its other threads get no memory.
 const ABORTS: &str = r#"
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static void on(int signal) { (void) signal; abort(); }
+void *__libc_malloc(size_t size);
+static pthread_mutex_t allocator = PTHREAD_MUTEX_INITIALIZER;
+void *malloc(size_t size) {
+    pthread_mutex_lock(&allocator);
+    void *made = __libc_malloc(size);
+    pthread_mutex_unlock(&allocator);
+    return made;
+}
+static void on(int signal) { (void) signal; pthread_mutex_trylock(&allocator); abort(); }
 __attribute__((constructor)) static void begin(void) {
     char name[16] = {0};
     FILE *comm = fopen("/proc/self/comm", "r");

@@ -4,7 +4,7 @@
 
 use crate::{launch, signals};
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The program that runs, and how it ended: negative if it has not.
 static PID: AtomicI32 = AtomicI32::new(0);
@@ -16,6 +16,10 @@ static TRACER: AtomicI32 = AtomicI32::new(0);
 
 /// The thread whose stop the tracer is handling; 0 for none.
 static STOPPED: AtomicI32 = AtomicI32::new(0);
+/// The tracer waits for a stop, or has one that it has not yet said to handle. It holds nothing meanwhile.
+static WAITS: AtomicBool = AtomicBool::new(false);
+/// Another thread than the tracer has crashed. It may hold what the tracer would wait for, so the tracer is to see out the program.
+static ELSEWHERE: AtomicBool = AtomicBool::new(false);
 
 /// What a crash comes as.
 const CRASHES: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
@@ -53,9 +57,19 @@ pub(crate) fn tracing() {
     TRACER.store(unsafe { libc::gettid() }, Ordering::SeqCst);
 }
 
-/// The calling thread, which traces, handles a stop of this thread; 0: it has let it go on.
+/// The calling thread, which traces, will wait for a stop.
+pub(crate) fn waits() {
+    WAITS.store(true, Ordering::SeqCst);
+}
+
+/// The calling thread, which traces, waits no longer and handles a stop of this thread; 0: it has let it go on, or there was none.
 pub(crate) fn handles(tid: u32) {
     STOPPED.store(tid as i32, Ordering::SeqCst);
+    WAITS.store(false, Ordering::SeqCst);
+    if ELSEWHERE.load(Ordering::SeqCst) {
+        // SAFETY: this thread traces.
+        unsafe { see_out(PID.load(Ordering::SeqCst)) }
+    }
 }
 
 /// The program has ended, with this code or 128 + the signal.
@@ -77,10 +91,19 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
             libc::raise(signal);
             return;
         }
+        if tracer == libc::gettid() && ELSEWHERE.load(Ordering::SeqCst) {
+            if WAITS.load(Ordering::SeqCst) {
+                return; // to take the stop, if there is one: nobody else could let that thread go on
+            }
+            see_out(pid);
+        }
         libc::close(LINE.swap(-1, Ordering::SeqCst));
         libc::write(2, TOLD.as_ptr().cast(), TOLD.len());
         if tracer == libc::gettid() {
             see_out(pid);
+        } else if tracer != 0 {
+            ELSEWHERE.store(true, Ordering::SeqCst);
+            libc::syscall(libc::SYS_tgkill, libc::getpid(), tracer, libc::SIGABRT);
         }
         loop {
             let exit = EXIT.load(Ordering::SeqCst);
@@ -123,7 +146,8 @@ unsafe fn see_out(pid: libc::pid_t) -> ! {
         unsafe {
             let tid = libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD);
             if tid < 0 && *libc::__errno_location() != libc::EINTR {
-                libc::_exit(libc::EXIT_FAILURE);
+                let exit = EXIT.load(Ordering::SeqCst);
+                libc::_exit(if exit >= 0 { exit } else { libc::EXIT_FAILURE });
             }
             if tid > 0 && libc::WIFSTOPPED(status) {
                 let signal = libc::WSTOPSIG(status);

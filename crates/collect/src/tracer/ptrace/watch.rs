@@ -124,21 +124,28 @@ impl Watch {
         self.shared.ticking.store(ticks.is_ok(), Ordering::Relaxed);
         let (mut over, mut last, mut ticked) = (false, 0, now_ns());
         while last < LAST_STOPS {
-            match if over { sys::wait_no_longer() } else { sys::wait() } {
+            crash::waits();
+            let waited = if over { sys::wait_no_longer() } else { sys::wait() };
+            match waited {
                 sys::Waited::Of(tid, status, usage) => {
                     if libc::WIFSTOPPED(status) {
                         self.stopped(tid, status);
                     } else {
+                        let root = (tid == self.root).then(|| Ended::new(status, &usage));
+                        if let Some(how) = &root {
+                            crash::ended(how.exit);
+                        }
+                        crash::handles(0);
                         self.ended(tid, status);
-                        if tid == self.root {
-                            self.shared.end(Ended::new(status, &usage));
+                        if let Some(how) = root {
+                            self.shared.end(how);
                             over = true;
                         }
                     }
                     last += u32::from(over);
                 }
                 sys::Waited::Nothing if over => break,
-                sys::Waited::Nothing => {}
+                sys::Waited::Nothing => crash::handles(0),
                 sys::Waited::NoneLeft => break,
             }
             if self.shared.let_go.load(Ordering::Relaxed) {
@@ -150,6 +157,7 @@ impl Watch {
                 self.look();
             }
         }
+        crash::handles(0);
         drop(open);
         // Signals that were sent before, one a thread at most, are not left to the program.
         for _ in 0..self.threads.len() {
