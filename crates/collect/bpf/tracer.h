@@ -171,8 +171,10 @@ static __always_inline __u64 path_of(struct thread *thread, __u32 class)
 static __always_inline __u64 argument_of(struct thread *thread)
 {
 	switch (thread->number) {
-	case 7: case 0: case 1: case 17: case 18: case 44: case 45: case 257: case 8: case 61: // poll, read …, openat, lseek, wait4
+	case 7: case 0: case 1: case 44: case 45: case 257: case 8: case 61: // poll, read …, openat, lseek, wait4
 		return thread->arguments[2];
+	case 17: case 18: case 295: case 296: case 327: case 328: // pread64, pwrite64, preadv …: the place in the file
+		return thread->arguments[3];
 	case 2: return thread->arguments[1]; // open
 	case MMAP: case MUNMAP: return thread->arguments[1]; // the length
 	case MADVISE: // the length, if its pages are given back: MADV_DONTNEED. Those of MADV_FREE stay until memory is short.

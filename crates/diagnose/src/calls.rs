@@ -14,8 +14,12 @@ pub(crate) const OPENS: [u32; 4] = [2, 85, 257, 437];
 pub(crate) const STATS: [u32; 9] = [4, 6, 21, 89, 262, 267, 269, 332, 439];
 pub(crate) const EXECS: [u32; 2] = [59, 322];
 pub(crate) const FORKS: [u32; 4] = [56, 57, 58, 435];
+/// read, readv: what comes next in a file.
 pub(crate) const READS: [u32; 2] = [0, 19];
 pub(crate) const WRITES: [u32; 2] = [1, 20];
+/// pread64, preadv, preadv2; pwrite64, pwritev, pwritev2: what is at a place in a file.
+pub(crate) const READS_AT: [u32; 3] = [17, 295, 327];
+pub(crate) const WRITES_AT: [u32; 3] = [18, 296, 328];
 /// poll, ppoll, select, pselect6, epoll_wait, epoll_pwait, epoll_pwait2.
 pub(crate) const POLLS: [u32; 7] = [7, 271, 23, 270, 232, 281, 441];
 /// recvfrom, recvmsg, recvmmsg.

@@ -2,7 +2,7 @@
 //! and the CPU time that was spent in each.
 
 use crate::Evidence;
-use crate::calls::{READS, RECEIVES};
+use crate::calls::{READS, READS_AT, RECEIVES};
 use crate::causes::runtime;
 use crate::evidence::heaviest;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
@@ -313,8 +313,7 @@ impl Entries<'_> {
 
 /// Whether a system call puts new content into memory.
 fn fills(number: u32) -> bool {
-    const PREAD: u32 = 17;
-    READS.contains(&number) || RECEIVES.contains(&number) || number == PREAD
+    READS.contains(&number) || RECEIVES.contains(&number) || READS_AT.contains(&number)
 }
 
 /// Whether reads of the process are so many that they may refill what is walked over.

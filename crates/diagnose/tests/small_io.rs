@@ -144,6 +144,38 @@ fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
     silent(&seeking(Mode::AddedUp, 1));
 }
 
+/// Calls of 4 bytes at places so far from each other.
+fn at_places(mode: Mode, number: u32, by: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/data/archive", "file", 1 << 30);
+    for call in 0..10_000 {
+        traced.call(number, Some(file), 4, 10 * US).argument = call * by;
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn small_calls_that_name_their_place_are_reported_where_the_next_place_is_near() {
+    const AT: [(u32, &str); 6] = [
+        (17, "tiny reads"),
+        (295, "tiny reads"),
+        (327, "tiny reads"),
+        (18, "tiny writes"),
+        (296, "tiny writes"),
+        (328, "tiny writes"),
+    ];
+    for (number, title) in AT {
+        assert_eq!(only(&at_places(Mode::Each, number, 4), "small-io").title, title);
+        only(&at_places(Mode::Each, number, 4_096), "small-io");
+        // A block would hold no more than one of them.
+        silent(&at_places(Mode::Each, number, 65_536));
+        silent(&at_places(Mode::Each, number, 65_537));
+        // The same place again is no sequence.
+        silent(&at_places(Mode::Each, number, 0));
+        silent(&at_places(Mode::AddedUp, number, 4));
+    }
+}
+
 #[test]
 fn a_pipe_that_refuses_to_be_sought_in_is_read_in_sequence() {
     for mode in BOTH {

@@ -393,7 +393,8 @@ table! {
         /// Bytes moved, all of them together; since minor version 5 also bytes mapped by mmap, and given back by munmap, brk and madvise.
         bytes: u64,
         /// The most informative argument: the size asked for, the timeout, flags of an open. Since minor version 4 of fcntl and flock the
-        /// command, and of futex the operation and, 32 bits higher, its third argument (how many to wake).
+        /// command, and of futex the operation and, 32 bits higher, its third argument (how many to wake). Since minor version 11 of
+        /// pread64, pwrite64 and their kin the place in the file.
         argument: u64,
         /// The file concerned.
         file: Option<u32>,

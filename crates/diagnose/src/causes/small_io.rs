@@ -1,13 +1,15 @@
 //! Bytes are moved a few at a time: one write a line, one read a byte, where a buffer would do.
 //!
 //! Terminals and writes to sockets are left out: there a small message may be wanted at once. Reads from sockets count where more was there
-//! already. A file in which the program seeks about is left out, unless it stays where a block would hold it all. The cost is the time in the
-//! kernel, so that many calls which cost nothing are none.
+//! already. A file in which the program seeks about, or reads here and there (pread), is left out, unless it stays where a block
+//! would hold it all. The cost is the time in the kernel, so that many calls which cost nothing are none.
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, READS, RECEIVES, SEEK, Sum, WRITES, fact, from, is_receive, place, some};
+use crate::calls::{
+    Calls, READS, READS_AT, RECEIVES, SEEK, Sum, WRITES, WRITES_AT, fact, from, is_receive, place, some,
+};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -60,6 +62,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // With the most bytes that a read asked for.
     let mut sums: BTreeMap<(Site, u32), (Sum, u64)> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), Seeks> = BTreeMap::new();
+    // Calls that say themselves where in the file.
+    let mut placed: BTreeMap<(Site, u32), Seeks> = BTreeMap::new();
     let mut random: BTreeMap<Site, Sum> = BTreeMap::new();
     let mut sockets = Sockets::default();
     for (row, process) in calls.all() {
@@ -73,9 +77,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         // A pipe refuses to be sought in, and a shell asks it before each line.
         if row.number == SEEK && row.result >= 0 {
-            seeks.entry((process, file.file)).or_default().add(row);
+            seeks.entry((process, file.file)).or_default().add(row, row.result);
         }
-        let (reads, writes) = (READS.contains(&row.number), WRITES.contains(&row.number));
+        let (reads_at, writes_at) = (READS_AT.contains(&row.number), WRITES_AT.contains(&row.number));
+        let reads = reads_at || READS.contains(&row.number);
+        let writes = writes_at || WRITES.contains(&row.number);
         if file.kind == "device" && BY_MESSAGE.iter().any(|folder| file.path.starts_with(folder)) {
             continue;
         }
@@ -88,16 +94,23 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if row.number == READS[0] {
             *asked = row.argument.max(*asked);
         }
+        if reads_at || writes_at {
+            placed.entry((site, file.file)).or_default().add(row, row.argument as i64);
+        }
     }
     // Each file is judged by itself; what one place does with several of them is fixed there.
     let mut sites: BTreeMap<Site, Tiny> = BTreeMap::new();
     for ((site, file), (sum, asked)) in sums {
+        let places = placed.get(&(site, file));
+        if places.is_some_and(|places| !places.stay_near()) {
+            continue;
+        }
         let seeks = seeks.get(&(site.process, file));
         let sought = seeks.map_or(0, |seeks| seeks.count) as f64;
         let near = seeks.filter(|seeks| !site.writes && seeks.stay_near());
         let file = &evidence.recording.tables.files[file as usize];
         if is_tiny(&sum, asked, file, site.writes) && (sought <= SEEKS * sum.count as f64 || near.is_some()) {
-            let gone = near.map_or(0.0, Seeks::distance);
+            let gone = near.or(places).map_or(0.0, Seeks::distance);
             sites.entry(site).or_default().add(&sum, file, gone);
         }
     }
@@ -160,40 +173,42 @@ impl Sockets {
     }
 }
 
-/// The seeks of a process in one file.
+/// The seeks of a process in one file, or the places of calls that name them.
 #[derive(Default)]
 struct Seeks {
     count: u64,
-    /// Of those that were recorded one by one: how many there were after the first, and how many went no further than a block.
+    /// Of those that were recorded one by one: how many there were after the first, and how far these went that went no further than a
+    /// block, bytes.
     known: u64,
-    near: u64,
-    /// How far these went, bytes.
-    gone: f64,
+    near: Vec<u64>,
     last: Option<i64>,
 }
 
 impl Seeks {
-    /// In order of time.
-    fn add(&mut self, row: &Syscall) {
+    /// A call that goes to this place, in order of time.
+    fn add(&mut self, row: &Syscall, to: i64) {
         self.count += row.count;
-        // Of calls that were added up the positions are not known.
+        // Of calls that were added up the places are not known.
         if row.count == 1
-            && let Some(last) = self.last.replace(row.result)
+            && let Some(last) = self.last.replace(to)
         {
             self.known += 1;
-            self.gone += row.result.abs_diff(last).min(BLOCK as u64) as f64;
+            let gone = to.abs_diff(last);
             // Coming back to the same place, as for the head of a database, is something else.
-            self.near += u64::from((1..=BLOCK as u64).contains(&row.result.abs_diff(last)));
+            if (1..=BLOCK as u64).contains(&gone) {
+                self.near.push(gone);
+            }
         }
     }
 
-    /// How far all of them went, bytes.
+    /// How far all of them went, bytes: the median, for between two that are known there may have been others.
     fn distance(&self) -> f64 {
-        self.gone / self.known.max(1) as f64 * self.count as f64
+        let near: Vec<f64> = self.near.iter().map(|gone| *gone as f64).collect();
+        slowpath_stats::median(&near).unwrap_or(0.0) * self.count as f64
     }
 
     fn stay_near(&self) -> bool {
-        self.known >= KNOWN && self.near as f64 >= NEAR * self.known as f64
+        self.known >= KNOWN && self.near.len() as f64 >= NEAR * self.known as f64
     }
 }
 

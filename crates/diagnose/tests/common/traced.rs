@@ -147,7 +147,7 @@ impl Traced {
 
     /// A call of the first process from `work`, now, that takes `duration` ns; time goes on by that and 1 µs.
     pub fn call(&mut self, number: u32, file: Option<u32>, result: i64, duration: u64) -> &mut Syscall {
-        let moves = matches!(number, 0 | 1 | 44 | 45);
+        let moves = matches!(number, 0 | 1 | 17 | 18 | 44 | 45 | 295 | 296 | 327 | 328);
         self.tables.syscalls.push(Syscall {
             time_ns: self.now,
             end_ns: self.now + duration,

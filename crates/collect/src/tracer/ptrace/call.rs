@@ -86,8 +86,10 @@ pub(super) fn open_flags(entry: &Entry) -> u64 {
 fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {
-        // poll, read, write, pread64, pwrite64, sendto, recvfrom, lseek; the options of wait4.
-        7 | 0 | 1 | 17 | 18 | 44 | 45 | 8 | 61 => arguments[2],
+        // poll, read, write, sendto, recvfrom, lseek; the options of wait4.
+        7 | 0 | 1 | 44 | 45 | 8 | 61 => arguments[2],
+        // pread64, pwrite64, preadv, pwritev, preadv2, pwritev2: the place in the file.
+        17 | 18 | 295 | 296 | 327 | 328 => arguments[3],
         2 | 257 => open_flags(entry),
         // mmap, munmap; fcntl, flock, ioctl; getrandom.
         9 | 11 | 72 | 73 | 16 | 318 => arguments[1],

@@ -1,0 +1,12 @@
+#!/bin/sh
+cd "$(dirname "$0")"
+fifo=$(mktemp -u)
+mkfifo "$fifo"
+./bin/shardd > "$fifo" &
+server=$!
+read address < "$fifo"
+rm "$fifo"
+./bin/report_fixed "$address" data/queries.txt
+code=$?
+kill $server
+exit $code

@@ -1,0 +1,3 @@
+module shardpool
+
+go 1.21

@@ -1,0 +1,12 @@
+#!/bin/sh
+cd "$(dirname "$0")"
+fifo=$(mktemp -u)
+mkfifo "$fifo"
+./cached > "$fifo" &
+server=$!
+read address < "$fifo"
+rm "$fifo"
+./cachewarm_fixed "$address" data/stops.csv
+code=$?
+kill $server
+exit $code
