@@ -161,16 +161,36 @@ fn options(compare: &Compare) -> Result<Options, (String, u8)> {
     })
 }
 
-/// The programs' names where they differ, else the first two letters of the alphabet.
+/// The most columns of a name that has a second word.
+const LONGEST_NAME: usize = 24;
+
+/// The programs' names where they differ; of one program with different arguments the first of these as well (`sh a.sh`); else
+/// the first two letters of the alphabet.
 fn names(commands: &[String; 2]) -> [String; 2] {
-    let name = |command: &String| {
-        let first = command.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default();
-        first.rsplit('/').next().unwrap_or_default().trim_matches(['"', '\'']).to_owned()
+    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().trim_matches(['"', '\'']).to_owned();
+    let words = |command: &String| -> Vec<String> {
+        let words = shell_words::split(command).unwrap_or_default();
+        words.into_iter().skip_while(|word| word.contains('=')).collect()
     };
-    match [name(&commands[0]), name(&commands[1])] {
-        [a, b] if a != b && !a.is_empty() && !b.is_empty() => [a, b],
-        _ => ["A".to_owned(), "B".to_owned()],
+    let [first, second] = [words(&commands[0]), words(&commands[1])];
+    let name = |words: &[String]| words.first().map(|word| base(word)).unwrap_or_default();
+    let differing = first.iter().zip(&second).position(|(a, b)| a != b);
+    let found = match differing {
+        Some(at) if name(&first) == name(&second) && at > 0 => {
+            [&first, &second].map(|words| format!("{} {}", name(words), base(&words[at])))
+        }
+        _ => [name(&first), name(&second)],
+    };
+    let is_name = |name: &String| {
+        !name.trim().is_empty()
+            && name.chars().count() <= LONGEST_NAME
+            && name.chars().all(|c| c.is_alphanumeric() || " ._+-".contains(c))
+            && name.matches(' ').count() <= 1
+    };
+    if found[0] != found[1] && found.iter().all(is_name) {
+        return found;
     }
+    ["A".to_owned(), "B".to_owned()]
 }
 
 fn told(progress: &Progress) -> String {

@@ -17,8 +17,12 @@ pub fn spinner() -> Option<ProgressBar> {
     Some(bar)
 }
 
-/// A callback that keeps the line up to date, and the line, to be cleared at the end. None if stderr is no terminal.
-pub fn line() -> Option<(ProgressBar, OnProgress)> {
+/// A callback that keeps the line up to date, and the line, to be cleared at the end. None if stderr is no terminal, or `shared`: a
+/// program that we started writes to the terminal too, and the line would be drawn into what it shows.
+pub fn line(shared: bool) -> Option<(ProgressBar, OnProgress)> {
+    if shared && std::io::stdout().is_terminal() {
+        return None;
+    }
     let bar = spinner()?;
     let shown = bar.clone();
     let update = move |progress: &Progress| {

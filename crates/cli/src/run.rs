@@ -66,7 +66,7 @@ pub fn record(record: Record) -> Done {
     let mut options = options(&record.how, &record.at);
     options.user = record.user;
     options.repeat = record.repeat;
-    let outcome = recorded(options, |options| match record.exact {
+    let outcome = recorded(options, true, |options| match record.exact {
         true => slowpath_collect::record_exact(&record.command, options),
         false => slowpath_collect::record(&record.command, options),
     })?;
@@ -88,16 +88,19 @@ pub fn attach(attach: Attach) -> Done {
     };
     make_room(&attach.at, attach.how.keep);
     let options = options(&attach.how, &attach.at);
-    let outcome = recorded(options, |options| slowpath_collect::attach(attach.pid, duration, options))?;
+    let outcome =
+        recorded(options, false, |options| slowpath_collect::attach(attach.pid, duration, options))?;
     tell(&outcome, &attach.show)?;
     Ok(0)
 }
 
+/// `starts`: the program is started by us, with our terminal.
 fn recorded(
     mut options: Options,
+    starts: bool,
     run: impl FnOnce(Options) -> Result<Outcome, Error>,
 ) -> Result<Outcome, (String, u8)> {
-    let bar = progress::line().map(|(bar, update)| {
+    let bar = progress::line(starts).map(|(bar, update)| {
         options.progress = Some(update);
         bar
     });

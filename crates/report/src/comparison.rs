@@ -36,7 +36,7 @@ fn comparison_text(comparison: &Comparison, style: &Style) -> String {
         ink.prose(2, outcome, paint);
     }
     if let Some(why) = &comparison.why {
-        why_lines(&mut ink, why);
+        why_lines(&mut ink, why, least(comparison));
     }
     for note in &comparison.notes {
         let note = ink.sentence(note);
@@ -64,7 +64,7 @@ fn difference_text(why: &Why, names: [&str; 2], style: &Style) -> String {
         "Recording slows a program down. This shows what changed, not how much faster it is.",
         FAINT,
     );
-    why_lines(&mut ink, why);
+    why_lines(&mut ink, why, 0);
     ink.out
 }
 
@@ -100,7 +100,7 @@ fn comparison_markdown_text(comparison: &Comparison) -> String {
     }
     if let Some(why) = &comparison.why {
         out += "\nWhy:\n\n";
-        for line in lines(why) {
+        for line in lines(why, least(comparison)) {
             out += &format!("- {}\n", text(&line));
         }
     }
@@ -202,8 +202,8 @@ fn medians(comparison: &Comparison) -> String {
     parts.map(|part| glued(&part)).collect::<Vec<_>>().join(", ")
 }
 
-fn why_lines(ink: &mut Ink<'_>, why: &Why) {
-    for (at, line) in lines(why).iter().enumerate() {
+fn why_lines(ink: &mut Ink<'_>, why: &Why, least_ns: u64) {
+    for (at, line) in lines(why, least_ns).iter().enumerate() {
         let line = ink.sentence(line);
         ink.labelled(0, if at == 0 { "why:" } else { "    " }, &line, (LABEL, PLAIN));
     }
@@ -218,8 +218,15 @@ fn counted(one: &Counted) -> String {
     format!("{} {before} → {after}", one.function)
 }
 
-/// What changed, a line each.
-fn lines(why: &Why) -> Vec<String> {
+/// The change of a function's CPU time from which it says something of the difference: a hundredth of that in elapsed time, ns. Of two
+/// programs that wait, the functions differ by chance.
+fn least(comparison: &Comparison) -> u64 {
+    let [before, after] = [0, 1].map(|side| comparison.sides[side].median.wall_ns);
+    before.abs_diff(after) / 100
+}
+
+/// What changed, a line each; of functions those whose CPU time changed by `least_ns` or more.
+fn lines(why: &Why, least_ns: u64) -> Vec<String> {
     let mut lines = Vec::new();
     let known = |word: &str, side: usize, known: &Known| {
         format!("{word}: {}, {} ({})", known.title, known.function, units::rough(known.cost_ns[side]))
@@ -241,8 +248,10 @@ fn lines(why: &Why) -> Vec<String> {
         };
         format!("{}: {before} → {after}{calls}", change.name)
     };
-    if !why.functions.is_empty() {
-        let told: Vec<String> = why.functions.iter().map(change).collect();
+    let functions: Vec<&Change> =
+        why.functions.iter().filter(|change| change.ns[0].abs_diff(change.ns[1]) >= least_ns).collect();
+    if !functions.is_empty() {
+        let told: Vec<String> = functions.iter().map(|one| change(one)).collect();
         let explained = match why.explained {
             share if share >= 0.01 => format!(" ({} of the difference)", units::share(share)),
             _ => String::new(),
@@ -251,7 +260,7 @@ fn lines(why: &Why) -> Vec<String> {
     }
     // Where a function's time is shown its calls are too.
     let told = |one: &&Counted| {
-        why.functions.iter().any(|change| change.name == one.function && change.calls[0].is_some())
+        functions.iter().any(|change| change.name == one.function && change.calls[0].is_some())
     };
     let calls: Vec<String> =
         why.calls.iter().filter(|one| !told(one)).take(MOST_COUNTED).map(counted).collect();

@@ -249,7 +249,7 @@ fn off_cpu(findings: &Findings) -> Option<String> {
     }
     // At least: threads that ran at the same time used more CPU time than the clock passed.
     Some(format!(
-        "At least {} of the {} wall-clock time was spent off-CPU.",
+        "For at least {} of the {} elapsed the program did not run: it waited, or no CPU was free.",
         units::rough(recording.wall_ns - cpu),
         units::rough(recording.wall_ns)
     ))

@@ -265,7 +265,6 @@ fn notes(ink: &mut Ink<'_>, findings: &Findings) {
     }
 }
 
-/// The command that shows whether a fix worked. Never wrapped, so that it can be copied.
 /// A command as one word of another; in double quotes where single ones are in it and nothing that these would change.
 fn one_word(command: &str, unicode: bool) -> String {
     if command.contains('\'') && !command.contains(['"', '$', '`', '\\', '!']) {
@@ -275,8 +274,10 @@ fn one_word(command: &str, unicode: bool) -> String {
     }
 }
 
+/// The command that shows whether a fix worked. Never wrapped, so that it can be copied. None for a program that had not ended: a
+/// server may never end by itself.
 fn proof(ink: &mut Ink<'_>, recording: &RecordingSummary) {
-    if recording.command.is_empty() {
+    if recording.command.is_empty() || recording.exit.is_none() {
         return;
     }
     let old = escape::shell_command(&recording.command, ink.style.unicode);

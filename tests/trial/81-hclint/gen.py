@@ -4,17 +4,17 @@ os.makedirs("data", exist_ok=True)
 words = "web api cache queue worker index search billing audit auth mail media report batch edge proxy stage ledger router metric".split()
 kinds = ["instance", "volume", "network", "bucket", "role", "policy"]
 regions = ["eu-west", "eu-north", "us-east", "ap-south"]
-out, names, nvars = [], [], 1400
+out, names, nvars = [], [], 760
 out.append("# generated from the inventory, do not edit\n\n")
 for v in range(nvars):
     name = f"{random.choice(words)}_{random.choice(words)}_{v}"
     names.append(name)
     out.append(f'variable "{name}" {{\n  default = {random.randrange(1, 64)} * {random.choice((1, 2, 4, 8))}\n  description = "{random.choice(words)} {random.choice(words)} size"\n}}\n\n')
 res = []
-for r in range(1500):
+for r in range(800):
     kind, name = random.choice(kinds), f"{random.choice(words)}_{r}"
     ref = "var." + random.choice(names)
-    if random.random() < 0.17:                  # a misspelt reference
+    if random.random() < 0.5:                  # a misspelt reference
         i = random.randrange(5, len(ref) - 2)
         ref = ref[:i] + random.choice("xzq") + ref[i + 1:]
     out.append(f'resource "{kind}" "{name}" {{\n')

@@ -17,7 +17,7 @@ def index(name, count):
     paths = set()
     while len(paths) < count:
         d = "/".join(random.choice(words) for _ in range(random.randrange(1, 4)))
-        paths.add(f"{d}/{random.choice(words)}_{random.randrange(4000)}{random.choice(exts)}")
+        paths.add(f"{d}/{random.choice(words)}_{random.choice(words)}_{random.getrandbits(36):09x}{random.choice(exts)}")
     entries, head, prev = [], [], ""
     for p in sorted(paths):
         sha = random.randbytes(20)

@@ -74,21 +74,34 @@ func bySize(idx *Index) map[string]uint64 {
 	return sizes
 }
 
-func status(module string, out *bufio.Writer) error {
+// stagedChanges is what a commit would change.
+func stagedChanges(module string) ([]change, error) {
 	idx, err := OpenIndex("data/" + module + ".index")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head, err := loadHead("data/" + module + ".head")
+	if err != nil {
+		return nil, err
+	}
+	return compare(idx, head), nil
+}
+
+func status(module string, out *bufio.Writer) error {
+	changes, err := stagedChanges(module)
 	if err != nil {
 		return err
 	}
 	counts := map[byte]int{}
-	for _, c := range compare(idx, head) {
+	for _, c := range changes {
 		counts[c.code]++
 		if counts[c.code] <= 25 {
 			fmt.Fprintf(out, "%c %s/%s\n", c.code, module, c.path)
 		}
+	}
+	idx, err := OpenIndex("data/" + module + ".index")
+	if err != nil {
+		return err
 	}
 	tree, trees := BuildTree(idx)
 	fmt.Fprintf(out, "%s: %d entries, %d added, %d modified, %d deleted, tree %x of %d\n",

@@ -129,6 +129,23 @@ class Timeline:
                 self.words.update(line.split())
 
 
+def shingles(advisory, length=3):
+    words = " ".join(advisory.description).split()
+    return {tuple(words[i:i + length]) for i in range(len(words) - length + 1)}
+
+
+def similar_pairs(latest, threshold=0.035):
+    """Pairs of advisories whose descriptions share many runs of words; they are often about the same bug."""
+    sets = [(name, shingles(latest[name])) for name in sorted(latest)]
+    pairs = []
+    for i, (name, mine) in enumerate(sets):
+        for other, theirs in sets[:i]:
+            common = len(mine & theirs)
+            if common and common / (len(mine) + len(theirs) - common) >= threshold:
+                pairs.append((common, other, name))
+    return sorted(pairs, key=lambda p: (-p[0], p[1:]))
+
+
 def days(seconds):
     return seconds / 86400
 
@@ -150,6 +167,8 @@ def print_report(timeline, latest, versions, checksum, out=sys.stdout):
     for (before, after), n in sorted(timeline.transitions.items(), key=lambda x: (-x[1], str(x[0])))[:12]:
         print(f"  {before or '-':>14} -> {after:<14} {n}", file=out)
     print("versions changed", timeline.version_steps, "priorities changed", sum(timeline.priority_changes.values()), file=out)
+    pairs = similar_pairs(latest)
+    print(len(pairs), "similar pairs:", ", ".join(f"{a}/{b}" for _, a, b in pairs[:4]), file=out)
     print("words:", ", ".join(w for w, _ in sorted(timeline.words.items(), key=lambda x: (-x[1], x[0]))[:10]), file=out)
 
 

@@ -35,7 +35,7 @@ pool = [Advisory(n) for n in range(400)]
 fi = subprocess.Popen(["git", "--git-dir", repo, "fast-import", "--quiet"], stdin=subprocess.PIPE)
 w = lambda s: fi.stdin.write(s.encode())
 when, live = 1600000000, 0
-for c in range(210):
+for c in range(175):
     when += random.randint(3600, 90000)
     changed = []
     while live < len(pool) and live < (c + 1) * 3:

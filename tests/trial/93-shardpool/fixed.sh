@@ -9,4 +9,5 @@ rm "$fifo"
 ./bin/report_fixed "$address" data/queries.txt
 code=$?
 kill $server
+wait $server 2>/dev/null
 exit $code

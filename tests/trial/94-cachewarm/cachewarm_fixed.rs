@@ -106,6 +106,46 @@ fn nearest<'a>(region: &'a Region, stop: &Stop, count: usize) -> Vec<(f64, &'a s
     others
 }
 
+/// Minutes between all stops of a region when one walks or waits for the next bus, for one period of the day.
+fn transfer_times(region: &Region, from: u16, to: u16) -> Vec<f32> {
+    let stops: Vec<&Stop> = region.values().collect();
+    let n = stops.len();
+    let waits: Vec<f32> = stops
+        .iter()
+        .map(|s| (to - from) as f32 / (1 + s.departures.iter().filter(|d| d.0 >= from && d.0 < to).count()) as f32)
+        .collect();
+    let mut times = vec![0f32; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            let km = distance(stops[i], stops[j]) as f32;
+            times[i * n + j] = if i == j { 0.0 } else { (km * 12.0).min(waits[i] + km * 2.2 + km * km * 0.3) };
+        }
+    }
+    for k in 0..n {
+        for i in 0..n {
+            let through = times[i * n + k];
+            for j in 0..n {
+                let way = through + times[k * n + j];
+                if way < times[i * n + j] {
+                    times[i * n + j] = way;
+                }
+            }
+        }
+    }
+    times
+}
+
+fn reachable_summary(region: &Region) -> String {
+    let mut text = String::new();
+    for (from, to) in [(300, 420), (420, 540), (540, 660), (660, 780), (780, 900), (900, 1020), (1020, 1140), (1140, 1260), (1260, 1440)] {
+        let times = transfer_times(region, from, to);
+        let near = times.iter().filter(|t| **t <= 60.0).count();
+        let longest = times.iter().cloned().fold(0f32, f32::max);
+        let _ = write!(text, " {}h:{near}/{longest:.0}", from / 60);
+    }
+    text
+}
+
 fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -164,7 +204,7 @@ fn warm(client: &mut CacheClient, regions: &BTreeMap<u32, Region>) -> io::Result
         client.set(&key, 1, 3600, page.as_bytes())?;
         written.insert(key, fnv(page.as_bytes()));
         let loads: Vec<u32> = region.values().map(|s| s.departures.iter().map(|d| d.2 as u32).sum()).collect();
-        let summary = format!("stops={} load={}", loads.len(), loads.iter().sum::<u32>());
+        let summary = format!("stops={} load={} reach={}", loads.len(), loads.iter().sum::<u32>(), reachable_summary(region));
         let key = format!("summary:{number}");
         client.set(&key, 0, 3600, summary.as_bytes())?;
         written.insert(key, fnv(summary.as_bytes()));

@@ -9,4 +9,5 @@ rm "$fifo"
 ./cachewarm_fixed "$address" data/stops.csv
 code=$?
 kill $server
+wait $server 2>/dev/null
 exit $code

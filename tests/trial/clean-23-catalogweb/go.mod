@@ -1,0 +1,3 @@
+module catalogweb
+
+go 1.21
