@@ -126,7 +126,7 @@ def shingles(advisory, length=3):
     return {tuple(words[i:i + length]) for i in range(len(words) - length + 1)}
 
 
-def similar_pairs(latest, threshold=0.035):
+def similar_pairs(latest, threshold=0.012):
     """Pairs of advisories whose descriptions share many runs of words; they are often about the same bug."""
     sets = [(name, shingles(latest[name])) for name in sorted(latest)]
     pairs = []

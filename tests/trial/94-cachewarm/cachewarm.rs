@@ -181,7 +181,10 @@ fn render_stop(region: &Region, stop: &Stop, from: u16, out: &mut String) {
 fn render_board(number: u32, region: &Region, hour: u16) -> String {
     let mut page = String::with_capacity(32 << 10);
     let _ = write!(page, "<html><head><title>Region {number}, {hour} h</title></head><body>\n");
-    for stop in region.values() {
+    let mut busiest: Vec<&Stop> = region.values().collect();
+    busiest.sort_by_key(|s| std::cmp::Reverse(s.departures.len()));
+    busiest.truncate(24);
+    for stop in busiest {
         render_stop(region, stop, hour * 60, &mut page);
     }
     page.push_str("</body></html>\n");

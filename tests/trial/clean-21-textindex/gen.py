@@ -13,7 +13,7 @@ with open("data/articles.txt", "w") as f:
         f.write(" ".join(stream[at:at + n]).capitalize() + ".\n")
         at += n
 with open("data/queries.txt", "w") as f:
-    for _ in range(2600):
+    for _ in range(4200):
         kind = random.choice(["and", "and", "phrase", "or"])
         if kind == "phrase":
             i = random.randrange(len(stream) - 3); words = stream[i:i + random.randint(2, 3)]

@@ -270,7 +270,7 @@ def main():
     for name, parameters, body in program:
         compiler.compile(name, parameters, body)
     tariffs = {n: r for n, r in compiler.rules.items() if n.startswith("tariff_")}
-    totals, digest = price_all(tariffs, int(sys.argv[1]) if len(sys.argv) > 1 else 120)
+    totals, digest = price_all(tariffs, int(sys.argv[1]) if len(sys.argv) > 1 else 160)
     print(f"{len(program)} rules, digest {digest:08x}")
     for name in sorted(totals, key=lambda n: (totals[n], n))[:12]:
         print(f"{name} {totals[name]}")
