@@ -107,7 +107,7 @@ fn added_up_seeks_whose_positions_are_not_known_are_no_evidence() {
 #[test]
 fn a_call_that_fails_each_time_for_the_same_reason_is_reported() {
     for mode in BOTH {
-        for (number, error) in [(CLOSE, -9), (CLOSE, -22), (294, -38), (285, -95), (MKDIR, -17)] {
+        for (number, error) in [(CLOSE, -9), (CLOSE, -22), (294, -38), (285, -95)] {
             let finding = only(&calls(mode, number, 0, error, 10_000, 400), "needless-system-calls");
             assert_eq!((finding.variant, finding.cost.gain()), ("failure", 100 * MS), "{number} {error}");
         }
@@ -118,6 +118,30 @@ fn a_call_that_fails_each_time_for_the_same_reason_is_reported() {
     for error in [-11, -4, -111, -17] {
         silent(&calls(Mode::Each, CONNECT, 0, error, 2_000, 90));
     }
+}
+
+/// mkdir of so many directories in turn, all of which exist.
+fn directories(different: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let paths: Vec<u32> = (0..different).map(|at| traced.file(&format!("/srv/{at}"), "path", 0)).collect();
+    for at in 0..10_000 {
+        traced.call(MKDIR, Some(paths[at % paths.len()]), -17, 10 * US);
+    }
+    traced.recording(400 * MS)
+}
+
+#[test]
+fn a_directory_must_be_asked_for_once() {
+    let finding = only(&directories(1), "needless-system-calls");
+    assert_eq!((finding.variant, finding.cost.gain()), ("failure", 100 * MS - 10 * US));
+    assert_eq!(only(&directories(2_500), "needless-system-calls").cost.gain(), 75 * MS);
+    silent(&directories(10_000));
+    // Which ones they are is not known.
+    silent(&{
+        let mut traced = Traced::new(Mode::Each);
+        (0..10_000).for_each(|_| drop(traced.call(MKDIR, None, -17, 10 * US)));
+        traced.recording(400 * MS)
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@ os.makedirs("data/versions", exist_ok=True)
 lts = {4: "Argon", 6: "Boron", 8: "Carbon", 10: "Dubnium", 12: "Erbium", 14: "Fermium", 16: "Gallium", 18: "Hydrogen", 20: "Iron"}
 rows = []
 for major in range(0, 22):
-    for minor in range(random.randrange(8, 16)):
+    for minor in range(random.randrange(6, 12)):
         for patch in range(random.randrange(1, 4)):
             rows.append((major, minor, patch))
 random.shuffle(rows)
@@ -17,7 +17,7 @@ inst = random.sample(rows, 45)
 for ma, mi, pa in inst:
     d = f"data/versions/v{ma}.{mi}.{pa}"
     os.makedirs(d + "/bin", exist_ok=True)
-    body = random.randbytes(400000)
+    body = random.randbytes(500000)
     open(d + "/bin/node", "wb").write(body)
     open(d + "/SHASUMS256.txt", "w").write(hashlib.sha256(body).hexdigest() + "  bin/node\n")
 os.makedirs("data/alias", exist_ok=True)

@@ -17,7 +17,7 @@ for i, (d, h) in enumerate(headers):
         for n in range(random.randrange(5, 25)):
             f.write(f"int {random.choice(words)}_{i}_{n}(const char *name, int flags); /* {random.choice(words)} */\n")
 with open("data/compile_commands.txt", "w") as f:
-    for u in range(420):
+    for u in range(330):
         name = f"data/src/{random.choice(words)}_{u}.cc"
         with open(name, "w") as s:
             for h in random.sample(headers, random.randrange(3, 8)):

@@ -85,12 +85,20 @@ fn question(row: &Syscall) -> Option<&'static str> {
 struct Calling<'a> {
     sum: Sum,
     files: BTreeSet<&'a str>,
+    /// Calls on a file that is not known, as where there were very many.
+    elsewhere: u64,
 }
 
 impl<'a> Calling<'a> {
     fn add(&mut self, row: &Syscall, path: Option<&'a str>) {
         self.sum.add(row);
         self.files.extend(path);
+        self.elsewhere += if path.is_none() { row.count } else { 0 };
+    }
+
+    /// One call for each file is needed.
+    fn needed(&self) -> f64 {
+        (self.files.len() as u64 + self.elsewhere) as f64
     }
 }
 
@@ -214,7 +222,9 @@ fn of_failures(evidence: &Evidence<'_>, made: Made, error: i64, failed: &Calling
     let says = |times: &str, from: &str| {
         format!("{} failed {times} times{from}, each time for the same reason: {why}", name(number))
     };
-    candidate(evidence, made, failed, 0.0, ("failure", title, advice), says)
+    // Each directory may have to be there: the first time it must be asked for.
+    let needed = if error == EXISTS { failed.needed() } else { 0.0 };
+    candidate(evidence, made, failed, needed, ("failure", title, advice), says)
 }
 
 /// A finding of calls of which so many are `needed`. `words`: its variant, title and advice; `says` makes the first sentence, of how often and

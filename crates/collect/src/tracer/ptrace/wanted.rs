@@ -38,8 +38,10 @@ pub(super) const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
 /// The path's place among a call's arguments, if it has one.
 pub(super) fn path_argument(number: u32) -> Option<usize> {
     match number {
-        2 | 85 | 4 | 6 | 21 | 89 | 59 => Some(0),
-        257 | 437 | 262 | 332 | 267 | 269 | 439 | 322 => Some(1),
+        // open, creat, stat, lstat, access, readlink, execve; chdir, rename, mkdir, rmdir, unlink, statfs; getxattr, lgetxattr.
+        2 | 85 | 4 | 6 | 21 | 89 | 59 | 80 | 82..=84 | 87 | 137 | 191 | 192 => Some(0),
+        // openat, openat2, newfstatat, statx, readlinkat, faccessat, faccessat2, execveat; mkdirat, unlinkat.
+        257 | 437 | 262 | 332 | 267 | 269 | 439 | 322 | 258 | 263 => Some(1),
         _ => None,
     }
 }
