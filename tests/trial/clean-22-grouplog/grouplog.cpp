@@ -20,7 +20,7 @@
 #include <vector>
 
 constexpr unsigned kClients = 24;
-constexpr unsigned kTransactions = 190;     // of each client
+constexpr unsigned kTransactions = 270;     // of each client
 constexpr unsigned kWrites = 40;            // of each transaction
 constexpr unsigned kStripes = 64;
 
