@@ -121,6 +121,51 @@ fn where_most_inputs_are_new_it_is_silent() {
     assert_eq!(confidence(200), None);
 }
 
+/// 300 calls that were looked at in three bursts of 100, each after other calls. `input` of the burst and the call in it.
+fn in_bursts(input: impl Fn(u64, u64) -> u64) -> Vec<Finding> {
+    let keys = (0..3).flat_map(|burst| (0..100).map(move |call| (burst, call)));
+    let mut recording =
+        recording("regcomp", "/lib/libc.so.6", keys.map(|(burst, call)| 1 + input(burst, call)), 0.8);
+    let bursts = (0..3).map(|burst| (burst * 100_000, burst * 100_000 + 99_000));
+    recording.tables.walk_bursts = bursts
+        .map(|(start_ns, end_ns)| WalkBurst { walk: 0, start_ns, end_ns, entries: 100, rounds: None })
+        .collect();
+    findings(&recording)
+}
+
+#[test]
+fn what_is_met_far_apart_recurs_all_the_time() {
+    // Each input once in each burst: 200 of 300 calls repeat one, but of all calls of the run nearly all do.
+    let [finding] = &in_bursts(|_, call| call)[..] else { panic!("there is one finding") };
+    assert!(finding.explanation[0].contains("200 of 300 calls"), "{finding:#?}");
+    assert!((795..=805).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    // In each burst others, each of them twice: half of the calls are needed.
+    let [finding] = &in_bursts(|burst, call| burst * 100 + call / 2)[..] else {
+        panic!("there is one finding")
+    };
+    assert!((395..=403).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert!(in_bursts(|burst, call| burst * 100 + call).is_empty());
+}
+
+#[test]
+fn who_asks_in_a_stack_that_ends_early_is_nobody_else() {
+    let keys = (0..200).map(|call| 1 + call % 20);
+    let mut recording = recording("regcomp", "/lib/libc.so.6", keys, 0.8);
+    let number = recording.tables.stacks.len() as u32;
+    recording.tables.stacks.push(Stack { stack: number, parent: None, location: PARSE });
+    recording.tables.stacks.push(Stack { stack: number + 1, parent: Some(number), location: COMPILE });
+    let mut left = 200;
+    for sample in recording.tables.samples.iter_mut().filter(|sample| sample.stack == Some(PARSE)) {
+        if left > 0 {
+            (sample.stack, left) = (Some(number + 1), left - 1);
+        }
+    }
+    let [finding] = &findings(&recording)[..] else { panic!("there is one finding") };
+    assert_eq!(finding.place.frame.function, "is_valid");
+    // All of it is given to the only one that is known: 0.8 s, of which 180 of 200 go.
+    assert!((715..=725).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
 #[test]
 fn twenty_calls_and_a_tenth_of_the_time_count() {
     assert_eq!((of(20, 1, 0.8).len(), of(19, 1, 0.8).len()), (1, 0));

@@ -20,7 +20,7 @@ use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
 use slowpath_interfaces::{Interface, What};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -51,12 +51,49 @@ struct Called {
     /// How many were looked at, and how many inputs they had.
     noted: usize,
     inputs: usize,
+    /// Of so many the input was met in two bursts or more.
+    recurring: usize,
 }
 
 impl Called {
-    /// Share of the calls that had no need to be made.
+    /// Share of the calls that had no need to be made. The first call with an input is needed. But what a small part of the run shows twice,
+    /// far apart, the run has many times, so that its first call does not count.
     fn again(&self) -> f64 {
-        (self.noted - self.inputs) as f64 / self.noted.max(1) as f64
+        let repeated = (self.noted - self.inputs).max(self.recurring);
+        repeated as f64 / self.noted.max(1) as f64
+    }
+}
+
+/// What was noted of the calls of one function.
+#[derive(Default)]
+struct Keys {
+    noted: usize,
+    /// Calls whose input is not known: it may be new.
+    unknown: usize,
+    /// By input: how many calls had it, in which burst it was met first, and whether in another one, too.
+    known: HashMap<u64, (usize, usize, bool)>,
+}
+
+impl Keys {
+    fn add(&mut self, key: u64, burst: usize) {
+        self.noted += 1;
+        if key == 0 {
+            self.unknown += 1;
+            return;
+        }
+        let (calls, first, elsewhere) = self.known.entry(key).or_insert((0, burst, false));
+        *calls += 1;
+        *elsewhere |= *first != burst;
+    }
+
+    fn called(&self, interface: &'static Interface) -> Called {
+        let recurring = self.known.values().filter(|(_, _, elsewhere)| *elsewhere);
+        Called {
+            interface,
+            noted: self.noted,
+            inputs: self.unknown + self.known.len(),
+            recurring: recurring.map(|(calls, ..)| calls).sum(),
+        }
     }
 }
 
@@ -93,6 +130,7 @@ fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
         of_asker.ns += weight;
         *of_asker.stacks.entry(stack).or_default() += weight;
     }
+    given_to_the_known(&mut spent);
     let mut whole: HashMap<(u32, u32), f64> = HashMap::new();
     spent.iter().for_each(|((process, function, _), spent)| {
         *whole.entry((*process, *function)).or_default() += spent.ns
@@ -107,29 +145,46 @@ fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
     spent.iter().filter_map(of).collect()
 }
 
+/// Time whose asker is not known, because the stack ends before, is of the known ones, in the same proportion.
+fn given_to_the_known(spent: &mut BTreeMap<(u32, u32, Option<u32>), Spent>) {
+    let mut known: HashMap<(u32, u32), f64> = HashMap::new();
+    for ((process, function, asker), spent) in &*spent {
+        if asker.is_some() {
+            *known.entry((*process, *function)).or_default() += spent.ns;
+        }
+    }
+    for ((process, function), sum) in known {
+        if let Some(unknown) = spent.remove(&(process, function, None)) {
+            let of_it = spent.range_mut((process, function, None)..=(process, function, Some(u32::MAX)));
+            of_it.for_each(|(_, spent)| spent.ns *= 1.0 + unknown.ns / sum);
+        }
+    }
+}
+
 /// The interfaces that were called again and again, by process and function.
 fn called(evidence: &Evidence<'_>) -> HashMap<(u32, u32), Called> {
     let tables = &evidence.recording.tables;
-    // By walk: how many were noted, how many of them had an input of their own, and which inputs there were.
-    let mut keys: HashMap<u32, (usize, usize, HashSet<u64>)> = HashMap::new();
+    let mut begun: HashMap<u32, Vec<u64>> = HashMap::new();
+    for burst in &tables.walk_bursts {
+        begun.entry(burst.walk).or_default().push(burst.start_ns);
+    }
+    begun.values_mut().for_each(|starts| starts.sort_unstable());
+    let mut keys: HashMap<u32, Keys> = HashMap::new();
     for row in &tables.beginnings {
         // Of a loop, or of a function that works itself, addresses are noted: nothing can be read at 0.
         if let ([0], [key]) = (row.addresses.as_slice(), row.contents.as_slice()) {
-            let (noted, inputs, known) = keys.entry(row.walk).or_default();
-            *noted += 1;
-            // What is not known may be new.
-            *inputs += usize::from(*key == 0 || known.insert(*key));
+            let starts = begun.get(&row.walk).map_or(&[][..], Vec::as_slice);
+            let burst = starts.partition_point(|start| *start <= row.time_ns);
+            keys.entry(row.walk).or_default().add(*key, burst);
         }
     }
     let mut called = HashMap::new();
     for walk in &tables.walks {
-        let (Some(function), Some((noted, inputs, _))) =
-            (evidence.function_at(walk.location), keys.get(&walk.walk))
-        else {
+        let (Some(function), Some(keys)) = (evidence.function_at(walk.location), keys.get(&walk.walk)) else {
             continue;
         };
         if let Some(interface) = slowpath_interfaces::of(evidence.name(function)) {
-            let one = Called { interface, noted: *noted, inputs: *inputs };
+            let one = keys.called(interface);
             if one.noted >= NOTED && one.again() >= AGAIN {
                 called.insert((walk.process, function), one);
             }
@@ -183,7 +238,7 @@ fn finding(
     if !gate.may_pass(evidence, gain) {
         return None;
     }
-    let Called { interface, noted, inputs } = called;
+    let Called { interface, noted, inputs, .. } = called;
     let frame = evidence.frame(function);
     let name = slowpath_interfaces::without_arguments(&frame.function).to_owned();
     let (looked_at, repeated) = (count(*noted as f64), count((noted - inputs) as f64));
