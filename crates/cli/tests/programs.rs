@@ -90,6 +90,27 @@ fn silent(name: &str) {
     assert!(findings.is_empty(), "{name}: {findings:#?}");
 }
 
+/// With BPF, and in the same program where it waits for a condition, beside a thread that has its own reasons to sleep and look.
+#[test]
+fn a_thread_that_looks_for_what_another_one_hands_it_and_sleeps_is_found() {
+    let _one = one_at_a_time();
+    if !may_run("unnoticed") {
+        return;
+    }
+    let path = program("unnoticed");
+    let path = path.to_str().expect("UTF-8");
+    let dir = tempfile::tempdir().expect("a folder");
+    let report = json(dir.path(), &[], &[path, "1"]);
+    let findings = report["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&"waiting".into(), &"await_job".into()));
+    let wall = report["recording"]["wall_ns"].as_f64().expect("a number");
+    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / wall;
+    assert!((0.3..=1.0).contains(&gain), "{gain}");
+    let report = json(dir.path(), &[], &[path, "1", "clean"]);
+    assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{report:#}");
+}
+
 macro_rules! tests {
     ($($test:ident: $check:ident($($argument:expr),*);)*) => { $(#[test] fn $test() { $check($($argument),*); })* };
 }

@@ -21,6 +21,7 @@ pub mod findings;
 pub mod gate;
 mod goroutines;
 mod hot;
+mod intervals;
 mod leads;
 pub mod resolve;
 mod scripts;

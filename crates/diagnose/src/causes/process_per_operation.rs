@@ -19,6 +19,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use crate::intervals;
 use pauses::before_a_pause;
 use slowpath_recording::tables::{Process, Syscall};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -238,14 +239,13 @@ fn finding(
     // Both are estimates where little was traced.
     let start_up = if about.in_windows() { start_up.min(lives - waited) } else { start_up };
     // Operations that overlap: what one of them takes is not all elapsed time.
-    let mut spans: Vec<(u64, u64)> =
-        operations.iter().map(|operation| (operation.start, operation.end)).collect();
-    spans.sort_unstable();
-    let alone = union(&spans) / (lives + tracing).max(1.0);
+    let spans = operations.iter().map(|operation| (operation.start, operation.end)).collect();
+    let together = intervals::length(&intervals::union(spans));
+    let alone = together / (lives + tracing).max(1.0);
     let meanwhile = if evidence.by_ptrace && evidence.weights.is_empty() {
         // As if the parent used its CPU time evenly.
         let cpu = tables.processes[parent as usize].cpu_ns.unwrap_or(0) as f64;
-        cpu * (union(&spans) / (about.wall_ns as f64).max(1.0)).min(1.0)
+        cpu * (together / (about.wall_ns as f64).max(1.0)).min(1.0)
     } else {
         sampled(evidence, parent, &starts)
     };
@@ -318,16 +318,6 @@ fn names(evidence: &Evidence<'_>, operation: &Operation) -> String {
         .filter(|process| process.exec_ns.is_some() && name(process) != first)
         .max_by_key(|process| process.cpu_ns);
     most.map_or_else(|| first.to_owned(), |process| format!("{first} → {}", name(process)))
-}
-
-/// Length of the union of intervals in order of their start, ns.
-fn union(spans: &[(u64, u64)]) -> f64 {
-    let (mut total, mut until) = (0, 0);
-    for (start, end) in spans {
-        total += end.saturating_sub((*start).max(until));
-        until = until.max(*end);
-    }
-    total as f64
 }
 
 /// CPU time of a process within intervals, ns.

@@ -1,6 +1,7 @@
 //! The program waits instead of working, and need not.
 //!
 //! - `sleeping` — it polls in a sleep loop where it could wait for the event; `children` — where it sleeps and looks through these.
+//! - `unnoticed` — threads that look into memory for what another one does, and sleep in between.
 //! - `late` — it looks for the end of its children now and then, and sleeps in between.
 //! - `in_vain` — it waits for an answer that does not come.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
@@ -13,6 +14,7 @@ mod delayed_ack;
 mod in_vain;
 mod late;
 mod sleeping;
+mod unnoticed;
 
 pub(super) use delayed_ack::VARIANT as DELAYED_ACK;
 
@@ -25,7 +27,7 @@ use crate::candidate::Candidate;
 pub(super) const CAUSE: Spec = Spec {
     slug: "waiting",
     title: "waiting instead of working",
-    symptom: "polling in a sleep loop; delayed acknowledgements; an answer that does not come",
+    symptom: "polling in a sleep loop, also of memory that another thread changes; delayed acknowledgements; an answer that does not come",
     page: include_str!("../../../../../docs/causes/waiting.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),
@@ -42,6 +44,12 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     };
     findings.retain(|one| !late.iter().any(|other| is_of(one, other)));
     findings.extend(late);
+    let mut unnoticed = unnoticed::find(evidence, &calls);
+    let is_there = |one: &Candidate, other: &Candidate| {
+        (one.process, one.function()) == (other.process, other.function())
+    };
+    unnoticed.retain(|one| !findings.iter().any(|other| is_there(one, other)));
+    findings.extend(unnoticed);
     findings.extend(in_vain::find(evidence, &calls));
     findings.extend(delayed_ack::find(evidence, &calls));
     findings

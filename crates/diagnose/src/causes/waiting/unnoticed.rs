@@ -1,0 +1,262 @@
+//! Threads that look into memory whether another one has done something, and sleep in between: what is done during a sleep is noticed at its end.
+//!
+//! No system call tells of such a look. Two things do. Another thread waits from the sleep on until this one wakes it after the sleep. Or a
+//! thread sleeps again as soon as it wakes: it has looked, and found nothing. While all threads of a program sleep so, or wait for one another,
+//! nothing from outside can end that, and each of them could have been woken as soon as the last one had done its work.
+//!
+//! Lost is the time from when the last thread of the tree ceased to run to the end of the sleep.
+
+use super::super::words::{count, time, times};
+use crate::Evidence;
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::gate::Gate;
+use crate::intervals;
+use slowpath_recording::tables::Syscall;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Sleeps in which something happened that was noticed late, before they count.
+const LATE: u64 = 5;
+/// Whoever is awake so short, and calls nothing, has only looked, ns: a look took 1 to 5 µs where it was measured, and another thread may hold
+/// the lock meanwhile.
+const LOOK_NS: u64 = 10_000;
+/// Sleeps recorded one by one are at least so long, ns; so are waits. A shorter one loses little.
+const SLEEP_NS: u64 = 1_000_000;
+/// Whoever sleeps longer does so at leisure: a second is the least that schedulers and monitors rest, ns.
+const LONG_NS: u64 = 500_000_000;
+/// Looks that found nothing, before they tell that something is looked for.
+const EMPTY: u64 = 5;
+/// … and this share of all sleeps: now and then two sleeps follow each other for other reasons.
+const EMPTY_SHARE: f64 = 0.1;
+/// Another thread waits for this one after so many of the late sleeps.
+const HANDED: f64 = 0.8;
+/// futex, wait4, waitid: what ends such a wait is a thread or a process of the tree, or that it was given up.
+const WITHIN: [u32; 3] = [202, 61, 247];
+const GATE: Gate = Gate::TENTH_OF_WALL;
+
+/// A sleep of a thread.
+struct Slept<'a> {
+    row: &'a Syscall,
+    own: Option<u32>,
+    process: u32,
+    from: u64,
+    to: u64,
+    /// When the thread waits again.
+    next: u64,
+    /// It slept again at once.
+    empty: bool,
+}
+
+/// What is known of the sleeps from one place.
+#[derive(Default)]
+struct Place {
+    sum: Sum,
+    /// Sleeps after which the thread slept again at once.
+    empty: u64,
+    /// … and of those in which something happened that it noticed afterwards: from when nothing ran, to the end; how many of them another thread
+    /// waited in.
+    late: Vec<(u64, u64)>,
+    handed: u64,
+}
+
+impl Place {
+    /// The thread looks for something, and sleeps in between.
+    fn looks(&self) -> bool {
+        self.empty >= EMPTY && self.empty as f64 >= EMPTY_SHARE * self.sum.count as f64
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.handed as f64 >= HANDED * self.late.len() as f64
+    }
+}
+
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+    let slept = slept(evidence, calls);
+    if slept.is_empty() {
+        return Vec::new();
+    }
+    let running = running(evidence, &slept);
+    // Waits that another thread ended, by that one.
+    let mut ended: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+    for wait in &evidence.recording.tables.waits {
+        if let Some(waker) = wait.waker.filter(|waker| *waker != wait.thread) {
+            ended.entry(waker).or_default().push((wait.time_ns, wait.time_ns + wait.duration_ns));
+        }
+    }
+    let mut places: BTreeMap<CallSite, Place> = BTreeMap::new();
+    for one in &slept {
+        let place = places.entry((one.process, one.own)).or_default();
+        place.sum.add(one.row);
+        if one.empty {
+            place.empty += 1;
+            continue;
+        }
+        let handed = handed(one, ended.get(&one.row.thread).map_or(&[][..], Vec::as_slice));
+        let last = last_running(&running, one).or(handed.then_some(one.from));
+        if let Some(since) = last.filter(|since| *since < one.to) {
+            place.late.push((since, one.to));
+            place.handed += u64::from(handed);
+        }
+    }
+    let outside = outside(evidence, &slept, &places);
+    for place in places.values_mut().filter(|place| !place.is_waited_for()) {
+        let inside = |late: &(u64, u64)| intervals::without(*late, &outside);
+        place.late = if place.looks() { place.late.iter().flat_map(inside).collect() } else { Vec::new() };
+    }
+    let mut places: Vec<(CallSite, Place)> = places.into_iter().collect();
+    places.sort_by_key(|(_, place)| Reverse(intervals::length(&intervals::union(place.late.clone())) as u64));
+    // What several wait in at the same time is lost once.
+    let mut counted = Vec::new();
+    let mut findings = Vec::new();
+    for (site, mut place) in places {
+        let late = intervals::union(std::mem::take(&mut place.late));
+        place.late = late.iter().flat_map(|one| intervals::without(*one, &counted)).collect();
+        counted.extend_from_slice(&place.late);
+        counted = intervals::union(counted);
+        if place.late.len() as u64 >= LATE {
+            findings.extend(candidate(evidence, site, place));
+        }
+    }
+    findings
+}
+
+/// When a thread waited for something that may have come from outside, or slept with nothing to look for; in order, disjoint.
+fn outside(
+    evidence: &Evidence<'_>,
+    slept: &[Slept<'_>],
+    places: &BTreeMap<CallSite, Place>,
+) -> Vec<(u64, u64)> {
+    let sleeps: HashSet<(u32, u64)> = slept.iter().map(|one| (one.row.thread, one.row.time_ns)).collect();
+    let waits = evidence.recording.tables.waits.iter().filter(|wait| {
+        wait.waker.is_none()
+            && !WITHIN.contains(&wait.number)
+            && !sleeps.contains(&(wait.thread, wait.time_ns))
+    });
+    let mut outside: Vec<(u64, u64)> =
+        waits.map(|wait| (wait.time_ns, wait.time_ns + wait.duration_ns)).collect();
+    let meant = slept.iter().filter(|one| !places[&(one.process, one.own)].looks());
+    outside.extend(meant.map(|one| (one.from, one.to)));
+    intervals::union(outside)
+}
+
+/// Whether another thread waits from the sleep on until this one wakes it after the sleep. It may have gone to wait between this one's look and its
+/// sleep.
+fn handed(slept: &Slept<'_>, ended: &[(u64, u64)]) -> bool {
+    let begins = slept.from.saturating_sub(LOOK_NS)..slept.to;
+    let ends = slept.to..=slept.next;
+    ended.iter().any(|(from, to)| begins.contains(from) && ends.contains(to))
+}
+
+/// The sleeps that are known one by one.
+fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
+    let mut slept: Vec<Slept<'a>> = Vec::new();
+    // By thread: its last sleep, while nothing was called since.
+    let mut last: HashMap<u32, usize> = HashMap::new();
+    // By thread, when its waits begin.
+    let mut waits: HashMap<u32, Vec<u64>> = HashMap::new();
+    for wait in &evidence.recording.tables.waits {
+        waits.entry(wait.thread).or_default().push(wait.time_ns);
+    }
+    waits.values_mut().for_each(|times| times.sort_unstable());
+    for (row, process) in calls.all() {
+        let before = last.remove(&row.thread);
+        let length = row.blocked_ns;
+        if row.count != 1 || !is_sleep(row) || !(SLEEP_NS..LONG_NS).contains(&length) {
+            continue;
+        }
+        let (own, from) = (calls.own(row), row.time_ns);
+        if let Some(before) = before.and_then(|at: usize| slept.get_mut(at)) {
+            before.empty = before.own == own && from.saturating_sub(before.row.end_ns) <= LOOK_NS;
+        }
+        let to = from + length;
+        let times = waits.get(&row.thread).map_or(&[][..], Vec::as_slice);
+        let next = times.get(times.partition_point(|time| *time < to)).copied().unwrap_or(u64::MAX);
+        last.insert(row.thread, slept.len());
+        slept.push(Slept { row, own, process, from, to, next, empty: false });
+    }
+    slept
+}
+
+/// When any thread of the tree ran and did more than to look; in order, disjoint.
+fn running(evidence: &Evidence<'_>, slept: &[Slept<'_>]) -> Vec<(u64, u64)> {
+    let tables = &evidence.recording.tables;
+    let about = &evidence.recording.about;
+    let end = about.start_ns + about.wall_ns;
+    let mut away: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+    for wait in &tables.waits {
+        away.entry(wait.thread).or_default().push((wait.time_ns, wait.time_ns + wait.duration_ns));
+    }
+    for one in slept {
+        // What it did until it slept again was only a look.
+        let to = if one.empty { one.next.max(one.to) } else { one.to };
+        away.entry(one.row.thread).or_default().push((one.from, to));
+    }
+    let mut running = Vec::new();
+    for thread in &tables.threads {
+        let away = intervals::union(away.remove(&thread.thread).unwrap_or_default());
+        let mut since = thread.start_ns;
+        for (from, to) in away {
+            running.push((since, from.max(since)));
+            since = since.max(to);
+        }
+        running.push((since, thread.end_ns.unwrap_or(end).max(since)));
+    }
+    running.retain(|(from, to)| from < to);
+    intervals::union(running)
+}
+
+/// When the last thread ceased to run during a sleep, if one ran.
+fn last_running(running: &[(u64, u64)], slept: &Slept<'_>) -> Option<u64> {
+    let before = running.partition_point(|(from, _)| *from < slept.to);
+    let (_, until) = running[..before].last()?;
+    (*until > slept.from).then(|| (*until).min(slept.to))
+}
+
+fn candidate(evidence: &Evidence<'_>, (process, own): CallSite, found: Place) -> Option<Candidate> {
+    let lost = intervals::length(&found.late);
+    if !GATE.may_pass(evidence, lost) {
+        return None;
+    }
+    let Place { sum, empty, late, .. } = &found;
+    let stack = sum.stack();
+    let slept = sum.count as f64;
+    let mut explanation = vec![
+        format!(
+            "{} times{}, a thread slept for {} instead of waiting to be woken",
+            count(slept),
+            from(evidence, stack, own),
+            time(sum.blocked_ns / slept)
+        ),
+        format!(
+            "{} another thread did something meanwhile that it noticed only after the sleep; until then nothing of the program ran, for \
+             {} in total",
+            times(late.len() as f64),
+            time(lost)
+        ),
+    ];
+    if *empty > 0 {
+        explanation.push(format!("{} it found nothing to do and slept again", times(*empty as f64)));
+    }
+    let draft = Draft {
+        variant: "unnoticed",
+        explanation,
+        facts: vec![
+            fact("sleeps", slept, "calls", Sure::Exact),
+            fact("sleeps in which another thread did something", late.len() as f64, "calls", Sure::Exact),
+            fact("sleeps after which it slept again at once", *empty as f64, "calls", Sure::Exact),
+        ],
+        advice: "Wait for the event instead: a condition variable or a semaphore that the other thread signals, a blocking queue"
+            .to_owned(),
+        ..Draft::new(
+            &super::CAUSE,
+            "polls in a sleep loop",
+            Confidence::Likely,
+            Cost::new(Basis::Wall, sum.blocked_ns.min(evidence.recording.about.wall_ns as f64), lost),
+            place(evidence, stack, own, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
