@@ -7,7 +7,7 @@ use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_recording::tables::{File, Syscall, Thread};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) const OPENS: [u32; 4] = [2, 85, 257, 437];
 /// stat, lstat, access, readlink, newfstatat, readlinkat, faccessat, statx, faccessat2.
@@ -160,6 +160,19 @@ impl<'a> Calls<'a> {
     /// The innermost function of the program itself on a stack.
     pub(crate) fn own_of(&self, stack: u32) -> Option<u32> {
         self.own[stack as usize]
+    }
+
+    /// The innermost function of the program itself on a stack that is on another one, too: what both are part of.
+    pub(crate) fn common(&self, stack: u32, other: u32) -> Option<u32> {
+        let around: HashSet<u32> = self.on(other).collect();
+        self.on(stack).find(|function| around.contains(function))
+    }
+
+    /// The functions of the program itself on a stack, innermost first.
+    fn on(&self, stack: u32) -> impl Iterator<Item = u32> + '_ {
+        let stacks = &self.evidence.recording.tables.stacks;
+        let parent = |stack: &u32| stacks[*stack as usize].parent;
+        std::iter::successors(Some(stack), parent).filter_map(|stack| self.own[stack as usize])
     }
 
     pub(crate) fn file(&self, row: &Syscall) -> Option<&'a File> {

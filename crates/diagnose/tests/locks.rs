@@ -7,7 +7,7 @@ mod traced;
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Tracer;
-use slowpath_recording::tables::{File, Syscall, Wait};
+use slowpath_recording::tables::{File, Stack, Syscall, Wait};
 use traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
 
 const NANOSLEEP: u32 = 35;
@@ -64,6 +64,43 @@ fn a_lock_that_threads_wait_for_is_reported_where_it_is_released() {
     let gain = finding.cost.gain() as f64 / MS as f64;
     assert!((95.0..=101.0).contains(&gain), "{gain}");
     assert!(finding.explanation[0].starts_with("2 threads use one lock"), "{:?}", finding.explanation);
+}
+
+#[test]
+fn who_sleeps_and_releases_it_holds_it_too_long() {
+    let mut recording = taking_turns(50, 2 * MS, 10, WAKE_ONE, MS);
+    // `main → work → other`, by which it is released: the function that sleeps meanwhile is `work`, in a library's.
+    let tables = &mut recording.tables;
+    let helper = tables.stacks.len() as u32;
+    let location = tables.stacks[OTHER as usize].location;
+    tables.stacks.push(Stack { stack: helper, parent: Some(1), location });
+    for row in tables.syscalls.iter_mut().filter(|row| row.stack == Some(OTHER)) {
+        row.stack = Some(helper);
+    }
+    let first = tables.syscalls[0].clone();
+    for wait in &mut tables.waits {
+        wait.waker_stack = Some(helper);
+        let (time_ns, end_ns) = (wait.time_ns + US, wait.time_ns + wait.duration_ns - US);
+        let (thread, blocked_ns) = (1 - wait.thread, end_ns - time_ns);
+        let (number, file, stack) = (NANOSLEEP, None, Some(WORK));
+        let duration_ns = blocked_ns;
+        tables.syscalls.push(Syscall {
+            time_ns,
+            end_ns,
+            thread,
+            number,
+            file,
+            stack,
+            blocked_ns,
+            duration_ns,
+            ..first
+        });
+    }
+    tables.syscalls.sort_by_key(|row| row.time_ns);
+    let finding = only(&recording, "lock-contention");
+    assert_eq!(finding.place.frame.function, "work");
+    let slept = finding.explanation.iter().any(|said| said.contains("mostly in nanosleep"));
+    assert!(slept, "{:?}", finding.explanation);
 }
 
 #[test]

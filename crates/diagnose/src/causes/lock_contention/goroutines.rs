@@ -182,9 +182,6 @@ impl<'a> Lock<'a> {
         let mut held: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();
         for park in &self.waits {
             let Some(waker) = park.waker else { continue };
-            if let Some(stack) = park.waker_stack {
-                *stacks.entry(stack).or_default() += (park.end_ns - park.time_ns) as f64;
-            }
             // Others may have held it before this one did; and of several who wait at once for one holder the time counts once.
             let got = self.users.get(&waker).map_or(&[][..], |user| &user.got);
             let got = got[..got.partition_point(|at| *at < park.end_ns)].last().copied().unwrap_or(0);
@@ -192,6 +189,10 @@ impl<'a> Lock<'a> {
             let from = of.last().map_or(park.time_ns, |(_, until)| park.time_ns.max(*until)).max(got);
             if from < park.end_ns {
                 of.push((from, park.end_ns));
+            }
+            // How long it was held before that, not how long it was waited for: others held it then.
+            if let Some(stack) = park.waker_stack {
+                *stacks.entry(stack).or_default() += park.end_ns.saturating_sub(from) as f64;
             }
         }
         holder.stack = stacks.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
@@ -260,7 +261,10 @@ fn finding(
     let waiting = stacks.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
     // The lock is held too long where it is released; where that is not known those who wait show it.
     let at = |stack: u32| Some((stack, written(evidence, calls, stack)?));
-    let (stack, own) = held.stack.and_then(at).or_else(|| waiting.and_then(at))?;
+    // What it waits for while it holds the lock and that it releases it are parts of one function.
+    let holding = held.asleep_in.zip(held.stack).filter(|_| held.asleep_ns >= MOST * held.waited_ns);
+    let holding = holding.and_then(|(asleep, released)| Some((asleep, calls.common(asleep, released)?)));
+    let (stack, own) = holding.or_else(|| held.stack.and_then(at)).or_else(|| waiting.and_then(at))?;
     let sure = if lock.all > lock.waits.len() as f64 { Sure::Sampled } else { Sure::Exact };
     let waits_from = from(evidence, waiting, waiting.and_then(|stack| written(evidence, calls, stack)));
     let mut explanation = vec![format!(

@@ -26,6 +26,8 @@ pub(super) struct Holder {
     /// Time asleep in system calls meanwhile, ns, and the call with most of it.
     asleep_ns: f64,
     asleep_in: Option<String>,
+    /// The stack on which it spent most of all that time.
+    pub busy: Option<u32>,
     /// … and waiting for work, ns: for a connection, a message that it did not ask for, or another thread.
     resting_ns: f64,
 }
@@ -53,8 +55,9 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
         if from < until {
             of.push((from, until));
         }
+        // How long it was held before that, not how long it was waited for: others held it then.
         if let Some(stack) = wait.waker_stack {
-            *stacks.entry(stack).or_default() += wait.duration_ns as f64;
+            *stacks.entry(stack).or_default() += until.saturating_sub(from) as f64;
         }
     }
     holder.waited_ns = held.values().flatten().map(|(from, until)| (until - from) as f64).sum();
@@ -69,9 +72,13 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
             .sum()
     };
     let mut functions: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut busy: BTreeMap<u32, f64> = BTreeMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         if overlap(sample.thread, sample.time_ns, sample.time_ns + 1) > 0 {
             holder.cpu_ns += weight;
+            if let Some(stack) = sample.stack {
+                *busy.entry(stack).or_default() += weight;
+            }
             if let Some(own) = sample.stack.and_then(|stack| calls.own_of(stack)) {
                 *functions.entry(own).or_default() += weight;
             }
@@ -91,6 +98,9 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
         let ns = (overlap(row.thread, row.time_ns, row.end_ns) as f64).min(row.blocked_ns as f64);
         if ns > 0.0 {
             *slept.entry(row.number).or_default() += ns;
+            if let Some(stack) = row.stack {
+                *busy.entry(stack).or_default() += ns;
+            }
             let user = lock.users.get(&row.thread);
             let took = user.and_then(|user| {
                 let before = user.waited_until.partition_point(|end| *end <= row.time_ns);
@@ -102,6 +112,7 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
             }
         }
     }
+    holder.busy = busy.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
     holder.asleep_ns = slept.values().sum();
     let most = slept.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     holder.asleep_in = most.map(|(number, _)| name(number));

@@ -6,6 +6,7 @@
 //!
 //! Lost is the time from when the last thread of the tree ceased to run to the end of the sleep.
 
+use super::super::lock_contention;
 use super::super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
@@ -79,9 +80,13 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         return Vec::new();
     }
     let running = running(evidence, &slept);
-    // Waits that another thread ended, by that one.
+    // Waits that another thread ended, by that one. Who sleeps while it holds a lock looks for nothing.
+    let locks = lock_contention::files(evidence, calls);
     let mut ended: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
     for wait in &evidence.recording.tables.waits {
+        if wait.file.is_some_and(|file| locks.contains(&file)) {
+            continue;
+        }
         if let Some(waker) = wait.waker.filter(|waker| *waker != wait.thread) {
             ended.entry(waker).or_default().push((wait.time_ns, wait.time_ns + wait.duration_ns));
         }
