@@ -297,6 +297,42 @@ fn memory_that_is_kept_or_asked_for_everywhere_or_takes_little_is_left_alone() {
     assert_eq!(found(Model { text: "runtime.growslice", ..collected() }), 1, "its caller asks");
 }
 
+/// The same with little collecting, 250 ms in the scheduler because of yields, and so many samples of the collector and of `main` yielding.
+fn yielding(collector: usize, own: usize) -> Vec<Finding> {
+    let mut recording = recording(&Model { giving: 0.05, filling: 0.0, ..collected() });
+    let tables = &mut recording.tables;
+    let mut stack = |name: &str, parent: Option<u32>| {
+        let (number, stack) = (tables.functions.len() as u32, tables.stacks.len() as u32);
+        let (address, file, line) = (u64::from(number + 1) * 0x1000, None, None);
+        let (kind, module) = ("native".to_owned(), Some(0));
+        let function = number;
+        tables.functions.push(Function { function, name: name.into(), module, file: None, line, address });
+        tables.locations.push(Location { location: number, module, address, kind: kind.clone() });
+        tables.frames.push(Frame { location: number, depth: 0, function, file, line, kind });
+        tables.stacks.push(Stack { stack, parent, location: number });
+        stack
+    };
+    let switches = stack("runtime.gosched_m", None);
+    let sweeps = stack("runtime.bgsweep", None);
+    let by_collector = stack("runtime.goschedIfBusy", Some(sweeps));
+    let by_main = stack("runtime.Gosched", Some(MAIN));
+    let of = [(switches, 250), (by_collector, collector), (by_main, own)];
+    let stacks = of.into_iter().flat_map(|(stack, samples)| std::iter::repeat_n(stack, samples));
+    let of_main = tables.samples.iter_mut().filter(|sample| sample.stack == Some(MAIN));
+    of_main.zip(stacks).for_each(|(sample, stack)| sample.stack = Some(stack));
+    diagnose(&recording).findings
+}
+
+#[test]
+fn the_scheduler_works_for_the_collector_that_yields_to_it() {
+    let [finding] = &yielding(5, 0)[..] else { panic!("there is one finding") };
+    // 0.2 s allocating, 0.05 and 5 ms collecting, and the 0.25 s.
+    assert!((495..=515).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert_eq!(yielding(4, 0).len(), 0);
+    let [finding] = &yielding(5, 5)[..] else { panic!("there is one finding") };
+    assert!((370..=390).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
 #[test]
 fn memory_of_what_is_copied_in_the_same_function_goes_with_it() {
     // `count` clones a scope for 0.7 s, most of it in the allocator, and drops it again.

@@ -15,7 +15,8 @@ use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
 use crate::walks::Entries;
-use std::collections::{BTreeMap, HashMap};
+use slowpath_interfaces::{Memory, memory};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Decoding JSON into a structure, as it should be done, took 24 %.
 const GATE: Gate = Gate { share: 0.30, ..Gate::TENTH_OF_CPU };
@@ -28,6 +29,9 @@ const TIMES: f64 = 8.0;
 /// 32 ns in three programs, and those of 1 MiB 0.05 ns a byte (samples, and `runtime.MemStats`).
 const PIECE_NS: f64 = 60.0;
 const BYTE_NS: f64 = 0.1;
+
+/// Samples of goroutines that yield, before they say who does.
+const YIELDS: usize = 5;
 
 /// Time that a function's asking takes, ns.
 #[derive(Default)]
@@ -92,6 +96,9 @@ pub(super) fn find(
         of_asker.ns += one.ns;
         *of_asker.stacks.entry(one.stack).or_default() += one.ns;
     }
+    for (process, whole) in &mut whole {
+        whole.collecting_ns += yielded(evidence, *process);
+    }
     let of = |(at, spent): (&(u32, u32), &Spent)| {
         let whole = &whole[&at.0];
         let (part, collecting) = (spent.ns / whole.asked_ns.max(1.0), whole.collecting_ns);
@@ -102,6 +109,36 @@ pub(super) fn find(
     };
     // What makes a structure, as of trees, allocates what it needs.
     spent.iter().filter(|(at, _)| !allocating.recursive.contains(&at.1)).filter_map(of).collect()
+}
+
+/// Time in Go's scheduler because the collector yields, ns: the goroutine that sweeps does so after every few spans, and the scheduler, which finds nothing
+/// else, goes on with it. On the scheduler's own stack it is not seen who yielded; samples just before say how often that is the collector.
+fn yielded(evidence: &Evidence<'_>, process: u32) -> f64 {
+    let tables = &evidence.recording.tables;
+    let count = tables.functions.len() as u32;
+    let named = |names: &[&str]| -> HashSet<u32> {
+        (0..count).filter(|at| names.contains(&evidence.name(*at))).collect()
+    };
+    let (switches, yields) =
+        (named(&["runtime.gosched_m"]), named(&["runtime.Gosched", "runtime.goschedIfBusy"]));
+    let collects: HashSet<u32> =
+        (0..count).filter(|at| memory(evidence.name(*at)) == Some(Memory::Takes)).collect();
+    let (mut switching_ns, mut collectors, mut all) = (0.0, 0_usize, 0_usize);
+    for (sample, ns) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack.filter(|_| evidence.process_of(sample) == process) else { continue };
+        let is = |of: &HashSet<u32>| {
+            evidence
+                .locations(stack)
+                .any(|at| evidence.recording.frames_of(at).iter().any(|frame| of.contains(&frame.function)))
+        };
+        if is(&switches) {
+            switching_ns += ns;
+        } else if is(&yields) {
+            all += 1;
+            collectors += usize::from(is(&collects));
+        }
+    }
+    if all < YIELDS { 0.0 } else { switching_ns * collectors as f64 / all as f64 }
 }
 
 fn finding(
