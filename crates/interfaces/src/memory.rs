@@ -83,6 +83,13 @@ const NAMES: &[(&str, Memory)] = &[
     ("runtime.gcDrainN", Takes),
     ("runtime.bgsweep", Takes),
     ("runtime.bgscavenge", Takes),
+    // … what it does on the scheduler's stack, where its callers are not seen: to begin and end a round, and to give pages back.
+    ("runtime.gcStart", Takes),
+    ("runtime.gcMarkDone", Takes),
+    ("runtime.gcMarkTermination", Takes),
+    ("runtime.gcSweep", Takes),
+    ("runtime.wbBufFlush", Takes),
+    ("runtime.(*pageAlloc).scavenge", Takes),
     // talloc and GLib.
     ("_talloc_zero", Gives),
     ("_talloc_array", Gives),
@@ -111,9 +118,14 @@ pub fn memory(name: &str) -> Option<Memory> {
         return Some(Takes);
     }
     // Go's closures, such as `runtime.gcBgMarkWorker.func2`, are part of their function.
-    let go = name.strip_prefix("runtime.").and_then(|rest| rest.split('.').next());
-    let is =
-        |known: &str| known == plain || known.strip_prefix("runtime.").is_some_and(|known| go == Some(known));
+    let go = name.strip_prefix("runtime.");
+    let is_part = |rest: &str, known: &str| {
+        rest.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let is = |known: &str| {
+        known == plain
+            || go.zip(known.strip_prefix("runtime.")).is_some_and(|(rest, known)| is_part(rest, known))
+    };
     NAMES.iter().find(|(known, _)| is(known)).map(|(_, does)| *does)
 }
 
@@ -158,6 +170,9 @@ mod tests {
             ("operator delete[](void*)", Some(Takes)),
             ("mi_free", Some(Takes)),
             ("runtime.gcBgMarkWorker.func2", Some(Takes)),
+            ("runtime.gcMarkDone.forEachP.func5", Some(Takes)),
+            ("runtime.(*pageAlloc).scavenge.func1", Some(Takes)),
+            ("runtime.(*pageAlloc).scavengeOne", None),
             ("g_malloc", Some(Gives)),
             ("munmap", Some(Takes)),
             ("free_list_init", None),
