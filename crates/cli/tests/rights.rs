@@ -1,5 +1,6 @@
 //! Without rights slowpath says so and does what it can by ptrace, or runs nothing; and when it is killed it leaves no probe behind.
 
+#![allow(clippy::print_stderr)] // what was missed is said
 #![allow(clippy::unwrap_used)] // a test that cannot go on says so by panicking
 
 mod support;

@@ -42,12 +42,24 @@ struct Rounds {
     twice: u64,
     /// Elapsed time in which both work, ms.
     other_ms: u64,
+    /// Before so many of ten single sleeps it waits for a message, …
+    told: u64,
+    /// … and so many of ten are shorter by 2 ms.
+    shorter: u64,
     /// All times of a round are so many times as long.
     longer: u64,
 }
 
-const ROUNDS: Rounds =
-    Rounds { rounds: 20, waits: Waits::UntilWoken, look: US, twice: 10, other_ms: 0, longer: 1 };
+const ROUNDS: Rounds = Rounds {
+    rounds: 20,
+    waits: Waits::UntilWoken,
+    look: US,
+    twice: 10,
+    other_ms: 0,
+    told: 0,
+    shorter: 0,
+    longer: 1,
+};
 
 /// Thread, number, from and to, and who wakes it.
 type Asleep = (u32, u32, (u64, u64), Option<u32>);
@@ -77,7 +89,11 @@ fn recording(of: &Rounds) -> Recording {
             calls.push((LOOKS, NANOSLEEP, (at(1_000), first), None));
             calls.push((LOOKS, NANOSLEEP, (at(10_000), at(19_000)), None));
         } else {
-            calls.push((LOOKS, NANOSLEEP, (at(1_000), at(19_000)), None));
+            if round % 10 < of.told {
+                calls.push((LOOKS, RECEIVE, (at(9_900), at(9_950)), Some(WORKS)));
+            }
+            let begins = if round % 10 < of.shorter { at(12_000) } else { at(10_000) };
+            calls.push((LOOKS, NANOSLEEP, (begins, at(19_000)), None));
         }
         let ends = at(19_500);
         match of.waits {
@@ -131,6 +147,17 @@ fn where_all_threads_look_and_sleep_nothing_else_can_end_it() {
     // … and one that seldom sleeps twice need not look for anything: of 22 sleeps two are followed by another at once.
     found(&Rounds { rounds: 50, twice: 2, ..all });
     silent(&recording(&Rounds { rounds: 50, twice: 1, ..all }));
+}
+
+#[test]
+fn who_sleeps_because_of_what_it_was_told_means_to() {
+    // A server that answers late on purpose waits for a request, and sleeps then, …
+    let once = Rounds { twice: 0, ..ROUNDS };
+    found(&Rounds { told: 2, ..once });
+    silent(&recording(&Rounds { told: 3, ..once }));
+    // … or until the answer is due.
+    found(&Rounds { shorter: 2, ..once });
+    silent(&recording(&Rounds { shorter: 3, ..once }));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use crate::intervals;
 use slowpath_recording::tables::Syscall;
+use slowpath_stats::median;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -32,6 +33,13 @@ const LONG_NS: u64 = 500_000_000;
 const EMPTY: u64 = 5;
 /// … and this share of all sleeps: now and then two sleeps follow each other for other reasons.
 const EMPTY_SHARE: f64 = 0.1;
+/// Who looks for news sleeps for one time each time, and waits in nothing else: so many of the sleeps are as long as their median, …
+const ALIKE: f64 = 0.8;
+/// … but for this share of it, …
+const DIFFERENCE: f64 = 0.2;
+/// … and before at most so many of them it waited for something else since the last. What sleeps after it was told of work means to, as a
+/// server that answers late on purpose.
+const TOLD: f64 = 0.2;
 /// Another thread waits for this one after so many of the late sleeps.
 const HANDED: f64 = 0.8;
 /// futex, wait4, waitid: what ends such a wait is a thread or a process of the tree, or that it was given up.
@@ -49,6 +57,8 @@ struct Slept<'a> {
     next: u64,
     /// It slept again at once.
     empty: bool,
+    /// It waited for something else since the sleep before.
+    told: bool,
 }
 
 /// What is known of the sleeps from one place.
@@ -61,12 +71,23 @@ struct Place {
     /// waited in.
     late: Vec<(u64, u64)>,
     handed: u64,
+    /// How long they were, ns, and before how many of them it waited for something else.
+    lengths: Vec<f64>,
+    told: u64,
 }
 
 impl Place {
+    /// It sleeps at intervals, whatever happens.
+    fn is_steady(&self) -> bool {
+        let all = self.lengths.len() as f64;
+        let median = median(&self.lengths).unwrap_or(0.0);
+        let alike = self.lengths.iter().filter(|length| (*length - median).abs() <= DIFFERENCE * median);
+        alike.count() as f64 >= ALIKE * all && self.told as f64 <= TOLD * all
+    }
+
     /// The thread looks for something, and sleeps in between.
     fn looks(&self) -> bool {
-        self.empty >= EMPTY && self.empty as f64 >= EMPTY_SHARE * self.sum.count as f64
+        self.is_steady() && self.empty >= EMPTY && self.empty as f64 >= EMPTY_SHARE * self.sum.count as f64
     }
 
     fn is_waited_for(&self) -> bool {
@@ -95,6 +116,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     for one in &slept {
         let place = places.entry((one.process, one.own)).or_default();
         place.sum.add(one.row);
+        place.lengths.push((one.to - one.from) as f64);
+        place.told += u64::from(one.told);
         if one.empty {
             place.empty += 1;
             continue;
@@ -107,6 +130,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         }
     }
     let outside = outside(evidence, &slept, &places);
+    places.retain(|_, place| place.is_steady());
     for place in places.values_mut().filter(|place| !place.is_waited_for()) {
         let inside = |late: &(u64, u64)| intervals::without(*late, &outside);
         place.late = if place.looks() { place.late.iter().flat_map(inside).collect() } else { Vec::new() };
@@ -160,6 +184,8 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
     let mut slept: Vec<Slept<'a>> = Vec::new();
     // By thread: its last sleep, while nothing was called since.
     let mut last: HashMap<u32, usize> = HashMap::new();
+    // Threads that waited for something else since.
+    let mut told: HashSet<u32> = HashSet::new();
     // By thread, when its waits begin.
     let mut waits: HashMap<u32, Vec<u64>> = HashMap::new();
     for wait in &evidence.recording.tables.waits {
@@ -170,6 +196,9 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
         let before = last.remove(&row.thread);
         let length = row.blocked_ns;
         if row.count != 1 || !is_sleep(row) || !(SLEEP_NS..LONG_NS).contains(&length) {
+            if row.blocked_ns > 0 {
+                told.insert(row.thread);
+            }
             continue;
         }
         let (own, from) = (calls.own(row), row.time_ns);
@@ -180,7 +209,8 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
         let times = waits.get(&row.thread).map_or(&[][..], Vec::as_slice);
         let next = times.get(times.partition_point(|time| *time < to)).copied().unwrap_or(u64::MAX);
         last.insert(row.thread, slept.len());
-        slept.push(Slept { row, own, process, from, to, next, empty: false });
+        let told = told.remove(&row.thread);
+        slept.push(Slept { row, own, process, from, to, next, empty: false, told });
     }
     slept
 }
