@@ -118,8 +118,8 @@ pub(crate) fn is_name(frame: &Frame) -> bool {
     if is_module(&frame.module) || name.ends_with(STUB) || linked {
         return true;
     }
-    // Debug information names constructors without their namespace.
-    if frame.file.as_ref().is_some_and(|file| file.contains(HEADERS)) {
+    // Debug information names constructors of C++, and what was inlined in Rust, without their namespace.
+    if frame.file.as_ref().is_some_and(|file| file.contains(HEADERS) || is_of_rusts_sources(file)) {
         return true;
     }
     match Language::of(name) {
@@ -129,6 +129,14 @@ pub(crate) fn is_name(frame: &Frame) -> bool {
         // GCC's layer between C++ and threads is compiled into programs.
         Language::C => name.starts_with("_dl_") && frame.module.is_empty() || name.starts_with("__gthread_"),
     }
+}
+
+/// Whether a file is one of Rust's library: `/rustc/5960781/library/std/src/io/mod.rs`, or where its sources are installed
+/// `…/lib/rustlib/src/rust/library/std/src/io/mod.rs`.
+fn is_of_rusts_sources(file: &str) -> bool {
+    let of_the_compilers_build = file.strip_prefix("/rustc/").and_then(|rest| rest.split_once('/'));
+    of_the_compilers_build.is_some_and(|(_, rest)| rest.starts_with("library/"))
+        || file.contains("/lib/rustlib/src/rust/library/")
 }
 
 /// A name without the instruction set that the C library chose it for: `__memmove_avx_unaligned_erms` is `memmove`.
@@ -285,6 +293,12 @@ mod tests {
         assert!(is_name(&constructor("/usr/include/c++/12/bits/std_thread.h")));
         assert!(is_name(&constructor("/usr/lib/llvm-14/include/c++/v1/thread")));
         assert!(!is_name(&constructor("/home/me/include/pool/thread.h")));
+        assert!(is_name(&constructor("/rustc/59807616e1/library/std/src/io/mod.rs")));
+        let installed =
+            "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/iter/range.rs";
+        assert!(is_name(&constructor(installed)));
+        assert!(!is_name(&constructor("/rustc/59807616e1/compiler/rustc_ast/src/library/parse.rs")));
+        assert!(!is_name(&constructor("/home/me/rustc/library/src/main.rs")));
     }
 
     #[test]
