@@ -132,7 +132,7 @@ fn what_another_thread_does_during_a_sleep_is_noticed_at_its_end() {
     assert_eq!(finding.place.frame.function, "work");
     // From 12 to 19 ms of each round.
     assert_eq!(finding.cost.gain(), 20 * 7 * MS);
-    assert!(finding.explanation[1].starts_with("20 times another thread did something"), "{finding:#?}");
+    assert!(finding.explanation[1].starts_with("20 times another thread had done something"), "{finding:#?}");
     // That it is waited for says enough.
     assert_eq!(found(&Rounds { twice: 0, ..ROUNDS }).cost.gain(), 20 * 7 * MS);
 }

@@ -260,20 +260,19 @@ fn candidate(evidence: &Evidence<'_>, (process, own): CallSite, found: Place) ->
     let slept = sum.count as f64;
     let mut explanation = vec![
         format!(
-            "{} times{}, a thread slept for {} instead of waiting to be woken",
+            "{} times{}, a thread slept for {} and then looked whether there was something to do",
             count(slept),
             from(evidence, stack, own),
             time(sum.blocked_ns / slept)
         ),
         format!(
-            "{} another thread did something meanwhile that it noticed only after the sleep; until then nothing of the program ran, for \
-             {} in total",
+            "{} another thread had done something meanwhile; from then to the end of the sleep nothing of the program ran: {} in total",
             times(late.len() as f64),
             time(lost)
         ),
     ];
     if *empty > 0 {
-        explanation.push(format!("{} it found nothing to do and slept again", times(*empty as f64)));
+        explanation.push(format!("{} there was nothing to do, and it slept again", times(*empty as f64)));
     }
     let draft = Draft {
         variant: "unnoticed",
