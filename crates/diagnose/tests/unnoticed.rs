@@ -42,6 +42,8 @@ struct Rounds {
     twice: u64,
     /// Elapsed time in which both work, ms.
     other_ms: u64,
+    /// In so many of ten rounds the other waits from 10.1 ms on.
+    soon: u64,
     /// Before so many of ten single sleeps it waits for a message, …
     told: u64,
     /// … and so many of ten are shorter by 2 ms.
@@ -56,6 +58,7 @@ const ROUNDS: Rounds = Rounds {
     look: US,
     twice: 10,
     other_ms: 0,
+    soon: 0,
     told: 0,
     shorter: 0,
     longer: 1,
@@ -97,7 +100,10 @@ fn recording(of: &Rounds) -> Recording {
         }
         let ends = at(19_500);
         match of.waits {
-            Waits::UntilWoken => calls.push((WORKS, FUTEX, (at(12_000), ends), Some(LOOKS))),
+            Waits::UntilWoken => {
+                let begins = if round % 10 < of.soon { at(10_100) } else { at(12_000) };
+                calls.push((WORKS, FUTEX, (begins, ends), Some(LOOKS)));
+            }
             Waits::Outside => calls.push((WORKS, RECEIVE, (at(12_000), ends), None)),
             Waits::Sleeps => calls.push((WORKS, NANOSLEEP, (at(12_000), ends), None)),
             Waits::Looks => {
@@ -158,6 +164,13 @@ fn who_sleeps_because_of_what_it_was_told_means_to() {
     // … or until the answer is due.
     found(&Rounds { shorter: 2, ..once });
     silent(&recording(&Rounds { shorter: 3, ..once }));
+}
+
+#[test]
+fn who_hands_over_the_next_at_once_may_be_kept_from_more_on_purpose() {
+    let once = Rounds { twice: 0, ..ROUNDS };
+    found(&Rounds { soon: 7, ..once });
+    silent(&recording(&Rounds { soon: 8, ..once }));
 }
 
 #[test]

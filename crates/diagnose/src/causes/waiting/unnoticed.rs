@@ -42,6 +42,10 @@ const DIFFERENCE: f64 = 0.2;
 const TOLD: f64 = 0.2;
 /// Another thread waits for this one after so many of the late sleeps.
 const HANDED: f64 = 0.8;
+/// … and in so many of them it had worked first, for so long, ns. A thread that is woken and hands the next piece over does so at once, within some
+/// 100 µs: then the sleep may be meant to keep it from more, as where a rate is limited.
+const APART: f64 = 0.3;
+const APART_NS: u64 = 200_000;
 /// futex, wait4, waitid: what ends such a wait is a thread or a process of the tree, or that it was given up.
 const WITHIN: [u32; 3] = [202, 61, 247];
 const GATE: Gate = Gate::TENTH_OF_WALL;
@@ -71,6 +75,8 @@ struct Place {
     /// waited in.
     late: Vec<(u64, u64)>,
     handed: u64,
+    /// … and in how many another thread worked for a while first.
+    apart: u64,
     /// How long they were, ns, and before how many of them it waited for something else.
     lengths: Vec<f64>,
     told: u64,
@@ -91,7 +97,8 @@ impl Place {
     }
 
     fn is_waited_for(&self) -> bool {
-        self.handed as f64 >= HANDED * self.late.len() as f64
+        let all = self.late.len() as f64;
+        self.handed as f64 >= HANDED * all && self.apart as f64 >= APART * all
     }
 }
 
@@ -127,6 +134,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if let Some(since) = last.filter(|since| *since < one.to) {
             place.late.push((since, one.to));
             place.handed += u64::from(handed);
+            place.apart += u64::from(since >= one.from + APART_NS);
         }
     }
     let outside = outside(evidence, &slept, &places);
