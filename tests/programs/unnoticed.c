@@ -1,5 +1,6 @@
 // One thread hands numbers to another, which looks for them every 4 ms instead of waiting for a condition. Expect: polls in a sleep loop,
 // in await_job. With the argument `clean`: it waits for a condition, and a third thread looks every 2 ms whether it is to stop. Expect: nothing.
+// With `paced`: a thread sleeps before each number that it hands to the other, as a game before each frame. Expect: nothing.
 
 #include "support/program.h"
 
@@ -19,7 +20,7 @@ static struct {
     uint64_t job, result;
 } desk = {.lock = PTHREAD_MUTEX_INITIALIZER, .handed = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
-static bool clean;
+static bool clean, paced;
 static uint64_t beats;
 
 static uint64_t collatz(uint64_t from, uint64_t to)
@@ -36,7 +37,7 @@ static void await_job(void)
 {
     pthread_mutex_lock(&desk.lock);
     while (!desk.full && !desk.stop) {
-        if (clean) {
+        if (clean || paced) {
             pthread_cond_wait(&desk.handed, &desk.lock);
         } else {
             pthread_mutex_unlock(&desk.lock);
@@ -92,6 +93,7 @@ static void from_outside(int timer)
 int main(int argc, char **argv)
 {
     clean = argc > 2 && !strcmp(argv[2], "clean");
+    paced = argc > 2 && !strcmp(argv[2], "paced");
     uint64_t rounds = scaled(300, argc, argv), sum = 0;
     int timer = timerfd_create(CLOCK_MONOTONIC, 0);
     struct itimerspec every = {{0, 5000000}, {0, 5000000}};
@@ -106,8 +108,11 @@ int main(int argc, char **argv)
     }
     for (uint64_t round = 0; round < rounds; round++) {
         sum += collatz(round * 1000 + 1, round * 1000 + 1000);
-        if (clean)
+        // Now and then it takes longer, and the other one looks in vain.
+        for (int event = round % 4 ? !clean : -2; event < 1; event++)
             from_outside(timer);
+        if (paced)
+            nanosleep(&(struct timespec){0, 4000000}, NULL);
         pthread_mutex_lock(&desk.lock);
         desk.job = round * 500 + 1;
         desk.full = true;

@@ -182,10 +182,12 @@ fn names(commands: &[String; 2]) -> [String; 2] {
         _ => [name(&first), name(&second)],
     };
     let is_name = |name: &String| {
-        !name.trim().is_empty()
-            && name.chars().count() <= LONGEST_NAME
-            && name.chars().all(|c| c.is_alphanumeric() || " ._+-".contains(c))
-            && name.matches(' ').count() <= 1
+        let plain = || {
+            name.chars().count() <= LONGEST_NAME
+                && name.chars().all(|c| c.is_alphanumeric() || " ._+-".contains(c))
+                && name.matches(' ').count() == 1
+        };
+        !name.is_empty() && (!name.contains(' ') || plain())
     };
     if found[0] != found[1] && found.iter().all(is_name) {
         return found;

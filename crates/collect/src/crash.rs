@@ -142,12 +142,16 @@ unsafe fn see_out(pid: libc::pid_t) -> ! {
     }
     loop {
         let mut status = 0;
+        let exit = EXIT.load(Ordering::SeqCst);
         // SAFETY: system calls on numbers, and an out-pointer that is valid.
         unsafe {
+            // What it left behind goes on untraced.
+            if exit >= 0 {
+                libc::_exit(exit);
+            }
             let tid = libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD);
             if tid < 0 && *libc::__errno_location() != libc::EINTR {
-                let exit = EXIT.load(Ordering::SeqCst);
-                libc::_exit(if exit >= 0 { exit } else { libc::EXIT_FAILURE });
+                libc::_exit(libc::EXIT_FAILURE);
             }
             if tid > 0 && libc::WIFSTOPPED(status) {
                 let signal = libc::WSTOPSIG(status);

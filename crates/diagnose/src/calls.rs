@@ -7,7 +7,7 @@ use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_recording::tables::{File, Syscall, Thread};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 pub(crate) const OPENS: [u32; 4] = [2, 85, 257, 437];
 /// stat, lstat, access, readlink, newfstatat, readlinkat, faccessat, statx, faccessat2.
@@ -162,10 +162,19 @@ impl<'a> Calls<'a> {
         self.own[stack as usize]
     }
 
-    /// The innermost function of the program itself on a stack that is on another one, too: what both are part of.
-    pub(crate) fn common(&self, stack: u32, other: u32) -> Option<u32> {
-        let around: HashSet<u32> = self.on(other).collect();
-        self.on(stack).find(|function| around.contains(function))
+    /// The innermost function of the program itself on the stack `at` under which most of some time (by stack, ns) is spent, and the stack with
+    /// most of that. None if that is only where the thread begins: everything is under that.
+    pub(crate) fn doing(&self, spent: &BTreeMap<u32, f64>, at: u32) -> Option<(u32, u32)> {
+        let total: f64 = spent.values().sum();
+        let mut around: Vec<u32> = self.on(at).collect();
+        around.dedup();
+        around.pop().filter(|_| !around.is_empty())?;
+        around.into_iter().find_map(|function| {
+            let under = || spent.iter().filter(|(stack, _)| self.on(**stack).any(|on| on == function));
+            let ns: f64 = under().map(|(_, ns)| ns).sum();
+            let (stack, _) = under().max_by(|a, b| a.1.total_cmp(b.1))?;
+            (ns > 0.5 * total).then_some((*stack, function))
+        })
     }
 
     /// The functions of the program itself on a stack, innermost first.

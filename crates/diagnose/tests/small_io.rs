@@ -4,6 +4,7 @@ mod common;
 #[path = "common/traced.rs"]
 mod traced;
 
+use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
 use traced::{BOTH, MS, Mode, Traced, US, only, silent};
@@ -146,10 +147,14 @@ fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
 
 /// Calls of 4 bytes at places so far from each other.
 fn at_places(mode: Mode, number: u32, by: u64) -> Recording {
+    at_places_in(mode, number, |call| call * by)
+}
+
+fn at_places_in(mode: Mode, number: u32, place: impl Fn(u64) -> u64) -> Recording {
     let mut traced = Traced::new(mode);
     let file = traced.file("/data/archive", "file", 1 << 30);
     for call in 0..10_000 {
-        traced.call(number, Some(file), 4, 10 * US).argument = call * by;
+        traced.call(number, Some(file), 4, 10 * US).argument = place(call);
     }
     traced.recording(200 * MS)
 }
@@ -170,6 +175,9 @@ fn small_calls_that_name_their_place_are_reported_where_the_next_place_is_near()
         // A block would hold no more than one of them.
         silent(&at_places(Mode::Each, number, 65_536));
         silent(&at_places(Mode::Each, number, 65_537));
+        // Backwards: reads of a table from its end; writes that go back to the head of the file.
+        let back = at_places_in(Mode::Each, number, |call| (10_000 - call) * 4);
+        assert_eq!(diagnose(&back).findings.len(), usize::from(title == "tiny reads"), "{number}");
         // The same place again is no sequence.
         silent(&at_places(Mode::Each, number, 0));
         silent(&at_places(Mode::AddedUp, number, 4));

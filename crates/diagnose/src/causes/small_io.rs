@@ -54,6 +54,8 @@ const SEEKS: f64 = 0.1;
 /// file of more than some 100 KiB goes further more often.
 const NEAR: f64 = 0.9;
 const KNOWN: u64 = 50;
+/// Blocks for so many times as many bytes hold others as well.
+const SPREAD: f64 = 2.0;
 /// A program that mostly waits loses little by CPU time alone.
 const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TWENTIETH_OF_CPU };
 
@@ -77,7 +79,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         // A pipe refuses to be sought in, and a shell asks it before each line.
         if row.number == SEEK && row.result >= 0 {
-            seeks.entry((process, file.file)).or_default().add(row, row.result);
+            seeks.entry((process, file.file)).or_default().add(row, row.result, false);
         }
         let (reads_at, writes_at) = (READS_AT.contains(&row.number), WRITES_AT.contains(&row.number));
         let reads = reads_at || READS.contains(&row.number);
@@ -95,7 +97,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *asked = row.argument.max(*asked);
         }
         if reads_at || writes_at {
-            placed.entry((site, file.file)).or_default().add(row, row.argument as i64);
+            placed.entry((site, file.file)).or_default().add(row, row.argument as i64, writes_at);
         }
     }
     // Each file is judged by itself; what one place does with several of them is fixed there.
@@ -185,8 +187,9 @@ struct Seeks {
 }
 
 impl Seeks {
-    /// A call that goes to this place, in order of time.
-    fn add(&mut self, row: &Syscall, to: i64) {
+    /// A call that goes to this place, in order of time. `forward`: what goes back is not near, as a record that is written between its file's
+    /// head and the next one.
+    fn add(&mut self, row: &Syscall, to: i64, forward: bool) {
         self.count += row.count;
         // Of calls that were added up the places are not known.
         if row.count == 1
@@ -195,7 +198,7 @@ impl Seeks {
             self.known += 1;
             let gone = to.abs_diff(last);
             // Coming back to the same place, as for the head of a database, is something else.
-            if (1..=BLOCK as u64).contains(&gone) {
+            if (1..=BLOCK as u64).contains(&gone) && (to > last || !forward) {
                 self.near.push(gone);
             }
         }
@@ -289,10 +292,15 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
                 if average >= 10.0 { count(average) } else { format!("{average:.1}") }
             ),
             format!(
-                "this took {} in the kernel; in blocks of 64 KiB, the same {} bytes need {} {verb}",
+                "this took {} in the kernel; in blocks of 64 KiB, {} {verb} are enough for these {} bytes{}",
                 time(cost),
+                count(needed),
                 count(sum.bytes as f64),
-                count(needed)
+                if needed * BLOCK > SPREAD * (sum.bytes as f64 + BLOCK) {
+                    " and what lies between them"
+                } else {
+                    ""
+                }
             ),
         ],
         facts: vec![

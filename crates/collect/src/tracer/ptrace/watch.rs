@@ -161,12 +161,14 @@ impl Watch {
         drop(open);
         // Signals that were sent before, one a thread at most, are not left to the program.
         for _ in 0..self.threads.len() {
+            crash::waits();
             match sys::wait_no_longer() {
                 sys::Waited::Of(tid, status, _) if libc::WIFSTOPPED(status) => self.stopped(tid, status),
                 sys::Waited::Of(tid, status, _) => self.ended(tid, status),
                 sys::Waited::Nothing | sys::Waited::NoneLeft => break,
             }
         }
+        crash::handles(0);
         let left: Vec<u32> = self.threads.keys().copied().collect();
         left.into_iter().for_each(|tid| self.settle(tid));
     }

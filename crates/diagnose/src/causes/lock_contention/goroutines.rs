@@ -61,6 +61,8 @@ struct Holder {
     /// Time that the holder waited meanwhile, ns, and most of it for what.
     asleep_ns: f64,
     asleep_in: Option<u32>,
+    /// All of it by stack, ns.
+    asleep: BTreeMap<u32, f64>,
     resting_ns: f64,
 }
 
@@ -216,7 +218,9 @@ impl<'a> Lock<'a> {
                 }
             }
         }
-        holder.asleep_in = asleep.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
+        let most = asleep.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        holder.asleep_in = most.map(|(stack, _)| *stack);
+        holder.asleep = asleep;
         holder
     }
 }
@@ -262,8 +266,8 @@ fn finding(
     // The lock is held too long where it is released; where that is not known those who wait show it.
     let at = |stack: u32| Some((stack, written(evidence, calls, stack)?));
     // What it waits for while it holds the lock and that it releases it are parts of one function.
-    let holding = held.asleep_in.zip(held.stack).filter(|_| held.asleep_ns >= MOST * held.waited_ns);
-    let holding = holding.and_then(|(asleep, released)| Some((asleep, calls.common(asleep, released)?)));
+    let mostly = held.asleep_ns >= MOST * held.waited_ns;
+    let holding = held.stack.filter(|_| mostly).and_then(|released| calls.doing(&held.asleep, released));
     let (stack, own) = holding.or_else(|| held.stack.and_then(at)).or_else(|| waiting.and_then(at))?;
     let sure = if lock.all > lock.waits.len() as f64 { Sure::Sampled } else { Sure::Exact };
     let waits_from = from(evidence, waiting, waiting.and_then(|stack| written(evidence, calls, stack)));

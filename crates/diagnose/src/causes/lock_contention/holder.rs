@@ -26,8 +26,8 @@ pub(super) struct Holder {
     /// Time asleep in system calls meanwhile, ns, and the call with most of it.
     asleep_ns: f64,
     asleep_in: Option<String>,
-    /// The stack on which it spent most of all that time.
-    pub busy: Option<u32>,
+    /// All that time by stack, ns.
+    pub busy: BTreeMap<u32, f64>,
     /// … and waiting for work, ns: for a connection, a message that it did not ask for, or another thread.
     resting_ns: f64,
 }
@@ -72,12 +72,11 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
             .sum()
     };
     let mut functions: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut busy: BTreeMap<u32, f64> = BTreeMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
         if overlap(sample.thread, sample.time_ns, sample.time_ns + 1) > 0 {
             holder.cpu_ns += weight;
             if let Some(stack) = sample.stack {
-                *busy.entry(stack).or_default() += weight;
+                *holder.busy.entry(stack).or_default() += weight;
             }
             if let Some(own) = sample.stack.and_then(|stack| calls.own_of(stack)) {
                 *functions.entry(own).or_default() += weight;
@@ -99,7 +98,7 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
         if ns > 0.0 {
             *slept.entry(row.number).or_default() += ns;
             if let Some(stack) = row.stack {
-                *busy.entry(stack).or_default() += ns;
+                *holder.busy.entry(stack).or_default() += ns;
             }
             let user = lock.users.get(&row.thread);
             let took = user.and_then(|user| {
@@ -112,7 +111,6 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
             }
         }
     }
-    holder.busy = busy.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(stack, _)| stack);
     holder.asleep_ns = slept.values().sum();
     let most = slept.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     holder.asleep_in = most.map(|(number, _)| name(number));

@@ -35,11 +35,6 @@ pub(super) const CAUSE: Spec = Spec {
 /// The gain is an upper bound: half of it may be work that must be done in turn, as where GNU sort merges (0.13 to 0.15). The half must be a tenth.
 const GATE: Gate = Gate { share: 0.20, ..Gate::TENTH_OF_WALL };
 
-/// The rows in `files` that are locks.
-pub(super) fn files(evidence: &Evidence<'_>, calls: &Calls<'_>) -> BTreeSet<u32> {
-    locks::locks(evidence, calls).into_iter().flat_map(|lock| lock.files).collect()
-}
-
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let locks = locks::locks(evidence, &calls);
@@ -77,7 +72,7 @@ fn finding(
         outer.skip(1).any(|function| function == by)
     };
     // What it does while it holds the lock and that it releases it are parts of one function: that one holds it too long.
-    let holding = held.busy.zip(releasing).and_then(|(busy, (at, _))| Some((busy, calls.common(busy, at)?)));
+    let holding = releasing.and_then(|(at, _)| calls.doing(&held.busy, at));
     let (stack, own) = match (releasing, waiting) {
         _ if holding.is_some() => (holding.map(|(stack, _)| stack), holding.map(|(_, own)| own)),
         (Some((_, own)), Some(waiting)) if called(waiting, own) => (Some(waiting.0), waiting.1),

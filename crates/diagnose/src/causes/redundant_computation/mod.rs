@@ -42,6 +42,8 @@ const NOTED: usize = 20;
 const AGAIN: f64 = 0.5;
 /// … and from here on hardly any input is new: one in twenty may be the first of its kind.
 const ALWAYS: f64 = 0.95;
+/// An input that was met in so many bursts recurs all the time: in two it may have been met where a program does everything twice.
+const RECURS: usize = 3;
 /// Whose calls repeat an input is not known where several functions ask. Below [`ALWAYS`] one must ask for nearly all of them.
 const ALONE: f64 = 0.9;
 
@@ -51,16 +53,25 @@ struct Called {
     /// How many were looked at, and how many inputs they had.
     noted: usize,
     inputs: usize,
-    /// Of so many the input was met in two bursts or more.
+    /// Of so many the input was met in [`RECURS`] bursts or more.
     recurring: usize,
 }
 
 impl Called {
-    /// Share of the calls that had no need to be made. The first call with an input is needed. But what a small part of the run shows twice,
+    /// Share of the calls that had no need to be made. The first call with an input is needed. But what a small part of the run shows several times,
     /// far apart, the run has many times, so that its first call does not count.
     fn again(&self) -> f64 {
-        let repeated = (self.noted - self.inputs).max(self.recurring);
-        repeated as f64 / self.noted.max(1) as f64
+        self.repeated().max(self.recurring) as f64 / self.noted.max(1) as f64
+    }
+
+    /// Calls that were looked at whose input an earlier one had.
+    fn repeated(&self) -> usize {
+        self.noted - self.inputs
+    }
+
+    /// Hardly any input that was looked at was new.
+    fn is_always_again(&self) -> bool {
+        self.repeated() as f64 >= ALWAYS * self.noted as f64
     }
 }
 
@@ -70,8 +81,8 @@ struct Keys {
     noted: usize,
     /// Calls whose input is not known: it may be new.
     unknown: usize,
-    /// By input: how many calls had it, in which burst it was met first, and whether in another one, too.
-    known: HashMap<u64, (usize, usize, bool)>,
+    /// By input: how many calls had it, in how many bursts, and in which last.
+    known: HashMap<u64, (usize, usize, usize)>,
 }
 
 impl Keys {
@@ -81,13 +92,14 @@ impl Keys {
             self.unknown += 1;
             return;
         }
-        let (calls, first, elsewhere) = self.known.entry(key).or_insert((0, burst, false));
+        let (calls, bursts, last) = self.known.entry(key).or_insert((0, 1, burst));
         *calls += 1;
-        *elsewhere |= *first != burst;
+        *bursts += usize::from(*last != burst);
+        *last = burst;
     }
 
     fn called(&self, interface: &'static Interface) -> Called {
-        let recurring = self.known.values().filter(|(_, _, elsewhere)| *elsewhere);
+        let recurring = self.known.values().filter(|(_, bursts, _)| *bursts >= RECURS);
         Called {
             interface,
             noted: self.noted,
@@ -115,6 +127,8 @@ fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let mut spent: BTreeMap<(u32, u32, Option<u32>), Spent> = BTreeMap::new();
+    // By process and function, ns.
+    let mut cut: HashMap<(u32, u32), f64> = HashMap::new();
     let tables = &evidence.recording.tables;
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
         let (Some(stack), process) = (sample.stack, evidence.process_of(sample)) else { continue };
@@ -126,11 +140,15 @@ fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
             continue;
         };
         let asker = asker(evidence, &functions[at..]);
+        if asker.is_none() && !sample.complete {
+            *cut.entry((process, functions[at])).or_default() += weight;
+            continue;
+        }
         let of_asker = spent.entry((process, functions[at], asker)).or_default();
         of_asker.ns += weight;
         *of_asker.stacks.entry(stack).or_default() += weight;
     }
-    given_to_the_known(&mut spent);
+    give_to_the_known(&mut spent, &cut);
     let mut whole: HashMap<(u32, u32), f64> = HashMap::new();
     spent.iter().for_each(|((process, function, _), spent)| {
         *whole.entry((*process, *function)).or_default() += spent.ns
@@ -145,18 +163,13 @@ fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
     spent.iter().filter_map(of).collect()
 }
 
-/// Time whose asker is not known, because the stack ends before, is of the known ones, in the same proportion.
-fn given_to_the_known(spent: &mut BTreeMap<(u32, u32, Option<u32>), Spent>) {
-    let mut known: HashMap<(u32, u32), f64> = HashMap::new();
-    for ((process, function, asker), spent) in &*spent {
-        if asker.is_some() {
-            *known.entry((*process, *function)).or_default() += spent.ns;
-        }
-    }
-    for ((process, function), sum) in known {
-        if let Some(unknown) = spent.remove(&(process, function, None)) {
-            let of_it = spent.range_mut((process, function, None)..=(process, function, Some(u32::MAX)));
-            of_it.for_each(|(_, spent)| spent.ns *= 1.0 + unknown.ns / sum);
+/// Time whose asker is not known, because the stack ends before, is of the known ones, in the same proportion; as far as that is the smaller part.
+fn give_to_the_known(spent: &mut BTreeMap<(u32, u32, Option<u32>), Spent>, cut: &HashMap<(u32, u32), f64>) {
+    for ((process, function), ns) in cut {
+        let of_it = (*process, *function, None)..=(*process, *function, Some(u32::MAX));
+        let known: f64 = spent.range(of_it.clone()).map(|(_, spent)| spent.ns).sum();
+        if *ns <= known {
+            spent.range_mut(of_it).for_each(|(_, spent)| spent.ns *= 1.0 + ns / known);
         }
     }
 }
@@ -249,6 +262,12 @@ fn finding(
         (false, 1) => format!(
             "{name} {does} each time it is called; all {looked_at} calls that were looked at had the same input"
         ),
+        (false, _) if called.recurring > called.repeated() => format!(
+            "{name} {does} each time it is called; {} of {looked_at} calls that were looked at had an input that came up again and again in the run \
+             ({} different inputs in all)",
+            count(called.recurring as f64),
+            count(*inputs as f64)
+        ),
         (false, _) => format!(
             "{name} {does} each time it is called; {repeated} of {looked_at} calls that were looked at had an input that an earlier one \
              had ({} different inputs in all)",
@@ -272,7 +291,7 @@ fn finding(
             &CAUSE,
             format!("{} again and again", interface.does),
             // That nothing else mattered is presumed where there is nothing but a number to compare, or not even that.
-            if again >= ALWAYS && !matches!(interface.input.what, What::None | What::Number(_)) {
+            if called.is_always_again() && !matches!(interface.input.what, What::None | What::Number(_)) {
                 Confidence::Certain
             } else {
                 Confidence::Likely

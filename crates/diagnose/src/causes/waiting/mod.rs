@@ -27,7 +27,7 @@ use crate::candidate::Candidate;
 pub(super) const CAUSE: Spec = Spec {
     slug: "waiting",
     title: "waiting instead of working",
-    symptom: "polling in a sleep loop, also of memory that another thread changes; delayed acknowledgements; an answer that does not come",
+    symptom: "polling in a sleep loop (for a child, a path, or a variable that another thread sets); delayed acknowledgements; an answer that does not come",
     page: include_str!("../../../../../docs/causes/waiting.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

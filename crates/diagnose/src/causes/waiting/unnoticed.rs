@@ -1,12 +1,12 @@
 //! Threads that look into memory whether another one has done something, and sleep in between: what is done during a sleep is noticed at its end.
 //!
-//! No system call tells of such a look. Two things do. Another thread waits from the sleep on until this one wakes it after the sleep. Or a
-//! thread sleeps again as soon as it wakes: it has looked, and found nothing. While all threads of a program sleep so, or wait for one another,
-//! nothing from outside can end that, and each of them could have been woken as soon as the last one had done its work.
+//! No system call tells of such a look. But a thread that sleeps again as soon as it wakes has looked, and found nothing: who sleeps to keep a
+//! rate or a time does something after each sleep. And while all threads of a program sleep so, or wait for one another, nothing from outside can
+//! end that, and each of them could have been woken as soon as the last one had done its work.
 //!
-//! Lost is the time from when the last thread of the tree ceased to run to the end of the sleep.
+//! Lost is the time from when the last thread of the tree ceased to run to the end of the sleep. That another thread waits for the one that sleeps is
+//! no sign: so it does for a timer, for a frame of a game, for a rate that is limited.
 
-use super::super::lock_contention;
 use super::super::words::{count, time, times};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
@@ -40,12 +40,6 @@ const DIFFERENCE: f64 = 0.2;
 /// … and before at most so many of them it waited for something else since the last. What sleeps after it was told of work means to, as a
 /// server that answers late on purpose.
 const TOLD: f64 = 0.2;
-/// Another thread waits for this one after so many of the late sleeps.
-const HANDED: f64 = 0.8;
-/// … and in so many of them it had worked first, for so long, ns. A thread that is woken and hands the next piece over does so at once, within some
-/// 100 µs: then the sleep may be meant to keep it from more, as where a rate is limited.
-const APART: f64 = 0.3;
-const APART_NS: u64 = 200_000;
 /// futex, wait4, waitid: what ends such a wait is a thread or a process of the tree, or that it was given up.
 const WITHIN: [u32; 3] = [202, 61, 247];
 const GATE: Gate = Gate::TENTH_OF_WALL;
@@ -71,12 +65,8 @@ struct Place {
     sum: Sum,
     /// Sleeps after which the thread slept again at once.
     empty: u64,
-    /// … and of those in which something happened that it noticed afterwards: from when nothing ran, to the end; how many of them another thread
-    /// waited in.
+    /// … and of those in which something happened that it noticed afterwards: from when nothing ran, to the end.
     late: Vec<(u64, u64)>,
-    handed: u64,
-    /// … and in how many another thread worked for a while first.
-    apart: u64,
     /// How long they were, ns, and before how many of them it waited for something else.
     lengths: Vec<f64>,
     told: u64,
@@ -95,11 +85,6 @@ impl Place {
     fn looks(&self) -> bool {
         self.is_steady() && self.empty >= EMPTY && self.empty as f64 >= EMPTY_SHARE * self.sum.count as f64
     }
-
-    fn is_waited_for(&self) -> bool {
-        let all = self.late.len() as f64;
-        self.handed as f64 >= HANDED * all && self.apart as f64 >= APART * all
-    }
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
@@ -108,17 +93,6 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         return Vec::new();
     }
     let running = running(evidence, &slept);
-    // Waits that another thread ended, by that one. Who sleeps while it holds a lock looks for nothing.
-    let locks = lock_contention::files(evidence, calls);
-    let mut ended: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
-    for wait in &evidence.recording.tables.waits {
-        if wait.file.is_some_and(|file| locks.contains(&file)) {
-            continue;
-        }
-        if let Some(waker) = wait.waker.filter(|waker| *waker != wait.thread) {
-            ended.entry(waker).or_default().push((wait.time_ns, wait.time_ns + wait.duration_ns));
-        }
-    }
     let mut places: BTreeMap<CallSite, Place> = BTreeMap::new();
     for one in &slept {
         let place = places.entry((one.process, one.own)).or_default();
@@ -129,32 +103,27 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             place.empty += 1;
             continue;
         }
-        let handed = handed(one, ended.get(&one.row.thread).map_or(&[][..], Vec::as_slice));
-        let last = last_running(&running, one).or(handed.then_some(one.from));
-        if let Some(since) = last.filter(|since| *since < one.to) {
+        if let Some(since) = last_running(&running, one).filter(|since| *since < one.to) {
             place.late.push((since, one.to));
-            place.handed += u64::from(handed);
-            place.apart += u64::from(since >= one.from + APART_NS);
         }
     }
     let outside = outside(evidence, &slept, &places);
-    places.retain(|_, place| place.is_steady());
-    for place in places.values_mut().filter(|place| !place.is_waited_for()) {
-        let inside = |late: &(u64, u64)| intervals::without(*late, &outside);
-        place.late = if place.looks() { place.late.iter().flat_map(inside).collect() } else { Vec::new() };
-    }
+    places.retain(|_, place| place.looks());
     let mut places: Vec<(CallSite, Place)> = places.into_iter().collect();
-    places.sort_by_key(|(_, place)| Reverse(intervals::length(&intervals::union(place.late.clone())) as u64));
-    // What several wait in at the same time is lost once.
-    let mut counted = Vec::new();
+    let lost = |place: &Place| intervals::length(&intervals::union(place.late.clone())) as u64;
+    places.sort_by_key(|(_, place)| Reverse(lost(place)));
+    // What several sleep through at the same time is lost once, and what one waits for from outside not at all.
+    let mut counted = outside;
     let mut findings = Vec::new();
     for (site, mut place) in places {
-        let late = intervals::union(std::mem::take(&mut place.late));
-        place.late = late.iter().flat_map(|one| intervals::without(*one, &counted)).collect();
+        let left: Vec<Vec<(u64, u64)>> =
+            place.late.iter().map(|one| intervals::without(*one, &counted)).collect();
+        let late = left.iter().filter(|one| !one.is_empty()).count() as u64;
+        place.late = intervals::union(left.into_iter().flatten().collect());
         counted.extend_from_slice(&place.late);
         counted = intervals::union(counted);
-        if place.late.len() as u64 >= LATE {
-            findings.extend(candidate(evidence, site, place));
+        if late >= LATE {
+            findings.extend(candidate(evidence, site, place, late));
         }
     }
     findings
@@ -177,14 +146,6 @@ fn outside(
     let meant = slept.iter().filter(|one| !places[&(one.process, one.own)].looks());
     outside.extend(meant.map(|one| (one.from, one.to)));
     intervals::union(outside)
-}
-
-/// Whether another thread waits from the sleep on until this one wakes it after the sleep. It may have gone to wait between this one's look and its
-/// sleep.
-fn handed(slept: &Slept<'_>, ended: &[(u64, u64)]) -> bool {
-    let begins = slept.from.saturating_sub(LOOK_NS)..slept.to;
-    let ends = slept.to..=slept.next;
-    ended.iter().any(|(from, to)| begins.contains(from) && ends.contains(to))
 }
 
 /// The sleeps that are known one by one.
@@ -258,15 +219,20 @@ fn last_running(running: &[(u64, u64)], slept: &Slept<'_>) -> Option<u64> {
     (*until > slept.from).then(|| (*until).min(slept.to))
 }
 
-fn candidate(evidence: &Evidence<'_>, (process, own): CallSite, found: Place) -> Option<Candidate> {
+fn candidate(
+    evidence: &Evidence<'_>,
+    (process, own): CallSite,
+    found: Place,
+    late: u64,
+) -> Option<Candidate> {
     let lost = intervals::length(&found.late);
     if !GATE.may_pass(evidence, lost) {
         return None;
     }
-    let Place { sum, empty, late, .. } = &found;
+    let Place { sum, empty, .. } = &found;
     let stack = sum.stack();
     let slept = sum.count as f64;
-    let mut explanation = vec![
+    let explanation = vec![
         format!(
             "{} times{}, a thread slept for {} and then looked whether there was something to do",
             count(slept),
@@ -275,19 +241,17 @@ fn candidate(evidence: &Evidence<'_>, (process, own): CallSite, found: Place) ->
         ),
         format!(
             "{} another thread had done something meanwhile; from then to the end of the sleep nothing of the program ran: {} in total",
-            times(late.len() as f64),
+            times(late as f64),
             time(lost)
         ),
+        format!("{} there was nothing to do, and it slept again", times(*empty as f64)),
     ];
-    if *empty > 0 {
-        explanation.push(format!("{} there was nothing to do, and it slept again", times(*empty as f64)));
-    }
     let draft = Draft {
         variant: "unnoticed",
         explanation,
         facts: vec![
             fact("sleeps", slept, "calls", Sure::Exact),
-            fact("sleeps in which another thread did something", late.len() as f64, "calls", Sure::Exact),
+            fact("sleeps in which another thread did something", late as f64, "calls", Sure::Exact),
             fact("sleeps after which it slept again at once", *empty as f64, "calls", Sure::Exact),
         ],
         advice: "Wait for the event instead: a condition variable or a semaphore that the other thread signals, a blocking queue"
