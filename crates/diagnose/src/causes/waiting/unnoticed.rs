@@ -37,9 +37,9 @@ const EMPTY_SHARE: f64 = 0.1;
 const ALIKE: f64 = 0.8;
 /// … but for this share of it, …
 const DIFFERENCE: f64 = 0.2;
-/// … and before at most so many of them it waited for something else since the last. What sleeps after it was told of work means to, as a
+/// … and before at most so many of them it waited for something else since the last. Who sleeps after it was woken for work means to, as a
 /// server that answers late on purpose.
-const TOLD: f64 = 0.2;
+const WOKEN: f64 = 0.2;
 /// futex, wait4, waitid: what ends such a wait is a thread or a process of the tree, or that it was given up.
 const WITHIN: [u32; 3] = [202, 61, 247];
 const GATE: Gate = Gate::TENTH_OF_WALL;
@@ -56,7 +56,7 @@ struct Slept<'a> {
     /// It slept again at once.
     empty: bool,
     /// It waited for something else since the sleep before.
-    told: bool,
+    woken: bool,
 }
 
 /// What is known of the sleeps from one place.
@@ -69,7 +69,7 @@ struct Place {
     late: Vec<(u64, u64)>,
     /// How long they were, ns, and before how many of them it waited for something else.
     lengths: Vec<f64>,
-    told: u64,
+    woken: u64,
 }
 
 impl Place {
@@ -78,7 +78,7 @@ impl Place {
         let all = self.lengths.len() as f64;
         let median = median(&self.lengths).unwrap_or(0.0);
         let alike = self.lengths.iter().filter(|length| (*length - median).abs() <= DIFFERENCE * median);
-        alike.count() as f64 >= ALIKE * all && self.told as f64 <= TOLD * all
+        alike.count() as f64 >= ALIKE * all && self.woken as f64 <= WOKEN * all
     }
 
     /// The thread looks for something, and sleeps in between.
@@ -98,7 +98,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let place = places.entry((one.process, one.own)).or_default();
         place.sum.add(one.row);
         place.lengths.push((one.to - one.from) as f64);
-        place.told += u64::from(one.told);
+        place.woken += u64::from(one.woken);
         if one.empty {
             place.empty += 1;
             continue;
@@ -107,8 +107,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             place.late.push((since, one.to));
         }
     }
-    let outside = outside(evidence, &slept, &places);
     places.retain(|_, place| place.looks());
+    let outside = outside(evidence, &slept, &places);
     let mut places: Vec<(CallSite, Place)> = places.into_iter().collect();
     let lost = |place: &Place| intervals::length(&intervals::union(place.late.clone())) as u64;
     places.sort_by_key(|(_, place)| Reverse(lost(place)));
@@ -129,7 +129,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     findings
 }
 
-/// When a thread waited for something that may have come from outside, or slept with nothing to look for; in order, disjoint.
+/// When a thread waited for something that may have come from outside, or slept elsewhere than at the places where threads look; in order, disjoint.
 fn outside(
     evidence: &Evidence<'_>,
     slept: &[Slept<'_>],
@@ -143,7 +143,7 @@ fn outside(
     });
     let mut outside: Vec<(u64, u64)> =
         waits.map(|wait| (wait.time_ns, wait.time_ns + wait.duration_ns)).collect();
-    let meant = slept.iter().filter(|one| !places[&(one.process, one.own)].looks());
+    let meant = slept.iter().filter(|one| !places.contains_key(&(one.process, one.own)));
     outside.extend(meant.map(|one| (one.from, one.to)));
     intervals::union(outside)
 }
@@ -154,7 +154,7 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
     // By thread: its last sleep, while nothing was called since.
     let mut last: HashMap<u32, usize> = HashMap::new();
     // Threads that waited for something else since.
-    let mut told: HashSet<u32> = HashSet::new();
+    let mut woken: HashSet<u32> = HashSet::new();
     // By thread, when its waits begin.
     let mut waits: HashMap<u32, Vec<u64>> = HashMap::new();
     for wait in &evidence.recording.tables.waits {
@@ -166,7 +166,7 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
         let length = row.blocked_ns;
         if row.count != 1 || !is_sleep(row) || !(SLEEP_NS..LONG_NS).contains(&length) {
             if row.blocked_ns > 0 {
-                told.insert(row.thread);
+                woken.insert(row.thread);
             }
             continue;
         }
@@ -178,8 +178,8 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
         let times = waits.get(&row.thread).map_or(&[][..], Vec::as_slice);
         let next = times.get(times.partition_point(|time| *time < to)).copied().unwrap_or(u64::MAX);
         last.insert(row.thread, slept.len());
-        let told = told.remove(&row.thread);
-        slept.push(Slept { row, own, process, from, to, next, empty: false, told });
+        let woken = woken.remove(&row.thread);
+        slept.push(Slept { row, own, process, from, to, next, empty: false, woken });
     }
     slept
 }
