@@ -192,19 +192,29 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
     Ok(Proof { ns: [time(0), time(1)], ratio: ratio.map(|((ratio, low), high)| [ratio, low, high]), wrong })
 }
 
-/// What a comparison's reasons say otherwise than each side alone.
+/// A finding of less than this share of a run may be above the threshold of its cause, which is a tenth for most, in one run and below in another.
+const BY_CHANCE: f64 = 0.15;
+
+/// What a comparison's reasons say otherwise than each side alone, but for what chance decides.
 fn unlike(why: &Value, slow: &[Value], fixed: &[Value]) -> Option<String> {
     let list = |name: &str| why[name].as_array().cloned().unwrap_or_default();
     let prints = |findings: &[Value]| -> BTreeSet<String> {
         findings.iter().map(|one| one["fingerprint"].as_str().unwrap_or_default().to_owned()).collect()
     };
-    let sides = [
-        ("slow", prints(slow), [list("gone"), list("kept")]),
-        ("fixed", prints(fixed), [list("new"), list("kept")]),
-    ];
-    sides.into_iter().find_map(|(side, alone, compared)| {
-        let compared = prints(&compared.concat());
-        let other = alone.symmetric_difference(&compared).next()?.clone();
+    let sides =
+        [("slow", 0, slow, [list("gone"), list("kept")]), ("fixed", 1, fixed, [list("new"), list("kept")])];
+    sides.into_iter().find_map(|(side, number, findings, compared)| {
+        let compared = compared.concat();
+        let share = |print: &str| {
+            let of = |one: &&Value| one["fingerprint"] == print;
+            let alone = findings.iter().find(of).and_then(|one| one["share"].as_f64());
+            let cost = compared.iter().find(of).and_then(|one| one["cost_ns"][number].as_f64());
+            let whole = why["cpu_ns"][number].as_f64().unwrap_or_default();
+            alone.or_else(|| cost.map(|cost| cost / whole.max(1.0))).unwrap_or(1.0)
+        };
+        let (alone, compared) = (prints(findings), prints(&compared));
+        let mut others = alone.symmetric_difference(&compared);
+        let other = others.find(|print| share(print) >= BY_CHANCE)?.clone();
         Some(format!(
             "for the {side} program, compare finds {compared:?} and a single run finds {alone:?}; they \
                       differ in {other}"
