@@ -66,6 +66,9 @@ pub struct Scale {
 pub struct Expect {
     /// The guilty function.
     pub function: String,
+    /// Others that are as right, where several share the time.
+    #[serde(default)]
+    pub or_functions: Vec<String>,
     /// What the explanation must mention, such as the function that is called ever more often, or the file that is read.
     #[serde(default)]
     pub says: Vec<String>,

@@ -34,6 +34,9 @@ pub(crate) const CLOSE: u32 = 3;
 pub(crate) const SEEK: u32 = 8;
 pub(crate) const GETCWD: u32 = 79;
 
+/// What is done under one function for more than this share of the time is mostly done there: more than anywhere else.
+const MOST: f64 = 0.5;
+
 /// A process (or thread), and the function of its own that makes a call.
 pub(crate) type CallSite = (u32, Option<u32>);
 
@@ -173,7 +176,7 @@ impl<'a> Calls<'a> {
             let under = || spent.iter().filter(|(stack, _)| self.on(**stack).any(|on| on == function));
             let ns: f64 = under().map(|(_, ns)| ns).sum();
             let (stack, _) = under().max_by(|a, b| a.1.total_cmp(b.1))?;
-            (ns > 0.5 * total).then_some((*stack, function))
+            (ns > MOST * total).then_some((*stack, function))
         })
     }
 

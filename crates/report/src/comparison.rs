@@ -252,8 +252,11 @@ fn lines(why: &Why, least_ns: u64) -> Vec<String> {
         why.functions.iter().filter(|change| change.ns[0].abs_diff(change.ns[1]) >= least_ns).collect();
     if !functions.is_empty() {
         let told: Vec<String> = functions.iter().map(|one| change(one)).collect();
+        // Known of all of them together.
         let explained = match why.explained {
-            share if share >= 0.01 => format!(" ({} of the difference)", units::share(share)),
+            share if share >= 0.01 && functions.len() == why.functions.len() => {
+                format!(" ({} of the difference)", units::share(share))
+            }
             _ => String::new(),
         };
         lines.push(format!("CPU time of functions: {}{explained}", told.join("; ")));

@@ -70,9 +70,38 @@ fn speed() -> f64 {
             children() - before
         };
         let best = (0..3).map(|_| cpu()).fold(f64::MAX, f64::min);
-        let wanted = std::env::var("SLOWPATH_TEST_SPEED").ok().and_then(|text| text.parse::<f64>().ok());
-        REFERENCE / best.max(1e-3) * wanted.unwrap_or(1.0)
+        REFERENCE / best.max(1e-3) * wanted_speed()
     })
+}
+
+fn wanted_speed() -> f64 {
+    let wanted = std::env::var("SLOWPATH_TEST_SPEED").ok();
+    wanted.and_then(|text| text.parse().ok()).unwrap_or(1.0)
+}
+
+/// Inputs are made smaller than this machine calls for.
+#[allow(dead_code)] // each test file uses its part
+pub fn is_made_smaller() -> bool {
+    wanted_speed() < 1.0
+}
+
+/// The share of the CPUs that threads of ours get which want all of them, now: 1 on a machine that does nothing else, about a half where
+/// each CPU has another thread to run.
+#[allow(dead_code)] // each test file uses its part
+pub fn share_of_cpus() -> f64 {
+    const SPIN: std::time::Duration = std::time::Duration::from_millis(300);
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+    let spin = || {
+        let began = std::time::Instant::now();
+        while began.elapsed() < SPIN {}
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: a valid pointer. The thread's own clock began with it.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+        (time.tv_sec as f64 + time.tv_nsec as f64 / 1e9) / began.elapsed().as_secs_f64()
+    };
+    let thread = |_| std::thread::Builder::new().spawn(spin).expect("a thread can be made");
+    let threads: Vec<_> = (0..cpus).map(thread).collect();
+    threads.into_iter().map(|thread| thread.join().expect("it only counts")).sum::<f64>() / cpus as f64
 }
 
 /// The scale at which a program takes as long here as it took there at `scale`. `exponent`: of its time in its scale.

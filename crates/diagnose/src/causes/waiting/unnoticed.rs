@@ -67,7 +67,8 @@ struct Place {
     empty: u64,
     /// … and of those in which something happened that it noticed afterwards: from when nothing ran, to the end.
     late: Vec<(u64, u64)>,
-    /// How long they were, ns, and before how many of them it waited for something else.
+    /// When they were, how long, ns, and before how many of them it waited for something else.
+    spans: Vec<(u64, u64)>,
     lengths: Vec<f64>,
     woken: u64,
 }
@@ -97,6 +98,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     for one in &slept {
         let place = places.entry((one.process, one.own)).or_default();
         place.sum.add(one.row);
+        place.spans.push((one.from, one.to));
         place.lengths.push((one.to - one.from) as f64);
         place.woken += u64::from(one.woken);
         if one.empty {
@@ -229,7 +231,7 @@ fn candidate(
     if !GATE.may_pass(evidence, lost) {
         return None;
     }
-    let Place { sum, empty, .. } = &found;
+    let Place { sum, empty, spans, .. } = &found;
     let stack = sum.stack();
     let slept = sum.count as f64;
     let explanation = vec![
@@ -260,7 +262,8 @@ fn candidate(
             &super::CAUSE,
             "polls in a sleep loop",
             Confidence::Likely,
-            Cost::new(Basis::Wall, sum.blocked_ns.min(evidence.recording.about.wall_ns as f64), lost),
+            // Of several threads that sleep at a time it counts once.
+            Cost::new(Basis::Wall, intervals::length(&intervals::union(spans.clone())), lost),
             place(evidence, stack, own, process),
         )
     };
