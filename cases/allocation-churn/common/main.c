@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ORDERS = 20000, STATES = 5, COUNTRIES = 12, DAYS = 20 };
+enum { ORDERS = 1000, STATES = 5, COUNTRIES = 12, DAYS = 400 };
 
 static const char *const states[STATES] = { "new", "paid", "packed", "shipped", "returned" };
 static const char *const countries[COUNTRIES] = { "AT", "BE", "CH", "DE", "DK", "ES", "FR", "IT", "NL", "NO", "PL", "SE" };
