@@ -5,10 +5,10 @@
 //! out before it asks for the command's exit status; what the guard finds there is what ran. The pidfd stands for that process
 //! even if its number was reused. Children of slowpath hold the pipe until their exec, so that none can be missed.
 
-use crate::{group, raw};
+use crate::{apart, group, raw};
 use std::ffi::{CStr, CString, OsStr};
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{self, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -51,26 +51,13 @@ impl Guard {
         let (ended, alive) = io::pipe()?;
         // It closes this as it closes all else; then it is out of the way of what is measured, and of signals to our group.
         let (mut standing, stands) = io::pipe()?;
-        let (put, take) = mailbox()?;
-        // SAFETY: sets of signals are plain numbers. The child does not return and makes only the calls of `raw`, on memory
-        // that was prepared before. It is forked with all signals blocked, and keeps them so: no handler of ours runs in it.
+        let (put, take) = raw::mailbox()?;
+        // SAFETY: the child makes only the calls of `raw`, on memory that was prepared before.
         let pid = unsafe {
-            let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
-                (std::mem::zeroed(), std::mem::zeroed());
-            libc::sigfillset(&mut all);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
-            let pid = libc::fork();
-            if pid == 0 {
-                libc::close(alive.as_raw_fd());
-                run(&ended, take.as_raw_fd(), group.as_deref(), argument.as_deref());
-            }
-            let failed = io::Error::last_os_error();
-            libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-            if pid < 0 {
-                return Err(failed);
-            }
-            pid
-        };
+            apart::start(NAME, [ended.as_raw_fd(), take.as_raw_fd()], || {
+                run(group.as_deref(), argument.as_deref())
+            })
+        }?;
         drop(stands);
         let _ = standing.read(&mut [0]); // it ends, and sends nothing
         Ok(Guard { pid, alive: Some(alive), mailbox: (Arc::new(put), take) })
@@ -83,7 +70,7 @@ impl Guard {
             // SAFETY: getpid has no preconditions; it is async-signal-safe.
             let pid = unsafe { libc::getpid() };
             let pidfd = raw::pidfd(pid).ok_or_else(io::Error::last_os_error)?;
-            raw::send(mailbox.as_raw_fd(), pid, pidfd.as_fd());
+            let _ = raw::send(mailbox.as_raw_fd(), pid, pidfd.as_fd()); // nobody takes it if the guard was killed
             Ok(())
         };
         // SAFETY: between fork and exec only the calls of `raw` are made, on a descriptor that the command holds.
@@ -104,50 +91,22 @@ impl Drop for Guard {
         {
             let _ = alive.write_all(b"."); // a guard that was killed needs no message
         }
-        // SAFETY: our own child, which nobody else waits for.
-        while unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) } < 0 && raw::errno() == libc::EINTR {
-        }
+        apart::wait(self.pid);
     }
 }
 
-/// A socket to put descriptors into, and its other end.
-fn mailbox() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends: [RawFd; 2] = [0; 2];
-    // SAFETY: `ends` has room for both descriptors.
-    let made = unsafe {
-        libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0, ends.as_mut_ptr())
+/// What the guard does; its descriptors are the pipe and the mailbox.
+fn run(group: Option<&CStr>, argument: Option<&CStr>) {
+    let mut byte = 0u8;
+    let got = loop {
+        // SAFETY: there is room for one byte.
+        match unsafe { libc::read(0, (&raw mut byte).cast(), 1) } {
+            -1 if raw::errno() == libc::EINTR => {}
+            got => break got,
+        }
     };
-    if made < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel just gave both to us alone.
-    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
-}
-
-/// What the guard does.
-///
-/// # Safety
-/// Only right after fork: it closes all descriptors.
-unsafe fn run(ended: &PipeReader, mailbox: RawFd, group: Option<&CStr>, argument: Option<&CStr>) -> ! {
-    // SAFETY: numbers and C strings only. Both descriptors are above 1: the language's runtime has 0 to 2 open.
-    unsafe {
-        libc::setsid(); // a Ctrl-C, or the end of the terminal, is not for it
-        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
-        libc::chdir(c"/".as_ptr());
-        libc::dup2(ended.as_raw_fd(), 0);
-        libc::dup2(mailbox, 1);
-        raw::close_from(2);
-        let mut byte = 0u8;
-        let got = loop {
-            match libc::read(0, (&raw mut byte).cast(), 1) {
-                -1 if raw::errno() == libc::EINTR => {}
-                got => break got,
-            }
-        };
-        if got == 0 {
-            end_all(1, group, argument);
-        }
-        libc::_exit(0)
+    if got == 0 {
+        end_all(1, group, argument);
     }
 }
 

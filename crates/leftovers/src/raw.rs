@@ -2,7 +2,8 @@
 //! lock is taken and nothing panics. What they find is passed on as it is, and what they cannot do is left undone.
 
 use std::ffi::CStr;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// The working directory, for paths from the root.
 pub(crate) const ANYWHERE: i32 = libc::AT_FDCWD;
@@ -149,6 +150,20 @@ pub(crate) fn pause(ms: u32) {
     unsafe { libc::nanosleep(&time, std::ptr::null_mut()) };
 }
 
+/// A socket to put numbers and descriptors into, and its other end.
+pub(crate) fn mailbox() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends: [RawFd; 2] = [0; 2];
+    // SAFETY: `ends` has room for both descriptors.
+    let made = unsafe {
+        libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0, ends.as_mut_ptr())
+    };
+    if made < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave both to us alone.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
 /// Closes every descriptor from `first` on.
 pub(crate) fn close_from(first: u32) {
     // SAFETY: whoever calls this uses none of them any more.
@@ -172,8 +187,8 @@ pub(crate) fn close_from(first: u32) {
 #[repr(C, align(8))]
 struct Letter([u8; 64]);
 
-/// Sends a number and a descriptor; nothing if nobody takes it.
-pub(crate) fn send(socket: i32, number: i32, fd: BorrowedFd<'_>) {
+/// Sends a number and a descriptor; whether there is somebody, and room, to take it.
+pub(crate) fn send(socket: i32, number: i32, fd: BorrowedFd<'_>) -> bool {
     let mut letter = Letter([0; 64]);
     let mut bytes = number.to_ne_bytes();
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -188,12 +203,37 @@ pub(crate) fn send(socket: i32, number: i32, fd: BorrowedFd<'_>) {
         (*message).cmsg_type = libc::SCM_RIGHTS;
         (*message).cmsg_len = libc::CMSG_LEN(4) as _;
         libc::CMSG_DATA(message).cast::<i32>().write_unaligned(fd.as_raw_fd());
-        libc::sendmsg(socket, &header, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
+        libc::sendmsg(socket, &header, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) == 4
     }
+}
+
+/// Sends a number alone, once there is room for it; nothing if nobody takes it.
+pub(crate) fn send_number(socket: i32, number: i32) {
+    let bytes = number.to_ne_bytes();
+    // SAFETY: `bytes` is as long as is said.
+    let send = || unsafe { libc::send(socket, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+    while send() < 0 && errno() == libc::EINTR {}
 }
 
 /// Takes what [`send`] sent, if there is something.
 pub(crate) fn receive(socket: i32) -> Option<(i32, OwnedFd)> {
+    match receive_any(socket, libc::MSG_DONTWAIT)? {
+        (number, Some(fd)) => Some((number, fd)),
+        (_, None) => None,
+    }
+}
+
+/// Waits for the next number, which may come with a descriptor; none when all ends to send from are closed.
+pub(crate) fn await_next(socket: i32) -> Option<(i32, Option<OwnedFd>)> {
+    loop {
+        let next = receive_any(socket, 0);
+        if next.is_some() || errno() != libc::EINTR {
+            return next;
+        }
+    }
+}
+
+fn receive_any(socket: i32, flags: i32) -> Option<(i32, Option<OwnedFd>)> {
     let mut letter = Letter([0; 64]);
     let mut bytes = [0; 4];
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -203,13 +243,17 @@ pub(crate) fn receive(socket: i32) -> Option<(i32, OwnedFd)> {
         let mut header: libc::msghdr = std::mem::zeroed();
         (header.msg_iov, header.msg_iovlen) = (&mut part, 1);
         (header.msg_control, header.msg_controllen) = (letter.0.as_mut_ptr().cast(), letter.0.len() as _);
-        let got = libc::recvmsg(socket, &mut header, libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC);
-        let message = libc::CMSG_FIRSTHDR(&header);
-        if got != 4 || message.is_null() || (*message).cmsg_type != libc::SCM_RIGHTS {
+        let got = libc::recvmsg(socket, &mut header, flags | libc::MSG_CMSG_CLOEXEC);
+        if got != 4 {
+            if got >= 0 {
+                *libc::__errno_location() = 0; // an end, and no error
+            }
             return None;
         }
-        let fd = libc::CMSG_DATA(message).cast::<i32>().read_unaligned();
-        Some((i32::from_ne_bytes(bytes), OwnedFd::from_raw_fd(fd)))
+        let message = libc::CMSG_FIRSTHDR(&header);
+        let has_one = !message.is_null() && (*message).cmsg_type == libc::SCM_RIGHTS;
+        let fd = has_one.then(|| libc::CMSG_DATA(message).cast::<i32>().read_unaligned());
+        Some((i32::from_ne_bytes(bytes), fd.map(|fd| OwnedFd::from_raw_fd(fd))))
     }
 }
 
@@ -218,6 +262,23 @@ pub(crate) fn discard(socket: i32) {
     let mut bytes = [0u8; 4];
     // SAFETY: `bytes` is as long as is said; the kernel closes a descriptor for which there is no room.
     while unsafe { libc::recv(socket, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) } > 0 {}
+}
+
+/// Closes a descriptor in a process of its own, for that may take long; here, where there can be none.
+pub(crate) fn close_elsewhere(fd: OwnedFd) {
+    let fd = fd.into_raw_fd();
+    // The table of descriptors is shared, so that no other process holds what is to be closed.
+    let flags = (libc::CLONE_FILES | libc::SIGCHLD) as libc::c_ulong;
+    // SAFETY: like a fork: the child has memory of its own, and makes two system calls. The descriptor is ours alone.
+    unsafe {
+        let child = libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0);
+        if child <= 0 {
+            libc::close(fd);
+        }
+        if child == 0 {
+            libc::_exit(0);
+        }
+    }
 }
 
 /// Why the last call failed.

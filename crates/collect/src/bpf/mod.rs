@@ -11,10 +11,12 @@ use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, RingBuffer,
     RingBufferBuilder,
 };
-use std::cell::RefCell;
+use slowpath_leftovers::Keeper;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/slowpath.bpf.o"));
@@ -36,6 +38,8 @@ pub(crate) struct Bpf {
     object: Object,
     /// The kernel has uprobe_multi links.
     multi: bool,
+    /// See [`OnHit::keeper`]; started when the first probe is near.
+    keeper: OnceCell<Option<Arc<Keeper>>>,
     /// System calls are traced, and so what goroutines wait for.
     pub traces: bool,
 }
@@ -78,7 +82,7 @@ impl Bpf {
             0
         })?;
         let ring = builder.build()?;
-        Ok(Bpf { ring, received, links, object, multi, traces: false })
+        Ok(Bpf { ring, received, links, object, multi, keeper: OnceCell::new(), traces: false })
     }
 
     /// Adds a process to the tree that is followed.
@@ -246,7 +250,8 @@ impl Bpf {
         let program = self.object.progs().find(|program| program.name() == name);
         let program = program.ok_or_else(|| libbpf_rs::Error::from_raw_os_error(libc::ENOENT))?;
         let program = program.as_fd().try_clone_to_owned().map_err(libbpf_rs::Error::from)?;
-        Ok(OnHit { program, multi: self.multi })
+        let keeper = self.keeper.get_or_init(|| Keeper::start().ok()).clone();
+        Ok(OnHit { program, multi: self.multi, keeper })
     }
 }
 
@@ -260,6 +265,8 @@ pub(crate) struct OnHit {
     pub program: OwnedFd,
     /// It is for uprobe_multi links.
     pub multi: bool,
+    /// Keeps the links; none where there can be no further process.
+    pub keeper: Option<Arc<Keeper>>,
 }
 
 /// The probe program and the tables that steer and read it.

@@ -196,10 +196,7 @@ impl Hits {
     /// Takes a probe out. What was counted can still be read.
     pub(super) fn close(&mut self, slot: usize, handle: Handle) {
         match self {
-            // Closing takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that
-            // must not keep the other probes from being looked at in time.
-            // Where no thread can be made it must all the same: the closure goes, and the probe with it.
-            Hits::Uprobes(_) => drop(std::thread::Builder::new().spawn(move || drop(handle.0))),
+            Hits::Uprobes(_) => Uprobe::close(handle.0.into_iter().collect()),
             Hits::Breakpoints(breakpoints) => breakpoints.close(slot),
         }
     }

@@ -1,12 +1,13 @@
 //! One probe in one process, with a BPF program on it.
 //!
 //! Bound to the process, so that strangers who share the library are never trapped, and owned by descriptors, so that
-//! the kernel removes it when we end, however we end. Two ways: a uprobe_multi link, where the kernel supports it (6.6); else a
+//! the kernel removes it when we end; a keeper holds these as well, so that it does however we end. Two ways: a uprobe_multi link, where the kernel supports it (6.6); else a
 //! perf event of the uprobe PMU.
 
 use crate::bpf::OnHit;
 use crate::resources;
 use crate::sampler::abi::{self, Attr};
+use slowpath_leftovers::Kept;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -14,9 +15,11 @@ use std::path::Path;
 
 /// A probe that stands until it is dropped.
 pub(crate) struct Uprobe {
-    // The link first: it holds the program to the event.
+    // The link first: it holds the program to the event. Both before what the keeper has of them.
     _link: OwnedFd,
     _event: Option<OwnedFd>,
+    kept: Option<Kept>,
+    _event_kept: Option<Kept>,
 }
 
 /// Descriptors that probes leave for the files of modules.
@@ -53,7 +56,7 @@ impl Uprobe {
             };
             options.__bindgen_anon_1.uprobe_multi = multi;
             let link = link(program, 0, libbpf_sys::BPF_TRACE_UPROBE_MULTI, &options)?;
-            return Ok(Uprobe { _link: link, _event: None });
+            return Ok(Uprobe::kept(program, link, None));
         }
         let attr = Attr {
             kind: pmu_type()?,
@@ -65,7 +68,22 @@ impl Uprobe {
         let event = abi::open(&attr, pid as i32, -1)?;
         options.__bindgen_anon_1.perf_event.bpf_cookie = cookie;
         let link = link(program, event.as_raw_fd(), libbpf_sys::BPF_PERF_EVENT, &options)?;
-        Ok(Uprobe { _link: link, _event: Some(event) })
+        Ok(Uprobe::kept(program, link, Some(event)))
+    }
+
+    fn kept(program: &OnHit, link: OwnedFd, event: Option<OwnedFd>) -> Uprobe {
+        let keep = |fd: &OwnedFd| program.keeper.as_ref()?.keep(fd);
+        let (kept, _event_kept) = (keep(&link), event.as_ref().and_then(keep));
+        Uprobe { _link: link, _event: event, kept, _event_kept }
+    }
+
+    /// Takes probes out. The kernel takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that must
+    /// not hold up the caller. The keeper does it; where there is none, a thread; and where no thread can be made, the caller all the
+    /// same.
+    pub(crate) fn close(probes: Vec<Uprobe>) {
+        if probes.iter().any(|probe| probe.kept.is_none()) {
+            drop(std::thread::Builder::new().spawn(move || drop(probes)));
+        }
     }
 }
 

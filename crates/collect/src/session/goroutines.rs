@@ -35,7 +35,7 @@ struct Spot {
 
 enum State {
     /// Since when without a pause; since when the next row of `park_windows` is, and how often the probes were hit by then.
-    Watched { since: u64, window: u64, hits: u64, _probes: Vec<Uprobe> },
+    Watched { since: u64, window: u64, hits: u64, probes: Vec<Uprobe> },
     /// Until when, and from when to when it was watched last: events of that may still come.
     Paused { until: u64, last: (u64, u64) },
 }
@@ -106,8 +106,9 @@ impl Goroutines {
 
 /// Takes probes out: the kernel waits some 100 ms for each, which is for another thread to do.
 fn close(state: State) {
-    // Where there can be none, `state` is dropped here.
-    let _ = std::thread::Builder::new().spawn(move || drop(state));
+    if let State::Watched { probes, .. } = state {
+        Uprobe::close(probes);
+    }
 }
 
 impl Session {
@@ -142,7 +143,7 @@ impl Session {
                     let probes: Option<Vec<Uprobe>> = (0..).zip(spots).map(open).collect();
                     let since = clock::now_ns();
                     one.state = match probes.filter(|_| counted) {
-                        Some(probes) => State::Watched { since, window: since, hits: 0, _probes: probes },
+                        Some(probes) => State::Watched { since, window: since, hits: 0, probes },
                         None => State::Paused { until: u64::MAX, last: (0, 0) },
                     };
                 }
