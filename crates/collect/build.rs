@@ -1,11 +1,13 @@
-//! Builds the BPF object from source with clang, and embeds it.
+//! Builds the BPF object from source with clang, and embeds it. The header with the system calls is made from their table.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=bpf");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("slowpath.bpf.o");
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let out = folder.join("slowpath.bpf.o");
+    std::fs::write(folder.join("calls.h"), slowpath_syscalls::header()).expect("OUT_DIR can be written");
     // libbpf's own headers, from the crate that carries it.
     let headers = std::env::var_os("DEP_BPF_INCLUDE").map(PathBuf::from);
     let clang = std::env::var_os("CLANG").unwrap_or_else(|| "clang".into());
@@ -23,6 +25,7 @@ fn main() {
     if let Some(headers) = headers {
         command.arg("-I").arg(headers);
     }
+    command.arg("-I").arg(&folder);
     // Debian keeps <asm/types.h> in the folder of the machine's own architecture.
     command.arg("-I/usr/include/x86_64-linux-gnu");
     command.args(["-c", "bpf/slowpath.bpf.c", "-o"]).arg(&out);

@@ -171,21 +171,20 @@ static __always_inline __u64 path_of(struct thread *thread, __u32 class)
 static __always_inline __u64 argument_of(struct thread *thread)
 {
 	switch (thread->number) {
-	case 7: case 0: case 1: case 44: case 45: case 257: case 8: case 61: // poll, read …, openat, lseek, wait4
-		return thread->arguments[2];
-	case 17: case 18: case 295: case 296: case 327: case 328: // pread64, pwrite64, preadv …: the place in the file
-		return thread->arguments[3];
-	case 2: return thread->arguments[1]; // open
-	case MMAP: case MUNMAP: return thread->arguments[1]; // the length
-	case MADVISE: // the length, if its pages are given back: MADV_DONTNEED. Those of MADV_FREE stay until memory is short.
+	case CALL_MADVISE: // the length, if its pages are given back: MADV_DONTNEED. Those of MADV_FREE stay until memory is short.
 		return thread->arguments[2] == 4 ? thread->arguments[1] : 0;
-	case 232: return thread->arguments[3]; // epoll_wait
-	// select, pselect6: 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep.
-	case 23: case 270: return !thread->arguments[4] ? 0 : thread->arguments[0] ? 1 : 2;
-	case 271: return thread->arguments[2] ? 1 : 0; // ppoll
-	case 72: case 73: case 16: return thread->arguments[1]; // fcntl, flock, ioctl: the command
-	case 318: return thread->arguments[1]; // getrandom: the size
-	case FUTEX: return (__u32)thread->arguments[1] | thread->arguments[2] << 32; // the operation, and its number
+	// 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep.
+	case CALL_SELECT: case CALL_PSELECT6:
+		return !thread->arguments[4] ? 0 : thread->arguments[0] ? 1 : 2;
+	case CALL_PPOLL:
+		return thread->arguments[2] ? 1 : 0;
+	case CALL_FUTEX: // the operation, and its number
+		return (__u32)thread->arguments[1] | thread->arguments[2] << 32;
+	}
+	switch (telling(thread->number)) {
+	case 1: return thread->arguments[1];
+	case 2: return thread->arguments[2];
+	case 3: return thread->arguments[3];
 	}
 	return thread->arguments[0];
 }
@@ -336,9 +335,9 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	thread->arguments[2] = regs->dx;
 	thread->arguments[3] = regs->r10;
 	thread->arguments[4] = regs->r8;
-	if (!(thread->flags & CALL_COMPAT) && number == EXIT_GROUP)
+	if (!(thread->flags & CALL_COMPAT) && number == CALL_EXIT_GROUP)
 		thread->peak_pages = peak_pages(task);
-	if (number == BRK && task->mm)
+	if (number == CALL_BRK && task->mm)
 		thread->arguments[1] = task->mm->brk;
 	thread->blocked = 0;
 	thread->waker_tid = 0;
@@ -354,10 +353,10 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	}
 	__u32 class = class_of(number);
 	if (class & FD) // at the exit of a close it is gone
-		file_of(task, regs->di, &thread->file, number == 5);
+		file_of(task, regs->di, &thread->file, number == CALL_FSTAT);
 	else if (class & FD4 && (__s32)regs->r8 >= 0)
 		file_of(task, regs->r8, &thread->file, false);
-	else if (number == FUTEX) // the word in memory takes the place of a file: calls at one lock belong together
+	else if (number == CALL_FUTEX) // the word in memory takes the place of a file: calls at one lock belong together
 		thread->file.inode = regs->di;
 	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
 	bool again = near->site == thread->site;
@@ -418,7 +417,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	__u32 class = thread->flags & CALL_COMPAT ? 0 : class_of(thread->number);
 	event->path_size = 0;
 	event->path_hash = 0;
-	if (thread->number == BRK && class) // it returns where the heap ends: what is given back
+	if (thread->number == CALL_BRK && class) // it returns where the heap ends: what is given back
 		thread->arguments[0] = thread->arguments[1] > result ? thread->arguments[1] - result : 0;
 	if (class & (PATH0 | PATH1) && !(class & PROCESS && result == 0)) {
 		// Whole words are hashed: what a longer path left behind the end must not count.
@@ -441,7 +440,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 		}
 	}
 	// One function may lock and unlock, wait and wake: calls that differ in what they ask for are not added up.
-	if (thread->number == FUTEX || thread->number == 72 || thread->number == 73 || thread->number == 16)
+	if (thread->number == CALL_FUTEX || thread->number == CALL_FCNTL || thread->number == CALL_FLOCK ||
+	    thread->number == CALL_IOCTL)
 		event->path_hash = argument_of(thread);
 	if (class & NEW_FD && result >= 0)
 		file_of(task, result, &thread->file, true);

@@ -99,7 +99,7 @@ fn syscalls(recordings: &[&Recording; 2]) -> Vec<Change> {
             *sum = (sum.0 + row.duration_ns, sum.1 + row.count);
         }
         for ((compat, number), (ns, calls)) in of {
-            let name = slowpath_diagnose::calls::name(number);
+            let name = slowpath_syscalls::name(number);
             let sum = sums.entry(if compat { format!("32-bit call {number}") } else { name }).or_default();
             (sum.0[side], sum.1[side]) = (ns / runs, calls / runs);
         }

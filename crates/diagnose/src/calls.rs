@@ -7,32 +7,8 @@ use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_recording::tables::{File, Syscall, Thread};
+use slowpath_syscalls::{CONNECT, CREAT, OPENAT2, OPENS, READS, RECEIVES, SELECTS, SENDS, SLEEPS, WRITES};
 use std::collections::{BTreeMap, HashMap};
-
-pub(crate) const OPENS: [u32; 4] = [2, 85, 257, 437];
-/// stat, lstat, access, readlink, newfstatat, readlinkat, faccessat, statx, faccessat2.
-pub(crate) const STATS: [u32; 9] = [4, 6, 21, 89, 262, 267, 269, 332, 439];
-pub(crate) const EXECS: [u32; 2] = [59, 322];
-pub(crate) const FORKS: [u32; 4] = [56, 57, 58, 435];
-/// read, readv: what comes next in a file.
-pub(crate) const READS: [u32; 2] = [0, 19];
-pub(crate) const WRITES: [u32; 2] = [1, 20];
-/// pread64, preadv, preadv2; pwrite64, pwritev, pwritev2: what is at a place in a file.
-pub(crate) const READS_AT: [u32; 3] = [17, 295, 327];
-pub(crate) const WRITES_AT: [u32; 3] = [18, 296, 328];
-/// poll, ppoll, select, pselect6, epoll_wait, epoll_pwait, epoll_pwait2.
-pub(crate) const POLLS: [u32; 7] = [7, 271, 23, 270, 232, 281, 441];
-/// recvfrom, recvmsg, recvmmsg.
-pub(crate) const RECEIVES: [u32; 3] = [45, 47, 299];
-/// sendto, sendmsg, sendmmsg.
-pub(crate) const SENDS: [u32; 3] = [44, 46, 307];
-pub(crate) const CONNECT: u32 = 42;
-/// accept, accept4.
-pub(crate) const ACCEPTS: [u32; 2] = [43, 288];
-pub(crate) const FUTEX: u32 = 202;
-pub(crate) const CLOSE: u32 = 3;
-pub(crate) const SEEK: u32 = 8;
-pub(crate) const GETCWD: u32 = 79;
 
 /// What is done under one function for more than this share of the time is mostly done there: more than anywhere else.
 const MOST: f64 = 0.5;
@@ -259,10 +235,6 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// nanosleep, clock_nanosleep.
-const SLEEPS: [u32; 2] = [35, 230];
-/// select, pselect6.
-const SELECTS: [u32; 2] = [23, 270];
 /// What the tracer reports as the argument of a select that looks at nothing.
 const LOOKS_AT_NOTHING: u64 = 2;
 
@@ -289,19 +261,13 @@ pub(crate) fn is_connect(row: &Syscall) -> bool {
 /// A file was opened to be read, and only that.
 pub(crate) fn is_read_open(row: &Syscall) -> bool {
     // open and openat keep their flags; openat2's are in memory.
-    let flags = if row.number == 437 { 0 } else { row.argument as i32 };
+    let flags = if row.number == OPENAT2 { 0 } else { row.argument as i32 };
     let reads = flags & ACCESS_MODE == 0 && flags & (CREATE | TRUNCATE) == 0;
-    OPENS.contains(&row.number) && row.result >= 0 && reads && row.number != 85
+    OPENS.contains(&row.number) && row.result >= 0 && reads && row.number != CREAT
 }
 const ACCESS_MODE: i32 = 3;
 const CREATE: i32 = 0o100;
 const TRUNCATE: i32 = 0o1000;
-
-/// The name of a system call of the 64-bit table.
-pub fn name(number: u32) -> String {
-    syscalls::x86_64::Sysno::new(number as usize)
-        .map_or_else(|| format!("syscall {number}"), |call| call.name().to_owned())
-}
 
 /// Where calls are made: the program's own function on a stack that shows where from; the process where none is known.
 pub(crate) fn place(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>, process: u32) -> Place {

@@ -2,11 +2,12 @@
 //! wait. Not findings: nothing says that either could be less.
 
 use crate::Evidence;
-use crate::calls::{Calls, Sum, name};
+use crate::calls::{Calls, Sum};
 use crate::causes::words::base_name;
 use crate::findings::{Busiest, Leads, Wait};
 use crate::hot::is_own;
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{WAITS, name};
 use std::collections::BTreeMap;
 
 /// A function with this share of the CPU time has most of it.
@@ -15,8 +16,6 @@ const MOST: f64 = 0.5;
 const SAME: f64 = 1.02;
 /// What is less than a tenth of the elapsed time is no lead.
 const LEAST: f64 = 0.1;
-/// wait4 and waitid: who waits for a child waits for what the child does.
-const CHILD_WAITS: [u32; 2] = [61, 247];
 /// A child's wait of this share of its parent's is what the parent waits for.
 const SAME_WAIT: f64 = 0.5;
 /// Children of children are followed so far.
@@ -82,7 +81,7 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
         }
         let (wait, number) = wait;
         found = Some(wait);
-        if !CHILD_WAITS.contains(&number) {
+        if !WAITS.contains(&number) {
             break;
         }
         let is_child = |parent: Option<u32>| parent.is_some_and(|parent| processes.contains(&parent));

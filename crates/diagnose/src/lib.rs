@@ -3,7 +3,7 @@
 //! - [`resolve`] — names for the addresses of a recording.
 //! - `goroutines` — goroutines as threads, so that what is known of threads holds for them.
 //! - [`Evidence`] — a recording with the indexes that causes share.
-//! - [`calls`] — system calls with the indexes that causes share.
+//! - `calls` — system calls with the indexes that causes share.
 //! - [`causes`] — one file a cause, all of one function type.
 //! - [`candidate`] — what causes see, added up over processes and runs.
 //! - [`gate`] — whether that saves enough to be a finding.
@@ -12,7 +12,7 @@
 //! - [`syscalls`](mod@syscalls) — system calls added up, for people to look at.
 //! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
 
-pub mod calls;
+mod calls;
 pub mod candidate;
 pub mod causes;
 pub mod draft;

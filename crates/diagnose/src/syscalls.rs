@@ -1,10 +1,11 @@
 //! What the program asked of the kernel: its system calls, added up by name and by the place that makes them.
 
 use crate::Evidence;
-use crate::calls::{Calls, name};
+use crate::calls::Calls;
 use crate::findings::Frame;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::name;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls of one name, or of one name and place.

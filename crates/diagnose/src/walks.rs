@@ -2,11 +2,12 @@
 //! and the CPU time that was spent in each.
 
 use crate::Evidence;
-use crate::calls::{READS, READS_AT, RECEIVES};
+
 use crate::causes::runtime;
 use crate::evidence::heaviest;
 use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
 use slowpath_stats::median;
+use slowpath_syscalls::{READS, READS_AT, RECEIVES};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Addresses below are numbers: the first pages are never mapped.

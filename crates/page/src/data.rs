@@ -418,7 +418,7 @@ impl<'a> Builder<'a> {
 }
 
 fn call_name((compat, number): (bool, u32)) -> String {
-    if compat { format!("32-bit call {number}") } else { slowpath_diagnose::calls::name(number) }
+    if compat { format!("32-bit call {number}") } else { slowpath_syscalls::name(number) }
 }
 
 fn base_name(path: &str) -> &str {

@@ -2,16 +2,15 @@
 //! would else leave some thirty rows each, most of them of calls whose place nobody knows.
 
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{EXITS, PROCESS, class};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// Which rows may be put together: those whose place is not known, that succeeded without a wait. Each fork, execution and wait for a
 /// child remains a row of its own, as does every failure.
 fn may_join(row: &Syscall) -> bool {
-    /// clone, fork, vfork, execve, exit, wait4, exit_group, waitid, execveat, clone3.
-    const PROCESS: [u32; 10] = [56, 57, 58, 59, 60, 61, 231, 247, 322, 435];
     let alone = row.stack.is_some() || row.goroutine.is_some() || row.blocked_ns > 0 || row.result < 0;
-    !(alone || row.sync || row.compat || PROCESS.contains(&row.number))
+    !(alone || row.sync || row.compat || class(row.number) & PROCESS != 0 || EXITS.contains(&row.number))
 }
 
 /// Puts together what is alike: number, thread and file. Of others the order stays.

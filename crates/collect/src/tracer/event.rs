@@ -1,9 +1,7 @@
 //! Events of system calls that the BPF object sends, from bytes. Mirrors the structs of `bpf/tracer.h`.
 
 use crate::sampler::record::Regs;
-
-/// Calls that succeed with 0 when there is nothing; as `asks` of `bpf/calls.h`.
-const ASKS: [u32; 8] = [7, 271, 23, 270, 232, 281, 441, 61];
+use slowpath_syscalls::ASKS;
 
 /// `struct stack_event`: the user stack at the entry of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]

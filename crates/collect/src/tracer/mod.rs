@@ -10,17 +10,11 @@ use crate::world::{World, memory};
 use event::{FileId, Finished, StackCopy, Tally, TallyKey};
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{File, Syscall, Wait};
+use slowpath_syscalls::{BYTES, CONNECT, FUTEX, MEMORY, OPENS, class};
 use std::collections::HashMap;
 
 /// A wait from this length on has a row of its own, ns; as `LONG_WAIT_NS` of `bpf/tracer.h`.
 pub(crate) const LONG_WAIT_NS: u64 = 1_000_000;
-/// Calls that move bytes, whose result is their number; those of class `BYTES` in `bpf/tracer.h`.
-const MOVES: [u32; 17] = [0, 1, 17, 18, 19, 20, 40, 44, 45, 46, 47, 217, 295, 296, 318, 327, 328];
-/// mmap, munmap, brk and madvise: bytes mapped, or given back, are their argument; those of class `MEMORY`.
-const MEMORY: [u32; 4] = [9, 11, 12, 28];
-const OPENS: [u32; 4] = [2, 85, 257, 437];
-const CONNECT: u32 = 42;
-pub(crate) const FUTEX: u32 = 202;
 /// Readings after which calls without a stack are reported without.
 const PATIENCE: u32 = 3;
 
@@ -109,8 +103,8 @@ impl Tracer {
         let stack = self.sites.get(&(call.pid, call.site)).copied();
         let bytes = match call.number {
             _ if call.compat || call.result < 0 => 0,
-            number if MOVES.contains(&number) => call.result as u64,
-            number if MEMORY.contains(&number) => call.argument,
+            number if class(number) & BYTES != 0 => call.result as u64,
+            number if class(number) & MEMORY != 0 => call.argument,
             _ => 0,
         };
         let row = Syscall {

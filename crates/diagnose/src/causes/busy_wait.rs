@@ -7,12 +7,13 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{ACCEPTS, CallSite, Calls, POLLS, Sum, fact, from, is_receive, name, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{ACCEPTS, FLOCK, POLLS, SCHED_YIELD, WAIT4, name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
@@ -34,9 +35,6 @@ const MOST: f64 = 0.3;
 /// A tenth of a CPU for the whole run, or of all CPU time where that is more.
 const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
 
-const YIELD: u32 = 24;
-const WAIT4: u32 = 61;
-const FLOCK: u32 = 73;
 /// EAGAIN.
 const NOT_NOW: i64 = -11;
 
@@ -57,7 +55,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut places: BTreeMap<(CallSite, u32), Looks> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(nothing) = found_nothing(row, told_apart) else { continue };
-        if row.number == YIELD && !calls.is_direct(row) {
+        if row.number == SCHED_YIELD && !calls.is_direct(row) {
             continue;
         }
         // Where only a runtime is on the stack it has its own reasons, as Go's has.
@@ -84,7 +82,7 @@ fn found_nothing(row: &Syscall, told_apart: bool) -> Option<bool> {
         Some(row.result == NOT_NOW && !waited)
     } else if POLLS.contains(&row.number) || row.number == WAIT4 {
         Some(row.result == 0 && (told_apart || row.count == 1) && !waited)
-    } else if row.number == YIELD {
+    } else if row.number == SCHED_YIELD {
         Some(!waited)
     } else {
         None
@@ -113,7 +111,7 @@ fn finding(
     // Where calls are traced in windows the program is many times slower in them, and what it waits for is not: each of its looks finds more.
     let in_windows = evidence.recording.about.in_windows();
     let found = match (number, looks.something) {
-        (YIELD, _) => String::new(),
+        (SCHED_YIELD, _) => String::new(),
         _ if in_windows => String::new(),
         (_, 0) => "; it never found anything".to_owned(),
         (_, something) => format!("; it found something {} times", count(something as f64)),
@@ -131,7 +129,7 @@ fn finding(
             count(nothing.count as f64),
             from(evidence, stack, own),
             name(number),
-            if number == YIELD { "" } else { " and got nothing" },
+            if number == SCHED_YIELD { "" } else { " and got nothing" },
             count(nothing.count as f64 / (evidence.recording.about.wall_ns as f64 / 1e9).max(1e-3)),
         ), format!("these calls used {} of CPU time", time(cost))],
         facts,

@@ -6,11 +6,12 @@
 use super::words::{base_name, count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, EXECS, OPENS, STATS, Sum, fact, from, place, some};
+use crate::calls::{Calls, Sum, fact, from, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use slowpath_syscalls::{EXECS, OPENS, STATS};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.

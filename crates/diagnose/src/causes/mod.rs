@@ -29,10 +29,11 @@ mod waiting;
 pub mod words;
 
 use crate::Evidence;
-use crate::calls::{POLLS, is_receive, is_send};
+use crate::calls::{is_receive, is_send};
 use crate::candidate::Candidate;
 use crate::findings::Cause;
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::POLLS;
 
 pub use call_overhead::CAUSE as CALL_OVERHEAD;
 pub use superlinear_work::CAUSE as SUPERLINEAR_WORK;

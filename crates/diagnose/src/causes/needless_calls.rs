@@ -8,12 +8,13 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CLOSE, CallSite, Calls, SEEK, Sum, fact, from, name, place, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
@@ -35,18 +36,13 @@ const KNOWN: u64 = 50;
 /// What it takes to ask less often is to be thought over.
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
-const IOCTL: u32 = 16;
 /// TCGETS, TIOCGWINSZ.
 const OF_TERMINAL: u64 = 0x5401;
 const OF_WINDOW: u64 = 0x5413;
-const FCNTL: u32 = 72;
 /// F_GETFD, F_GETFL.
 const OF_FLAGS: [u64; 2] = [1, 3];
-/// getrusage, times; gettimeofday, time, clock_gettime.
-const OF_CPU_TIME: [u32; 2] = [98, 100];
-const OF_TIME: [u32; 3] = [96, 201, 228];
-/// mkdir, mkdirat.
-const MKDIRS: [u32; 2] = [83, 258];
+const OF_CPU_TIME: [u32; 2] = [GETRUSAGE, TIMES];
+const OF_TIME: [u32; 3] = [GETTIMEOFDAY, TIME, CLOCK_GETTIME];
 const EXISTS: i64 = -17;
 /// EBADF, EINVAL, ENOSYS, EOPNOTSUPP: the call is wrong, or unknown here, now and later.
 const NOT_OPEN: i64 = -9;
@@ -58,22 +54,18 @@ fn question(row: &Syscall) -> Option<&'static str> {
     Some(match row.number {
         IOCTL if row.argument == OF_TERMINAL => "whether this is a terminal",
         IOCTL if row.argument == OF_WINDOW => "how large the terminal's window is",
-        SEEK => "at which position the file is",
+        LSEEK => "at which position the file is",
         FCNTL if OF_FLAGS.contains(&row.argument) => "for the flags of a descriptor",
-        // getpid, gettid, getppid.
-        39 => "for its process id",
-        186 => "for the id of its thread",
-        110 => "for its parent's process id",
-        // getuid, getgid, geteuid, getegid, getresuid, getresgid.
-        102 | 104 | 107 | 108 | 118 | 120 => "as which user and group it runs",
-        // uname; getrlimit, prlimit64; sched_getaffinity; sysinfo.
-        63 => "for the name of the system",
-        97 | 302 => "for its limits",
-        204 => "on which CPUs it may run",
-        99 => "how much memory there is",
-        // getsockname, getpeername; getsockopt.
-        51 | 52 => "for the address of a connection",
-        55 => "for an option of a socket",
+        GETPID => "for its process id",
+        GETTID => "for the id of its thread",
+        GETPPID => "for its parent's process id",
+        GETUID | GETGID | GETEUID | GETEGID | GETRESUID | GETRESGID => "as which user and group it runs",
+        UNAME => "for the name of the system",
+        GETRLIMIT | PRLIMIT64 => "for its limits",
+        SCHED_GETAFFINITY => "on which CPUs it may run",
+        SYSINFO => "how much memory there is",
+        GETSOCKNAME | GETPEERNAME => "for the address of a connection",
+        GETSOCKOPT => "for an option of a socket",
         number if OF_CPU_TIME.contains(&number) => "how much CPU time it has used",
         number if OF_TIME.contains(&number) => "for the time",
         _ => return None,
@@ -143,7 +135,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             seeks.known >= KNOWN && seeks.stayed as f64 >= NEARLY_ALL * seeks.known as f64
         })
     };
-    let questions = asked.iter().filter(|(((site, number), _), _)| *number != SEEK || stays(site));
+    let questions = asked.iter().filter(|(((site, number), _), _)| *number != LSEEK || stays(site));
     let questions = questions.filter_map(|((made, what), asked)| of_questions(evidence, *made, what, asked));
     let failures =
         failed.iter().filter(|((made, _), failed)| failed.sum.count as f64 >= NEARLY_ALL * all[made] as f64);
@@ -160,7 +152,7 @@ fn note_position(
     seeks: &mut Seeks,
     by_ptrace: bool,
 ) {
-    if row.number != SEEK {
+    if row.number != LSEEK {
         if let Some((_, used)) = at.get_mut(&of) {
             *used = true;
         }
@@ -181,7 +173,7 @@ fn is_wrong(row: &Syscall) -> bool {
 fn of_questions(evidence: &Evidence<'_>, made: Made, what: &str, asked: &Calling<'_>) -> Option<Candidate> {
     let (_, number) = made;
     let advice = match number {
-        SEEK => {
+        LSEEK => {
             "Keep the position in a variable and add what was read or written to it, instead of asking for it each time (ftell, tell, lseek)"
         }
         number if OF_TIME.contains(&number) || OF_CPU_TIME.contains(&number) => {

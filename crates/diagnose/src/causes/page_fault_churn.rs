@@ -6,11 +6,12 @@
 use super::words::{count, size, time};
 use super::{Find, Needs, SUPERLINEAR_WORK, Spec, redundant_computation, thread_per_operation};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, name, place};
+use crate::calls::{Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::{Gate, Whole};
+use slowpath_syscalls::{BRK, MADVISE, MMAP, MUNMAP, name};
 use std::collections::BTreeMap;
 
 /// See the file's head.
@@ -22,11 +23,6 @@ pub(super) const CAUSE: Spec = Spec {
     needs: &[Needs::AllSyscalls],
     find: Find::InRecording(find),
 };
-
-const MMAP: u32 = 9;
-const MUNMAP: u32 = 11;
-const BRK: u32 = 12;
-const MADVISE: u32 = 28;
 
 /// How names of kernel functions end that stand around all that is done for a fault, or to map memory and give it back. What stands
 /// before differs: `asm_exc_page_fault`, `__x64_sys_munmap`, `__do_sys_brk`.

@@ -11,10 +11,7 @@ mod tracing;
 use super::words::{base_name, count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{
-    CONNECT, CallSite, Calls, FORKS, OPENS, POLLS, READS, Sum, WRITES, fact, from, is_read_open, is_sleep,
-    place,
-};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -22,6 +19,9 @@ use crate::gate::Gate;
 use crate::intervals;
 use pauses::before_a_pause;
 use slowpath_recording::tables::{Process, Syscall};
+use slowpath_syscalls::{
+    CONNECT, EXECVE, EXECVEAT, FORKS, MMAP, MPROTECT, MUNMAP, OPENS, POLLS, READS, WRITES,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracing::{as_the_others, traced};
 
@@ -44,8 +44,8 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 const COMMON: f64 = 0.5;
 /// Where only one could be traced: folders of what programs load and of their settings.
 const OF_THE_SYSTEM: [&str; 4] = ["/usr/", "/lib", "/etc/", "/proc/"];
-/// execve, execveat, mmap, mprotect, munmap.
-const LOADS: [u32; 5] = [59, 322, 9, 10, 11];
+/// What loads a program.
+const LOADS: [u32; 5] = [EXECVE, EXECVEAT, MMAP, MPROTECT, MUNMAP];
 
 /// A sleep of this length is no part of starting up, ns.
 const SLEEP_NS: u64 = 1_000_000;

@@ -8,13 +8,14 @@
 use super::words::{count, time, times};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CLOSE, CallSite, Calls, GETCWD, STATS, Sum, fact, from, is_read_open, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
+use slowpath_syscalls::{CHDIRS, CLOSE, GETCWD, LISTS, OPEN, OPENAT, STATS, STATS_AT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
@@ -38,13 +39,7 @@ const MATCHED: f64 = 0.5;
 const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
-/// getdents, getdents64.
-const LISTS: [u32; 2] = [78, 217];
-/// chdir, fchdir.
-const CHANGE_DIRECTORY: [u32; 2] = [80, 81];
-/// newfstatat, readlinkat, faccessat, statx, faccessat2: their first argument is the directory from which a relative path leads; AT_FDCWD
-/// for the working directory.
-const FROM_DIRECTORY: [u32; 5] = [262, 267, 269, 332, 439];
+/// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
 const HERE: i32 = -100;
 const GATE: Gate = Gate::TWENTIETH_OF_CPU;
 
@@ -326,7 +321,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candid
 fn is_append_open(row: &Syscall) -> bool {
     const WRITING: u64 = 0o3;
     const ANEW: u64 = 0o1000 | 0o200; // O_TRUNC, O_EXCL
-    matches!(row.number, 2 | 257) && row.argument & WRITING != 0 && row.argument & ANEW == 0
+    matches!(row.number, OPEN | OPENAT) && row.argument & WRITING != 0 && row.argument & ANEW == 0
 }
 
 /// Storms of questions about a path that is there: stat, access, readlink, getcwd, and unchanged directories that are listed.
@@ -335,7 +330,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate
     // A relative path is another file in another directory; an open file is asked for its size before it is read.
     let moved: BTreeSet<u32> = calls
         .all()
-        .filter(|(row, _)| CHANGE_DIRECTORY.contains(&row.number) && row.result >= 0)
+        .filter(|(row, _)| CHDIRS.contains(&row.number) && row.result >= 0)
         .map(|(_, process)| process)
         .collect();
     let read: BTreeSet<(u32, Option<u32>, Option<u32>)> = calls
@@ -345,7 +340,7 @@ fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate
         .collect();
     let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
     let question = |row: &Syscall, process: u32| {
-        let here = || FROM_DIRECTORY.contains(&row.number) && row.argument as i32 == HERE;
+        let here = || STATS_AT.contains(&row.number) && row.argument as i32 == HERE;
         let one = |path: &str| path.starts_with('/') || here() && !moved.contains(&process);
         let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
         let known = STATS.contains(&row.number) && about.is_some();

@@ -7,14 +7,13 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{
-    Calls, READS, READS_AT, RECEIVES, SEEK, Sum, WRITES, WRITES_AT, fact, from, is_receive, place, some,
-};
+use crate::calls::{Calls, Sum, fact, from, is_receive, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_recording::tables::{File, Syscall};
+use slowpath_syscalls::{LSEEK, READS, READS_AT, RECEIVES, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
@@ -78,7 +77,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             sockets.add(row, Site { process, own: calls.own(row), writes: false }, file);
         }
         // A pipe refuses to be sought in, and a shell asks it before each line.
-        if row.number == SEEK && row.result >= 0 {
+        if row.number == LSEEK && row.result >= 0 {
             seeks.entry((process, file.file)).or_default().add(row, row.result, false);
         }
         let (reads_at, writes_at) = (READS_AT.contains(&row.number), WRITES_AT.contains(&row.number));

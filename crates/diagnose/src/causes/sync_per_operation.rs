@@ -9,6 +9,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use slowpath_syscalls::{MSYNC, SYNCS, WRITES, WRITES_AT};
 use std::collections::BTreeMap;
 
 /// See the file's head.
@@ -21,11 +22,6 @@ pub(super) const CAUSE: Spec = Spec {
     find: Find::InRecording(find),
 };
 
-/// fsync, fdatasync, msync, sync, syncfs, sync_file_range.
-const SYNCS: [u32; 6] = [74, 75, 26, 162, 306, 277];
-const MSYNC: u32 = 26;
-/// write, writev, pwrite64, pwritev, pwritev2.
-const WRITES: [u32; 5] = [1, 20, 18, 296, 328];
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
 const SYNCED: u64 = 20;
 const BYTES: f64 = 16_384.0;
@@ -50,7 +46,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // Bytes written to each file by each process.
     let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (row, process) in calls.all() {
-        let writes = WRITES.contains(&row.number);
+        let writes = WRITES.contains(&row.number) || WRITES_AT.contains(&row.number);
         if let Some(file) = row.file.filter(|_| writes && row.result >= 0) {
             *written.entry((process, file)).or_default() += row.bytes;
         }

@@ -4,8 +4,8 @@
 use super::facts::Ran;
 use super::sys;
 use crate::bpf::event::Event;
-use crate::tracer::FUTEX;
 use crate::tracer::event::{FileId, Finished};
+use slowpath_syscalls::{BRK, FUTEX, MADVISE, OPEN, OPENAT, PPOLL, PSELECT6, SELECT, telling};
 
 const PATH_MAX: usize = 4096;
 
@@ -76,8 +76,7 @@ pub(super) fn rest_of_path(tid: u32, address: u64, path: &mut Vec<u8>) {
 
 pub(super) fn open_flags(entry: &Entry) -> u64 {
     match entry.number {
-        2 => entry.arguments[1],
-        257 => entry.arguments[2],
+        OPEN | OPENAT => argument(entry),
         _ => 0,
     }
 }
@@ -86,26 +85,15 @@ pub(super) fn open_flags(entry: &Entry) -> u64 {
 fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {
-        // poll, read, write, sendto, recvfrom, lseek; the options of wait4.
-        7 | 0 | 1 | 44 | 45 | 8 | 61 => arguments[2],
-        // pread64, pwrite64, preadv, pwritev, preadv2, pwritev2: the place in the file.
-        17 | 18 | 295 | 296 | 327 | 328 => arguments[3],
-        2 | 257 => open_flags(entry),
-        // mmap, munmap; fcntl, flock, ioctl; getrandom.
-        9 | 11 | 72 | 73 | 16 | 318 => arguments[1],
-        // MADV_DONTNEED; what a brk gives back is not known.
-        28 if arguments[2] == 4 => arguments[1],
-        12 | 28 => 0,
-        // epoll_wait.
-        232 => arguments[3],
-        // select, pselect6; ppoll.
-        23 | 270 if arguments[4] == 0 => 0,
-        23 | 270 if arguments[0] as u32 != 0 => 1,
-        23 | 270 => 2,
-        271 => u64::from(arguments[2] != 0),
-        // futex: the operation and its number.
+        MADVISE if arguments[2] == libc::MADV_DONTNEED as u64 => arguments[1],
+        MADVISE | BRK => 0, // what a brk gives back is not known
+        SELECT | PSELECT6 if arguments[4] == 0 => 0,
+        SELECT | PSELECT6 if arguments[0] as u32 != 0 => 1,
+        SELECT | PSELECT6 => 2,
+        PPOLL => u64::from(arguments[2] != 0),
+        // The operation and its number.
         FUTEX => arguments[1] & u64::from(u32::MAX) | arguments[2] << 32,
-        _ => arguments[0],
+        number => telling(number).and_then(|at| arguments.get(at)).copied().unwrap_or_default(),
     }
 }
 

@@ -264,8 +264,8 @@ impl Watch {
     }
 
     fn forked(&mut self, tid: u32) {
-        const CLONE: u64 = 56;
-        const CLONE3: u64 = 435;
+        const CLONE: u64 = slowpath_syscalls::CLONE as u64;
+        const CLONE3: u64 = slowpath_syscalls::CLONE3 as u64;
         let (Ok(new), Ok(regs)) = (sys::message(tid), sys::registers(tid)) else { return };
         let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
         // The child may have been heard of before.
@@ -392,8 +392,8 @@ impl Watch {
         self.went(tid, Kind::Between);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let pid = thread.pid;
-        if place.number == wanted::RESTART {
-            place.number = thread.restarts.take().unwrap_or(wanted::RESTART);
+        if place.number == slowpath_syscalls::RESTART_SYSCALL {
+            place.number = thread.restarts.take().unwrap_or(slowpath_syscalls::RESTART_SYSCALL);
         }
         let number = place.number;
         if abi != wanted::AUDIT_ARCH_X86_64 || !wanted::is_wanted(number, &arguments) {
@@ -402,7 +402,7 @@ impl Watch {
             return;
         }
         let mut path = Vec::new();
-        let site = match wanted::path_argument(number) {
+        let site = match slowpath_syscalls::path_argument(number) {
             Some(argument) => {
                 let address = arguments[argument];
                 path.resize(sys::to_page_end(address).min(256), 0);
@@ -415,12 +415,12 @@ impl Watch {
         let mut file = FileId::default();
         if wanted::is_on_file(number) {
             file = self.devices.file(tid, arguments[0]).unwrap_or_default();
-        } else if number == wanted::CONNECT {
+        } else if number == slowpath_syscalls::CONNECT {
             path.resize((arguments[2] as usize).min(110), 0);
             let read = sys::read(tid, [(arguments[1], &mut path)]);
             path.truncate(read);
         }
-        self.copy_stack(tid, pid, &place, site, now_ns(), wanted::WAITS.contains(&number));
+        self.copy_stack(tid, pid, &place, site, now_ns(), slowpath_syscalls::WAITS.contains(&number));
         if let Some(thread) = self.threads.get_mut(&tid) {
             let ran = thread.account.as_ref().and_then(facts::ran);
             let entry = Entry { number, arguments, time: now_ns(), site, path, ran, file };
@@ -455,9 +455,9 @@ impl Watch {
         let wall = seen.saturating_sub(entry.time);
         let after = thread.account.as_ref().and_then(facts::ran);
         if let Some(reference) = self.reference.as_mut().filter(|reference| reference.pid == pid) {
-            if entry.number == wanted::WRITE {
+            if entry.number == slowpath_syscalls::WRITE {
                 self.answered = true;
-            } else if entry.number == wanted::ACCESS {
+            } else if entry.number == slowpath_syscalls::ACCESS {
                 let (cpu, off) = off_cpu(wall, entry.ran, after);
                 if let Some(floor) = reference.call(cpu, off) {
                     (self.floor, self.told) = (floor, Some(floor));
@@ -474,14 +474,14 @@ impl Watch {
         let work = if leg.is_some() { 0 } else { cpu.saturating_sub(self.floor.cpu_ns) };
         let asleep = asleep.saturating_sub(self.floor.asleep_ns);
         let asleep = if asleep < NO_SLEEP_NS { 0 } else { asleep };
-        if wanted::OPENS.contains(&entry.number) && result >= 0 {
+        if slowpath_syscalls::OPENS.contains(&entry.number) && result >= 0 {
             entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
             entry.file.flags = open_flags(&entry) as u32;
             if let Some(process) = self.processes.get_mut(&pid) {
                 process.stale |= entry.path.windows(3).any(|part| part == b".so");
             }
         }
-        let synced = wanted::SYNCS.contains(&entry.number);
+        let synced = slowpath_syscalls::SYNCS.contains(&entry.number);
         let mut event = finished_call(tid, pid, entry, work + asleep, asleep, result);
         if synced && let Some(process) = self.processes.get_mut(&pid) {
             let written = facts::written(pid).unwrap_or(u64::MAX);

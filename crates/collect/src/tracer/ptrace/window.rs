@@ -121,7 +121,7 @@ impl Window {
             let due = &mut due[way.map_or(usize::from(wait), |way| 2 + way)];
             // Each exec is reported by itself.
             *due += match () {
-                () if wanted::EXECS.contains(&call.number) => 1.0,
+                () if slowpath_syscalls::EXECS.contains(&call.number) => 1.0,
                 () if wait => waits,
                 () => way.map_or(busy, |way| moves[way]),
             };

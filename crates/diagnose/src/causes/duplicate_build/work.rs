@@ -1,9 +1,10 @@
 //! What the processes of a build do to files: what each of them, with all that it starts, reads and makes, and whether two do the same.
 
 use crate::Evidence;
-use crate::calls::{Calls, OPENS, READS, RECEIVES, SENDS, is_connect, is_read_open};
+use crate::calls::{Calls, is_connect, is_read_open};
 use crate::findings::Concerned;
 use slowpath_recording::tables::{File, Process};
+use slowpath_syscalls::{OPENS, READS, RECEIVES, SENDS};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const CREATE: i32 = 0o100;

@@ -3,8 +3,9 @@
 use super::super::words::time;
 use super::locks::Lock;
 use crate::Evidence;
-use crate::calls::{ACCEPTS, Calls, FUTEX, POLLS, is_receive, is_send, name};
+use crate::calls::{Calls, is_receive, is_send};
 use slowpath_recording::tables::{Syscall, Wait};
+use slowpath_syscalls::{ACCEPTS, FUTEX, POLLS, name};
 use std::collections::{BTreeMap, HashMap};
 
 /// From this share of the time on the holder mostly slept, or rested.

@@ -5,12 +5,11 @@
 //! only that one. Who waits for work, for a message or for others to arrive does not wake others at the same word.
 
 use crate::Evidence;
-use crate::calls::{Calls, FUTEX, Sum};
+use crate::calls::{Calls, Sum};
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{FCNTL, FLOCK, FUTEX};
 use std::collections::{BTreeMap, BTreeSet};
 
-const FCNTL: u32 = 72;
-const FLOCK: u32 = 73;
 /// F_SETLKW, F_OFD_SETLKW: lock, and wait if it is held.
 const LOCK_AND_WAIT: [u64; 2] = [7, 38];
 /// LOCK_NB, LOCK_UN of flock.

@@ -3,7 +3,8 @@
 
 use super::{LOADS, Operation};
 use crate::Evidence;
-use crate::calls::{CONNECT, Calls, FORKS, OPENS};
+use crate::calls::Calls;
+use slowpath_syscalls::{CONNECT, FORKS, OPENS};
 use std::collections::HashMap;
 
 /// Where calls are traced by ptrace, what is read and written is not known for all processes: what loads after such a pause comes after some work, ns.

@@ -2,7 +2,8 @@
 
 use super::Operation;
 use crate::Evidence;
-use crate::calls::{Calls, FORKS};
+use crate::calls::Calls;
+use slowpath_syscalls::FORKS;
 use std::collections::HashMap;
 
 /// Operations of which no call was traced start up as long as the others, in proportion. They run the same program.

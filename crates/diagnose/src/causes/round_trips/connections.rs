@@ -9,13 +9,14 @@
 use super::super::words::{count, time};
 use super::super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CLOSE, CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
 use crate::goroutines;
 use slowpath_recording::tables::File;
+use slowpath_syscalls::{BIND, CLOSE, GETPEERNAME, GETSOCKNAME, GETSOCKOPT, SETSOCKOPT, SOCKET};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
@@ -30,8 +31,8 @@ pub(in crate::causes) const CAUSE: Spec = Spec {
 
 /// Connections from one place to one address before they count. Pools and retries open some dozens.
 const OPENED: u64 = 100;
-/// socket, bind, getsockname, getpeername, setsockopt, getsockopt: what makes a socket ready to be connected.
-const MAKES: [u32; 6] = [41, 49, 51, 52, 54, 55];
+/// What makes a socket ready to be connected.
+const MAKES: [u32; 6] = [SOCKET, BIND, GETSOCKNAME, GETPEERNAME, SETSOCKOPT, GETSOCKOPT];
 const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
 
 /// EINPROGRESS: the caller waits in another way until the connection is there.

@@ -7,11 +7,12 @@
 
 use super::awake::awake;
 use crate::Evidence;
-use crate::calls::{ACCEPTS, Calls, POLLS, READS, Sum, WRITES, is_connect, is_receive, is_send};
+use crate::calls::{Calls, Sum, is_connect, is_receive, is_send};
 use crate::causes::runtime;
 use crate::findings::Frame;
 use crate::goroutines;
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{ACCEPTS, POLLS, READS, WRITES};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

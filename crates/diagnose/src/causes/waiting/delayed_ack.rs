@@ -4,11 +4,12 @@
 
 use super::super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, POLLS, Sum, fact, from, is_connect, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use slowpath_syscalls::POLLS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Messages that do not fill a packet, bytes: the first is sent at once, and acknowledged late.

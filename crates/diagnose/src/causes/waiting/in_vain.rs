@@ -2,11 +2,12 @@
 
 use super::super::words::{time, times};
 use crate::Evidence;
-use crate::calls::{CONNECT, CallSite, Calls, POLLS, SENDS, Sum, fact, from, is_receive, place, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
+use slowpath_syscalls::{CONNECT, POLLS, SENDS};
 use std::collections::{BTreeMap, HashMap};
 
 /// A wait without an answer, ns.

@@ -6,11 +6,12 @@
 use super::super::words::{count, time};
 use super::children::Children;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, FORKS, Sum, fact, from, is_sleep, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use slowpath_syscalls::FORKS;
 use std::collections::{BTreeMap, HashMap};
 
 /// Children that were noticed late before they count: as many as sleeps of a loop that polls.

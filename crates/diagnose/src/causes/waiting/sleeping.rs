@@ -4,13 +4,14 @@
 use super::super::words::{base_name, count, time, times};
 use super::children::Children;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, POLLS, READS, RECEIVES, STATS, Sum, fact, from, is_sleep, name, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use crate::goroutines;
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{POLLS, READS, RECEIVES, STATS, WAITS, name};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Sleeps from one place before they count.
@@ -24,8 +25,6 @@ const AT_ONCE: f64 = 0.2;
 /// If other threads use CPUs for this share of the sleeps, the program is at work meanwhile.
 const BUSY: f64 = 0.5;
 
-/// wait4, waitid.
-const WAITS: [u32; 2] = [61, 247];
 /// Nothing there yet: ENOENT, ESRCH, ECHILD, EAGAIN, EBUSY, EEXIST, ENXIO, ECONNREFUSED, EALREADY, EINPROGRESS.
 const NOTHING: [i64; 10] = [-2, -3, -10, -11, -16, -17, -6, -111, -114, -115];
 /// EAGAIN.

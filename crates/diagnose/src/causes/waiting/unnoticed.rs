@@ -17,6 +17,7 @@ use crate::gate::Gate;
 use crate::intervals;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
+use slowpath_syscalls::{FUTEX, WAIT4, WAITID};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -40,8 +41,8 @@ const DIFFERENCE: f64 = 0.2;
 /// … and before at most so many of them it waited for something else since the last. Who sleeps after it was woken for work means to, as a
 /// server that answers late on purpose.
 const WOKEN: f64 = 0.2;
-/// futex, wait4, waitid: what ends such a wait is a thread or a process of the tree, or that it was given up.
-const WITHIN: [u32; 3] = [202, 61, 247];
+/// What ends such a wait is a thread or a process of the tree, or that it was given up.
+const WITHIN: [u32; 3] = [FUTEX, WAIT4, WAITID];
 const GATE: Gate = Gate::TENTH_OF_WALL;
 
 /// A sleep of a thread.

@@ -7,6 +7,7 @@
 
 use super::{ANEW_BY_RESTART, BEGUN_ANEW, Watch};
 use crate::tracer::ptrace::{facts, sys, wanted};
+use slowpath_syscalls::{GETRANDOM, PWRITE64, RECVFROM, SENDTO, WRITE};
 
 /// What is left of a call that has moved a part of its bytes.
 pub(super) struct Rest {
@@ -92,25 +93,24 @@ fn for_the_rest(number: u32, regs: &libc::user_regs_struct) -> Option<libc::user
     let done = regs.rax;
     let mut rest = libc::user_regs_struct { rax: regs.orig_rax, rip: regs.rip - SYSCALL, ..*regs };
     let size = match number {
-        // write, pwrite64, sendto, and recvfrom where it waits for all.
-        1 | 18 | 44 => regs.rdx,
-        45 if regs.r10 & libc::MSG_WAITALL as u64 != 0 => regs.rdx,
-        // getrandom.
-        318 => regs.rsi,
+        WRITE | PWRITE64 | SENDTO => regs.rdx,
+        // Where it waits for all.
+        RECVFROM if regs.r10 & libc::MSG_WAITALL as u64 != 0 => regs.rdx,
+        GETRANDOM => regs.rsi,
         _ => return None,
     };
     if done >= size {
         return None;
     }
     match number {
-        318 => {
+        GETRANDOM => {
             rest.rdi += done;
             rest.rsi -= done;
         }
         _ => {
             rest.rsi += done;
             rest.rdx -= done;
-            rest.r10 += if number == 18 { done } else { 0 };
+            rest.r10 += if number == PWRITE64 { done } else { 0 };
         }
     }
     Some(rest)
