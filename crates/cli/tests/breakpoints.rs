@@ -10,7 +10,9 @@ use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use support::{SLOWPATH, is_root, one_at_a_time, program, said, scaled};
+use support::{
+    BUSY, SLOWPATH, is_made_smaller, is_root, one_at_a_time, program, said, scaled, share_of_cpus,
+};
 
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
@@ -60,8 +62,9 @@ fn recorded(dir: &Path, name: &str, scale: &str) -> (Output, Value) {
     (output, report)
 }
 
-/// `causes`: any of them is right. `exponent`: the program's time in its scale.
-fn finds(name: &str, causes: &[&str], guilty: &str, exponent: f64) {
+/// `exponent`: the program's time in its scale. `also`: a cause that is true as well, and is what windows show that see too little: of an input
+/// made smaller on purpose, or where others use the CPUs.
+fn finds(name: &str, cause: &str, also: Option<&str>, guilty: &str, exponent: f64) {
     let _one = one_at_a_time();
     if !may_break(name) {
         return;
@@ -75,14 +78,25 @@ fn finds(name: &str, causes: &[&str], guilty: &str, exponent: f64) {
             .iter()
             .any(|said| said.as_str().unwrap().contains("counted with four hardware breakpoints"));
         assert!(counted, "{degraded:#?}");
-        findings = report["findings"].as_array().unwrap().clone();
-        if !findings.is_empty() {
-            break;
+        let found = report["findings"].as_array().unwrap().clone();
+        if !found.is_empty() {
+            findings = found;
+            if findings[0]["cause"] == cause {
+                break;
+            }
         }
         eprintln!("MISSED {name} in attempt {attempt}");
     }
     assert_eq!(findings.len(), 1, "{name}: {findings:#?}");
-    assert!(causes.iter().any(|cause| findings[0]["cause"] == *cause), "{findings:#?}");
+    if findings[0]["cause"] != cause {
+        assert!(also.is_some_and(|also| findings[0]["cause"] == also), "{findings:#?}");
+        let share = share_of_cpus();
+        assert!(
+            is_made_smaller() || share < BUSY,
+            "{findings:#?}\n{ATTEMPTS} times, where a test gets {share:.2} of the CPUs"
+        );
+        eprintln!("SKIPPED {name}: a test gets {share:.2} of the CPUs");
+    }
     assert_ne!(findings[0]["confidence"], "certain", "{findings:#?}");
     assert!(findings[0]["function"].as_str().unwrap().contains(guilty), "{findings:#?}");
 }
@@ -101,11 +115,9 @@ macro_rules! tests {
     ($($test:ident: $check:ident($($argument:expr),*);)*) => { $(#[test] fn $test() { $check($($argument),*); })* };
 }
 
-/// A program that has growing work. It goes through the same items each time, and of an input made smaller on purpose the windows may show
-/// only that.
+/// A program that has growing work. It goes through the same items each time.
 fn grows(name: &str, guilty: &str) {
-    let causes = ["superlinear-work", "repeated-scan"];
-    finds(name, if support::is_made_smaller() { &causes } else { &causes[..1] }, guilty, 2.0);
+    finds(name, "superlinear-work", Some("repeated-scan"), guilty, 2.0);
 }
 
 /// A breakpoint's signal is no signal of the program's.
@@ -132,7 +144,7 @@ tests! {
     growth_in_a_forked_child_is_found_without_bpf: grows("in_child", "name_list_insert");
     growth_in_one_of_several_threads_is_found_without_bpf: grows("in_thread", "name_list_insert");
     growth_that_was_inlined_into_main_is_found_without_bpf: grows("inlined", "is_known");
-    a_list_that_is_searched_for_each_item_is_found_without_bpf: finds("resized", &["repeated-scan"], "find_price", 1.0);
+    a_list_that_is_searched_for_each_item_is_found_without_bpf: finds("resized", "repeated-scan", None, "find_price", 1.0);
 
     a_buffer_that_is_filled_anew_for_each_search_is_clean_without_bpf: silent("refilled");
     a_doubling_hash_table_is_clean_without_bpf: silent("hash_doubling");

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use support::{
-    REFUSER, SLOWPATH, built, interrupted, may_count, one_at_a_time, program, refused, said, scaled,
+    BUSY, REFUSER, SLOWPATH, built, interrupted, may_count, one_at_a_time, program, refused, said, scaled,
     share_of_cpus,
 };
 
@@ -65,8 +65,6 @@ fn found(dir: &Path, user: Option<&str>, source: &str) -> (Vec<String>, serde_js
 
 /// Attempts at a finding: on a machine that is busy itself one run may say nothing, for what a stop takes scatters.
 const ATTEMPTS: u32 = 4;
-/// The share of the CPUs that a test gets below which others use them as well: all but a quarter is more than other tests leave running.
-const BUSY: f64 = 0.75;
 
 /// The first of some runs in which anything is found. None, which is said, where others use the CPUs as well.
 fn found_at_last(

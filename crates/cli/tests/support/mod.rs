@@ -85,6 +85,10 @@ pub fn is_made_smaller() -> bool {
     wanted_speed() < 1.0
 }
 
+/// The share of the CPUs that a test gets below which others use them as well: all but a quarter is more than other tests leave running.
+#[allow(dead_code)] // each test file uses its part
+pub const BUSY: f64 = 0.75;
+
 /// The share of the CPUs that threads of ours get which want all of them, now: 1 on a machine that does nothing else, about a half where
 /// each CPU has another thread to run.
 #[allow(dead_code)] // each test file uses its part
