@@ -216,8 +216,8 @@ fn a_path_that_is_asked_for_again_and_again_is_told() {
     }
 }
 
-/// The same relative to a directory, by a process that changes its own or not.
-fn asking_from(directory: i32, moves: bool) -> Recording {
+/// The same relative to a directory, by a process that changes its own before or after.
+fn asking_from(directory: i32, moves: bool, moved: bool) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let file = traced.file("store/pack/a.idx", "path", 0);
     if moves {
@@ -226,15 +226,57 @@ fn asking_from(directory: i32, moves: bool) -> Recording {
     for _ in 0..1_000 {
         traced.call(STAT, Some(file), 0, 100 * US).argument = u64::from(directory as u32);
     }
+    if moved {
+        traced.call(CHDIR, None, 0, US);
+    }
     traced.recording(200 * MS)
 }
 
 #[test]
 fn a_relative_path_is_one_file_if_the_directory_stays_the_same() {
     const AT_FDCWD: i32 = -100;
-    only(&asking_from(AT_FDCWD, false), "redundant-file-access");
-    silent(&asking_from(AT_FDCWD, true));
-    silent(&asking_from(5, false));
+    only(&asking_from(AT_FDCWD, false, false), "redundant-file-access");
+    only(&asking_from(AT_FDCWD, true, false), "redundant-file-access");
+    silent(&asking_from(AT_FDCWD, false, true));
+    silent(&asking_from(5, false, false));
+}
+
+/// So many paths are asked for `times` times each, and then so many questions more whose path is not known.
+fn asking_many(paths: u32, times: u32, beyond: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let files: Vec<u32> =
+        (0..paths).map(|number| traced.file(&format!("/pictures/{number}"), "path", 0)).collect();
+    for file in files.iter().cycle().take((paths * times) as usize) {
+        traced.call(STAT, Some(*file), 0, 10 * US);
+    }
+    if beyond > 0 {
+        traced.call(STAT, None, 0, beyond * 10 * US).count = beyond;
+    }
+    let cpu = u64::from(paths * times) + beyond;
+    traced.recording(cpu * 20 * US)
+}
+
+#[test]
+fn many_paths_that_are_each_asked_for_some_times_count_together() {
+    let finding = only(&asking_many(200, 10, 0), "redundant-file-access");
+    assert!(finding.explanation[0].contains("2,000 times"), "{:?}", finding.explanation);
+    assert_eq!(finding.cost.gain(), 2_000 * 10 * US / 10 * 9);
+    silent(&asking_many(199, 10, 0));
+    silent(&asking_many(300, 9, 0));
+}
+
+#[test]
+fn of_questions_without_a_path_a_sample_says_how_many_paths_there_are() {
+    // Seen twice each: these are about all there are.
+    let finding = only(&asking_many(1_000, 2, 100_000), "redundant-file-access");
+    let said = &finding.explanation[0];
+    assert!(said.contains("and 997 more") && said.contains("102,000 times"), "{said}");
+    assert!(said.contains("about 102 times each"), "{said}");
+    silent(&asking_many(999, 2, 100_000));
+    silent(&asking_many(1_000, 2, 7_999));
+    only(&asking_many(1_000, 2, 8_000), "redundant-file-access");
+    // Each is new.
+    silent(&asking_many(3_000, 1, 100_000));
 }
 
 /// An unchanged directory is listed `times` times.

@@ -5,7 +5,7 @@
 //! is no such file. Each process counts for itself: that every program reads its
 //! libraries is no fault of its parent's.
 
-use super::words::{count, time, times};
+use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, some};
@@ -15,8 +15,10 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CHDIRS, CLOSE, GETCWD, LISTS, OPEN, OPENAT, STATS, STATS_AT};
-use std::collections::{BTreeMap, BTreeSet};
+use slowpath_syscalls::{CLOSE, OPEN, OPENAT};
+use std::collections::BTreeMap;
+
+mod asked;
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -39,14 +41,12 @@ const MATCHED: f64 = 0.5;
 const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
-/// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
-const HERE: i32 = -100;
 const GATE: Gate = Gate::TWENTIETH_OF_CPU;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = opened(evidence, &calls);
-    for (place, mut question) in asked(evidence, &calls) {
+    for (place, mut question) in asked::find(evidence, &calls) {
         // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is reported.
         match findings.iter_mut().find(|(of, _)| *of == place) {
             Some((_, candidate)) => {
@@ -322,91 +322,4 @@ fn is_append_open(row: &Syscall) -> bool {
     const WRITING: u64 = 0o3;
     const ANEW: u64 = 0o1000 | 0o200; // O_TRUNC, O_EXCL
     matches!(row.number, OPEN | OPENAT) && row.argument & WRITING != 0 && row.argument & ANEW == 0
-}
-
-/// Storms of questions about a path that is there: stat, access, readlink, getcwd, and unchanged directories that are listed.
-fn asked(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
-    let mut by_path: BTreeMap<(CallSite, Option<u32>), u64> = BTreeMap::new();
-    // A relative path is another file in another directory; an open file is asked for its size before it is read.
-    let moved: BTreeSet<u32> = calls
-        .all()
-        .filter(|(row, _)| CHDIRS.contains(&row.number) && row.result >= 0)
-        .map(|(_, process)| process)
-        .collect();
-    let read: BTreeSet<(u32, Option<u32>, Option<u32>)> = calls
-        .all()
-        .filter(|(row, _)| LISTS.contains(&row.number))
-        .map(|(row, process)| (process, calls.own(row), row.file))
-        .collect();
-    let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
-    let question = |row: &Syscall, process: u32| {
-        let here = || STATS_AT.contains(&row.number) && row.argument as i32 == HERE;
-        let one = |path: &str| path.starts_with('/') || here() && !moved.contains(&process);
-        let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
-        let known = STATS.contains(&row.number) && about.is_some();
-        // Others open a directory to go on from there.
-        let lists =
-            is_listing(row) && is_read_open(row) && read.contains(&(process, calls.own(row), row.file));
-        row.result >= 0 && (known || lists || row.number == GETCWD)
-    };
-    for (row, process) in calls.all().filter(|(row, process)| question(row, *process)) {
-        *by_path.entry(((process, calls.own(row)), row.file)).or_default() += row.count;
-    }
-    let places: BTreeSet<CallSite> =
-        by_path.iter().filter(|(_, times)| **times >= ASKED).map(|((place, _), _)| *place).collect();
-    let mut findings = Vec::new();
-    for place in places {
-        let (process, own) = place;
-        let (mut sum, mut listing, mut paths) = (Sum::default(), Sum::default(), BTreeSet::new());
-        for (row, of) in calls.all().filter(|(row, of)| *of == process && calls.own(row) == own) {
-            let often = by_path.get(&(place, row.file)).is_some_and(|times| *times >= ASKED);
-            if often && !question(row, of) && is_listing(row) {
-                listing.add(row);
-            } else if often && question(row, of) {
-                sum.add(row);
-                paths.insert(calls.file(row).map_or("the working directory", |file| &file.path).to_owned());
-            }
-        }
-        // The work around questions may be that of others, which found nothing: the kernel's part is a floor.
-        let cost = sum.working_ns() + listing.working_ns();
-        let gain = cost * (1.0 - paths.len() as f64 / sum.count.max(1) as f64);
-        if !GATE.may_pass(evidence, gain) {
-            continue;
-        }
-        let paths: Vec<String> = paths.into_iter().collect();
-        let stack = sum.stack();
-        findings.push((
-            place,
-            Draft {
-                variant: "path",
-                explanation: vec![
-                    format!(
-                        "{} {} looked up {} times{}, each {} on average",
-                        some(&paths, 3),
-                        if paths.len() == 1 { "was" } else { "were" },
-                        count(sum.count as f64),
-                        from(evidence, stack, own),
-                        times(sum.count as f64 / paths.len().max(1) as f64)
-                    ),
-                    format!("this took {} in the kernel alone", time(cost)),
-                ],
-                facts: vec![
-                    fact("questions", sum.count as f64, "calls", Sure::Exact),
-                    fact("paths", paths.len() as f64, "paths", Sure::Exact),
-                    fact("time in the kernel", cost, "ns", Sure::Exact),
-                ],
-                files: evidence.concerned(paths),
-                advice: "Look it up once and cache the result while it stays valid".to_owned(),
-                ..Draft::new(
-                    &CAUSE,
-                    "the same path is looked up again and again",
-                    Confidence::Likely,
-                    Cost::new(Basis::Cpu, cost, gain),
-                    crate::calls::place(evidence, stack, own, process),
-                )
-            }
-            .candidate(evidence, GATE, process),
-        ));
-    }
-    findings
 }

@@ -1,0 +1,185 @@
+//! Storms of questions about paths that are there: stat, access, readlink, getcwd, and unchanged directories that are listed.
+//!
+//! The kernel adds up calls by path as long as there is room for new ones. Of what went beyond, only the place is known, and the calls recorded one by
+//! one: the first ones of each slice of time. These are a sample of all, from which the number of paths is estimated.
+
+use super::{ASKED, CAUSE, GATE};
+use crate::Evidence;
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, some};
+use crate::candidate::Candidate;
+use crate::causes::words::{count, time, times};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{CHDIRS, GETCWD, LISTS, STATS, STATS_AT};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Questions from one place about many paths count together from so many on, where each was asked about so often: a sort that asks about two files
+/// at each comparison comes to 2 × log₂ n for a file, which is 20 from a thousand files on.
+const ASKED_TOGETHER: u64 = 2_000;
+const ASKED_EACH: u64 = 10;
+/// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
+const HERE: i32 = -100;
+
+/// Storms of questions about a path that is there: stat, access, readlink, getcwd, and unchanged directories that are listed.
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
+    let mut by_path: BTreeMap<(CallSite, Option<u32>), u64> = BTreeMap::new();
+    // A relative path is another file in another directory; an open file is asked for its size before it is read.
+    let mut moved: HashMap<u32, u64> = HashMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| CHDIRS.contains(&row.number) && row.result >= 0) {
+        let last = moved.entry(process).or_default();
+        *last = row.end_ns.max(*last);
+    }
+    let read: BTreeSet<(u32, Option<u32>, Option<u32>)> = calls
+        .all()
+        .filter(|(row, _)| LISTS.contains(&row.number))
+        .map(|(row, process)| (process, calls.own(row), row.file))
+        .collect();
+    let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
+    let question = |row: &Syscall, process: u32| {
+        let here = || STATS_AT.contains(&row.number) && row.argument as i32 == HERE;
+        let stays = || moved.get(&process).is_none_or(|last| row.time_ns >= *last);
+        let one = |path: &str| path.starts_with('/') || here() && stays();
+        let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
+        let known = STATS.contains(&row.number) && about.is_some();
+        // Others open a directory to go on from there.
+        let lists =
+            is_listing(row) && is_read_open(row) && read.contains(&(process, calls.own(row), row.file));
+        row.result >= 0 && (known || lists || row.number == GETCWD)
+    };
+    for (row, process) in calls.all().filter(|(row, process)| question(row, *process)) {
+        *by_path.entry(((process, calls.own(row)), row.file)).or_default() += row.count;
+    }
+    let mut several: BTreeMap<CallSite, u64> = BTreeMap::new();
+    for ((place, _), times) in by_path.iter().filter(|(_, times)| **times >= ASKED_EACH) {
+        *several.entry(*place).or_default() += times;
+    }
+    let is_often = |place: &CallSite, times: u64| {
+        times >= ASKED || times >= ASKED_EACH && several.get(place).is_some_and(|all| *all >= ASKED_TOGETHER)
+    };
+    let is_beyond = |row: &Syscall| STATS.contains(&row.number) && row.result >= 0 && row.file.is_none();
+    let beyond = calls.all().filter(|(row, _)| row.count >= ASKED_TOGETHER && is_beyond(row));
+    let mut places: BTreeSet<CallSite> = beyond.map(|(row, process)| (process, calls.own(row))).collect();
+    let often = by_path.iter().filter(|((place, _), times)| is_often(place, **times));
+    places.extend(often.map(|((place, _), _)| *place));
+    let mut findings = Vec::new();
+    for place in places {
+        let (process, own) = place;
+        let (mut sum, mut listing, mut paths) = (Sum::default(), Sum::default(), BTreeSet::new());
+        let mut sample = Sample::default();
+        for (row, of) in calls.all().filter(|(row, of)| *of == process && calls.own(row) == own) {
+            let often = by_path.get(&(place, row.file)).is_some_and(|times| is_often(&place, *times));
+            if often && !question(row, of) && is_listing(row) {
+                listing.add(row);
+            } else if question(row, of) {
+                let path = calls.file(row).map_or("the working directory", |file| &file.path);
+                sample.add(row, path);
+                if often {
+                    sum.add(row);
+                    paths.insert(path.to_owned());
+                }
+            } else if is_beyond(row) {
+                sample.beyond.add(row);
+            }
+        }
+        let mut number = paths.len() as f64;
+        let estimated = sample.number().filter(|_| sample.beyond.count > sum.count);
+        if let Some(estimate) = estimated {
+            (sum, paths) = (std::mem::take(&mut sample.all), std::mem::take(&mut sample.paths));
+            sum.join(&sample.beyond);
+            number = estimate;
+        }
+        // The work around questions may be that of others, which found nothing: the kernel's part is a floor.
+        let cost = sum.working_ns() + listing.working_ns();
+        let gain = cost * (1.0 - number / sum.count.max(1) as f64);
+        if !GATE.may_pass(evidence, gain) {
+            continue;
+        }
+        let paths: Vec<String> = paths.into_iter().collect();
+        let stack = sum.stack();
+        findings.push((
+            place,
+            Draft {
+                variant: "path",
+                explanation: vec![
+                    format!(
+                        "{} {} looked up {} times{}, {}{} each on average",
+                        some_of(&paths, number),
+                        if paths.len() == 1 { "was" } else { "were" },
+                        count(sum.count as f64),
+                        from(evidence, stack, own),
+                        if estimated.is_some() { "about " } else { "" },
+                        times(sum.count as f64 / number.max(1.0))
+                    ),
+                    format!("this took {} in the kernel alone", time(cost)),
+                ],
+                facts: vec![
+                    fact("questions", sum.count as f64, "calls", Sure::Exact),
+                    fact(
+                        "paths",
+                        number,
+                        "paths",
+                        if estimated.is_some() { Sure::Sampled } else { Sure::Exact },
+                    ),
+                    fact("time in the kernel", cost, "ns", Sure::Exact),
+                ],
+                files: evidence.concerned(paths),
+                advice: "Look it up once and cache the result while it stays valid".to_owned(),
+                ..Draft::new(
+                    &CAUSE,
+                    "the same path is looked up again and again",
+                    Confidence::Likely,
+                    Cost::new(Basis::Cpu, cost, gain),
+                    crate::calls::place(evidence, stack, own, process),
+                )
+            }
+            .candidate(evidence, GATE, process),
+        ));
+    }
+    findings
+}
+
+/// The first three of so many paths, of which not all may be known.
+fn some_of(paths: &[String], number: f64) -> String {
+    match number.round() as usize {
+        all if all > paths.len() && paths.len() > 3 => {
+            format!("{} and about {} more", paths[..3].join(", "), count((all - 3) as f64))
+        }
+        _ => some(paths, 3),
+    }
+}
+
+/// What is known of the questions from one place where not all could be told apart.
+#[derive(Default)]
+struct Sample {
+    /// Questions whose path is known, and these paths; how often each is among those that were recorded one by one.
+    all: Sum,
+    paths: BTreeSet<String>,
+    seen: HashMap<Option<u32>, u64>,
+    /// Questions whose path is not known.
+    beyond: Sum,
+}
+
+impl Sample {
+    fn add(&mut self, row: &Syscall, path: &str) {
+        self.all.add(row);
+        if row.count == 1 {
+            *self.seen.entry(row.file).or_default() += 1;
+        }
+        if !self.paths.contains(path) {
+            self.paths.insert(path.to_owned());
+        }
+    }
+
+    /// How many different paths all questions are about, if the sample says so and each is asked about often. By Chao's estimate from those seen once and
+    /// those seen twice (A. Chao, 1984, "Nonparametric estimation of the number of classes in a population"); ever new paths come to more than there
+    /// are questions.
+    fn number(&self) -> Option<f64> {
+        let seen = |times: u64| self.seen.values().filter(|number| **number == times).count() as f64;
+        let (once, twice) = (seen(1), seen(2));
+        let paths = self.seen.len() as f64 + once * once / (2.0 * twice.max(1.0));
+        let sampled: u64 = self.seen.values().sum();
+        let questions = (self.all.count + self.beyond.count) as f64;
+        (sampled >= ASKED_TOGETHER && questions >= ASKED_EACH as f64 * paths).then_some(paths)
+    }
+}
