@@ -80,13 +80,17 @@ fn keys_with_the_same_hash_are_reported_where_they_are_looked_up() {
 
 #[test]
 fn a_few_keys_with_the_same_hash_and_other_tables_are_left_alone() {
-    assert_eq!(findings(colliding(32)).len(), 1);
-    silent(colliding(31));
+    assert_eq!(findings(colliding(8)).len(), 1);
+    silent(colliding(7));
+    // GLib's and LLVM's tables have no chains: a look-up in vain goes through more of a full one.
+    let open = |keys| Walked { name: "g_hash_table_lookup", ..colliding(keys) };
+    assert_eq!(findings(open(32)).len(), 1);
+    silent(open(31));
     silent(Walked { name: "find", ..colliding(100) });
     // A look-up that was inlined is known by its code.
     let inlined = |keys| Walked { name: "find", work: "buckets", ..colliding(keys) };
-    assert_eq!(only(inlined(32)).place.frame.function, "find");
-    silent(inlined(31));
+    assert_eq!(only(inlined(8)).place.frame.function, "find");
+    silent(inlined(7));
     let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..colliding(100) };
     assert_eq!(findings(share(0.11)).len(), 1);
     silent(share(0.09));

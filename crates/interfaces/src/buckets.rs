@@ -2,19 +2,25 @@
 
 use crate::pattern;
 
-/// Names as demangled, without arguments, with `*` for any text: of C++'s unordered containers, LLVM's and GLib's tables.
-const SEARCHES: [&str; 5] = [
-    "*std::_Hashtable<*>::_M_find_before_node*",
-    "*std::_Hashtable<*>::_M_find_node*",
-    "*::LookupBucketFor*",
-    "g_hash_table_lookup",
-    "g_hash_table_lookup_node",
-];
+/// Names as demangled, without arguments, with `*` for any text: of C++'s unordered containers, which have a chain for each bucket.
+const CHAINED: [&str; 2] =
+    ["*std::_Hashtable<*>::_M_find_before_node*", "*std::_Hashtable<*>::_M_find_node*"];
+/// Of LLVM's and GLib's tables, which go on with other places where one is taken.
+const OPEN: [&str; 3] = ["*::LookupBucketFor*", "g_hash_table_lookup", "g_hash_table_lookup_node"];
 
 /// Whether a function with this demangled name goes through keys with the same hash, or one behind the other where their places were taken.
 pub fn searches_bucket(name: &str) -> bool {
+    has_chains(name) || is_one(name, &OPEN)
+}
+
+/// Those of them that go through no other keys than those of one bucket.
+pub fn has_chains(name: &str) -> bool {
+    is_one(name, &CHAINED)
+}
+
+fn is_one(name: &str, of: &[&str]) -> bool {
     let name = pattern::without_arguments(name);
-    SEARCHES.iter().any(|pattern| pattern::fits(pattern, name))
+    of.iter().any(|pattern| pattern::fits(pattern, name))
 }
 
 #[cfg(test)]
@@ -35,6 +41,7 @@ mod tests {
             ("find_node", false),
         ] {
             assert_eq!(searches_bucket(name), does, "{name}");
+            assert_eq!(has_chains(name), does && name.starts_with("std"), "{name}");
         }
     }
 }

@@ -11,7 +11,7 @@ mod memory;
 mod pattern;
 mod sorting;
 
-pub use buckets::searches_bucket;
+pub use buckets::{has_chains, searches_bucket};
 pub use copies::{Copied, copied, copies_objects};
 pub use fills::fills;
 pub use matchers::matches;

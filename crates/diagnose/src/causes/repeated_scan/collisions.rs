@@ -5,12 +5,15 @@ use super::{GATE, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::walks::Entries;
-use slowpath_interfaces::searches_bucket;
+use slowpath_interfaces::{has_chains, searches_bucket};
 use slowpath_recording::tables::Loop;
 
-/// Keys a look-up goes through from which on the hash is at fault. In a table with chains, as full as it may be, a good one leaves 1.5 on average. With open
-/// addressing a look-up in vain goes through 1 / (1 - load) places (Knuth, TAOCP 3, 6.4): 4 in LLVM's tables, 17 in GLib's when they are fullest.
-const LENGTH: f64 = 32.0;
+/// Keys a look-up goes through from which on the hash is at fault. In a table with chains, as full as it may be, a good one leaves 1.5 on average, and
+/// five times as many never.
+const CHAINED: f64 = 8.0;
+/// With open addressing a look-up in vain goes through 1 / (1 - load) places (Knuth, TAOCP 3, 6.4): 4 in LLVM's tables, 17 in GLib's when they are
+/// fullest.
+const OPEN: f64 = 32.0;
 /// The work of a loop that divides to see which list an item belongs in.
 const BUCKETS: &str = "buckets";
 /// What a good hash leaves to go through.
@@ -27,6 +30,12 @@ fn is_of_bucket(one: &Loop) -> bool {
     one.work == BUCKETS
 }
 
+/// From which length on the hash is at fault.
+fn fault(evidence: &Evidence<'_>, entries: &Entries<'_>) -> f64 {
+    let chained = entries.one_loop.is_some_and(is_of_bucket) || has_chains(evidence.name(entries.function));
+    if chained { CHAINED } else { OPEN }
+}
+
 /// A finding, if the loop goes through keys with the same hash, and many of them.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let length = entries.length();
@@ -35,7 +44,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     if !is_of_table(evidence, entries)
         || !entries.one_loop.is_some_and(through_keys)
         || entries.lengths.len() < BURSTS
-        || length < LENGTH
+        || length < fault(evidence, entries)
     {
         return None;
     }
