@@ -13,11 +13,13 @@ const READ: u32 = 0;
 const WRITE: u32 = 1;
 const OPEN: u32 = 257;
 const CLOSE: u32 = 3;
+const LSEEK: u32 = 8;
 const STAT: u32 = 262;
 const CHDIR: u32 = 80;
 const GETDENTS: u32 = 217;
 /// The stack of `work` itself.
 const IN_WORK: u32 = 1;
+const IN_READER: u32 = 2;
 
 /// One file of a kind is opened, read and closed `times` times by calls of 100 µs; the run has `cpu_ms` of CPU time.
 fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
@@ -277,6 +279,67 @@ fn of_questions_without_a_path_a_sample_says_how_many_paths_there_are() {
     only(&asking_many(1_000, 2, 8_000), "redundant-file-access");
     // Each is new.
     silent(&asking_many(3_000, 1, 100_000));
+}
+
+/// A file that is opened once and read to its end `times` times, with `seeks` back to its beginning.
+fn rewinding(mode: Mode, times: u32, seeks: u32, size: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/data/volume.gz", "file", size);
+    traced.call(OPEN, Some(file), 3, 10 * US);
+    for time in 0..times {
+        traced.call(READ, Some(file), size as i64, 100 * US);
+        if time < seeks {
+            traced.call(LSEEK, Some(file), 0, US);
+        }
+    }
+    traced.call(CLOSE, Some(file), 0, 10 * US);
+    traced.recording(u64::from(times) * 200 * US)
+}
+
+#[test]
+fn a_file_that_is_rewound_and_read_again_is_reported() {
+    for mode in BOTH {
+        let finding = only(&rewinding(mode, 200, 199, 2_000), "redundant-file-access");
+        assert_eq!((finding.variant, finding.cost.gain()), ("rewound", 20 * MS / 200 * 199));
+        assert!(
+            finding.explanation[0].contains("400,000 bytes of a file of 2,000"),
+            "{:?}",
+            finding.explanation
+        );
+        // It must have been rewound, and be read four times or more.
+        silent(&rewinding(mode, 200, 198, 2_000));
+        silent(&rewinding(mode, 200, 0, 2_000));
+    }
+    let slower = |times: u32| {
+        let mut recording = rewinding(Mode::Each, times, times, 2_000);
+        recording.tables.syscalls.iter_mut().for_each(|row| row.duration_ns *= 100);
+        recording.about.user_ns *= 100;
+        recording
+    };
+    only(&slower(4), "redundant-file-access");
+    silent(&slower(3));
+    // What does not fit into memory has to be read again.
+    only(&rewinding(Mode::Each, 200, 200, 1 << 30), "redundant-file-access");
+    silent(&rewinding(Mode::Each, 200, 200, (1 << 30) + 1));
+}
+
+#[test]
+fn what_is_made_of_the_bytes_of_a_rewound_file_is_done_again_too() {
+    let cost = |stack| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/data/volume.gz", "file", 2_000);
+        for _ in 0..100 {
+            traced.call(READ, Some(file), 2_000, 400 * US);
+            traced.call(LSEEK, Some(file), 0, US);
+            traced.compute(stack, 3 * MS);
+            traced.now += 3 * MS;
+        }
+        let finding = only(&traced.recording(350 * MS), "redundant-file-access");
+        assert_eq!(finding.variant, "rewound");
+        finding.cost.amount() / MS
+    };
+    // In the library's function that reads; in the program itself, which may do anything.
+    assert_eq!((cost(IN_READER), cost(IN_WORK)), (300, 40));
 }
 
 /// An unchanged directory is listed `times` times.

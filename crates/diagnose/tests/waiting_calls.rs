@@ -355,3 +355,49 @@ fn an_idle_connection_that_was_made_without_blocking_is_silent() {
     traced.sleep(POLL, None, 0, 3_000 * MS);
     only(&traced.recording(20 * MS), "waiting");
 }
+
+/// `times` questions that are not answered within `wait`, and are asked again: then there is an answer after `answer`, if so many of ten are
+/// answered; else the next question follows.
+fn asking_two(times: u32, wait: u64, answer: u64, of_ten: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("socket", "socket", 0);
+    for time in 0..times {
+        traced.call(SEND, Some(socket), 40, 10 * US);
+        traced.sleep(POLL, None, 0, wait);
+        traced.call(SEND, Some(socket), 40, 10 * US);
+        if time % 10 < of_ten {
+            traced.sleep(POLL, None, 1, answer);
+            traced.call(RECEIVE, Some(socket), 60, 10 * US);
+        }
+    }
+    traced.recording(MS)
+}
+
+#[test]
+fn a_server_that_does_not_answer_and_is_asked_each_time_is_reported() {
+    let finding = only(&asking_two(100, 25 * MS, MS, 10), "waiting");
+    assert_eq!(
+        (finding.title.as_str(), finding.confidence),
+        ("waits for an answer that does not come", Confidence::Likely)
+    );
+    assert_eq!((finding.cost.basis(), finding.cost.amount()), (Basis::Wall, 2_500 * MS));
+    assert_eq!(finding.cost.gain(), 2_475 * MS);
+    assert!(finding.explanation[1].starts_with("100 of these times"), "{:?}", finding.explanation);
+}
+
+#[test]
+fn waits_that_expire_count_from_ten_on_where_the_next_question_is_answered_at_once() {
+    let is_reported = |times, wait, answer, of_ten| {
+        let findings = slowpath_diagnose::diagnose(&asking_two(times, wait, answer, of_ten)).findings;
+        findings.iter().any(|finding| finding.cause == "waiting")
+    };
+    assert!(is_reported(10, 25 * MS, MS, 10));
+    assert!(!is_reported(9, 25 * MS, MS, 10));
+    // Whoever sends now and then, and may receive something, waits for the next time.
+    assert!(is_reported(100, 25 * MS, 6 * MS, 10));
+    assert!(!is_reported(100, 25 * MS, 7 * MS, 10));
+    assert!(!is_reported(100, 25 * MS, MS, 7));
+    assert!(!is_reported(100, 25 * MS, MS, 0));
+    // Shorter ones are looks.
+    assert!(!is_reported(10_000, 900 * US, US, 10));
+}

@@ -1,4 +1,4 @@
-//! One unchanged file is opened, read and closed again and again from one place, or asked for its state; or one is opened
+//! One unchanged file is opened, read and closed again and again from one place, asked for its state, or rewound; or one is opened
 //! again for each write.
 //!
 //! A file is the same if device, inode, size and modification time are. What the kernel makes up as it is read (`/proc`)
@@ -19,6 +19,7 @@ use slowpath_syscalls::{CLOSE, OPEN, OPENAT};
 use std::collections::BTreeMap;
 
 mod asked;
+mod rewound;
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -62,6 +63,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
     }
     findings.extend(reopened(evidence, &calls));
+    findings.extend(rewound::find(evidence, &calls));
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 

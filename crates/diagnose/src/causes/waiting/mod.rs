@@ -3,7 +3,7 @@
 //! - `sleeping` — it polls in a sleep loop where it could wait for the event; `children` — where it sleeps and looks through these.
 //! - `unnoticed` — threads that look into memory for what another one does, and sleep in between.
 //! - `late` — it looks for the end of its children now and then, and sleeps in between.
-//! - `in_vain` — it waits for an answer that does not come.
+//! - `in_vain` — it waits for an answer that does not come; `unanswered` — each time, until it asks another one.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
 //!
 //! A sleep without a question is no sign, for it may be meant; nor is a wait that ends as soon as there is something,
@@ -14,6 +14,7 @@ mod delayed_ack;
 mod in_vain;
 mod late;
 mod sleeping;
+mod unanswered;
 mod unnoticed;
 
 pub(super) use delayed_ack::VARIANT as DELAYED_ACK;
@@ -50,7 +51,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     };
     unnoticed.retain(|one| !findings.iter().any(|other| is_there(one, other)));
     findings.extend(unnoticed);
-    findings.extend(in_vain::find(evidence, &calls));
+    let in_vain = in_vain::find(evidence, &calls);
+    let mut unanswered = unanswered::find(evidence, &calls);
+    unanswered.retain(|one| !in_vain.iter().any(|other| is_there(one, other)));
+    findings.extend(in_vain);
+    findings.extend(unanswered);
     findings.extend(delayed_ack::find(evidence, &calls));
     findings
 }

@@ -1,0 +1,160 @@
+//! A file that stays open is gone through again and again: read on, rewound, read once more, as where each part that is asked for of a compressed file
+//! starts with decompressing all before it.
+//!
+//! Without a rewind a file can give no more bytes than it has. What names its places itself (`pread`) is not meant: that goes anywhere in a file, and
+//! whether twice to the same place is not known.
+
+use super::CAUSE;
+use crate::Evidence;
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, place};
+use crate::candidate::Candidate;
+use crate::causes::words::{count, time, times};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use crate::gate::Gate;
+use slowpath_syscalls::{LSEEK, READS};
+use std::collections::{BTreeMap, HashMap};
+
+/// How often a file was read over for each time that it was opened. Who checks a file and then reads it, or reads it in two passes, does so twice or
+/// three times.
+const OVER: f64 = 4.0;
+/// Files up to this size can be kept in memory; others may be read in several passes because they cannot, bytes.
+const KEPT: u64 = 1 << 30;
+/// Share of the bytes that one function must have asked for.
+const MOST: f64 = 0.5;
+const GATE: Gate = Gate::TENTH_OF_CPU;
+
+/// What is known of one file in one process.
+#[derive(Default)]
+struct Read {
+    opens: u64,
+    seeks: u64,
+    bytes: u64,
+    places: BTreeMap<Option<u32>, Sum>,
+}
+
+/// Findings by place; see the file's head.
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
+    // Where a tracer stops at some calls only, what is between them is not known.
+    if evidence.by_ptrace {
+        return Vec::new();
+    }
+    let mut files: BTreeMap<(u32, u32), Read> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+        let Some(file) =
+            calls.file(row).filter(|file| file.kind == "file" && (1..=KEPT).contains(&file.size))
+        else {
+            continue;
+        };
+        let read = files.entry((process, file.file)).or_default();
+        if is_read_open(row) {
+            read.opens += row.count;
+        } else if row.number == LSEEK {
+            read.seeks += row.count;
+        } else if READS.contains(&row.number) {
+            read.bytes += row.bytes;
+            read.places.entry(calls.asks(row)).or_default().add(row);
+        }
+    }
+    let found =
+        files.into_iter().filter_map(|((process, file), read)| finding(evidence, process, file, &read));
+    found.collect()
+}
+
+fn finding(evidence: &Evidence<'_>, process: u32, file: u32, read: &Read) -> Option<(CallSite, Candidate)> {
+    let file = &evidence.recording.tables.files[file as usize];
+    let opens = read.opens.max(1) as f64;
+    let over = read.bytes as f64 / file.size as f64 / opens;
+    if over < OVER || (read.seeks as f64) < (over - 1.0).floor() * opens {
+        return None;
+    }
+    let (own, sum) = read.places.iter().max_by_key(|(_, sum)| sum.bytes)?;
+    if (sum.bytes as f64) < MOST * read.bytes as f64 {
+        return None;
+    }
+    let kernel = sum.working_ns();
+    let under = own.map_or(0.0, |own| under(evidence, process, own, sum));
+    let cost = kernel.max(under).min(evidence.cpu_ns);
+    let gain = cost * (1.0 - 1.0 / over);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = sum.stack();
+    let draft = Draft {
+        variant: "rewound",
+        explanation: vec![
+            format!(
+                "{} was read {} over{}: {} bytes of a file of {}, with {} lseek calls and without being opened again",
+                file.path,
+                times(over),
+                from(evidence, stack, *own),
+                count(read.bytes as f64),
+                count(file.size as f64),
+                count(read.seeks as f64)
+            ),
+            format!(
+                "reading took {} in the kernel, and with what is made of the bytes {} of CPU time",
+                time(kernel),
+                time(cost)
+            ),
+        ],
+        files: evidence.concerned(vec![file.path.clone()]),
+        facts: vec![
+            fact("bytes read", read.bytes as f64, "bytes", Sure::Exact),
+            fact("size of the file", file.size as f64, "bytes", Sure::Exact),
+            fact("times read", over, "1", Sure::Exact),
+            fact("time in the kernel", kernel, "ns", Sure::Exact),
+            fact("time with the program's own work", cost, "ns", Sure::Sampled),
+        ],
+        advice: "Take what is needed in the order of the file, keep what was read, or keep an index of places from which to go on (for a \
+                 compressed file: points at which decompression can start)"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "the same file is read again and again",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, gain),
+            place(evidence, stack, *own, process),
+        )
+    };
+    Some(((process, *own), draft.candidate(evidence, GATE, process)))
+}
+
+/// CPU time of the samples in `process` under `own` and directly behind it one of the functions through which it reads: what these do with the
+/// bytes is done again as well.
+fn under(evidence: &Evidence<'_>, process: u32, own: u32, sum: &Sum) -> f64 {
+    let tables = &evidence.recording.tables;
+    let behind = |stack: u32| {
+        let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+        let mut last = None;
+        inner.take_while(|function| *function != own).for_each(|function| last = Some(function));
+        last
+    };
+    let mut readers: HashMap<u32, f64> = HashMap::new();
+    for stack in sum.stacks() {
+        if let Some(reader) = behind(stack) {
+            readers.insert(reader, 0.0);
+        }
+    }
+    // Of each stack which of them it is under, directly behind `own`.
+    let mut within: Vec<(bool, Option<u32>)> = Vec::with_capacity(tables.stacks.len());
+    for stack in &tables.stacks {
+        let (here, under) = stack.parent.map_or((false, None), |parent| within[parent as usize]);
+        let function = evidence.function_at(stack.location);
+        within.push(match (under, function) {
+            (Some(_), _) => (false, under),
+            (None, Some(function)) if function == own => (true, None),
+            (None, Some(function)) if here && readers.contains_key(&function) => (false, Some(function)),
+            _ => (false, None),
+        });
+    }
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        let under = sample.stack.and_then(|stack| within[stack as usize].1);
+        if let Some(ns) = under.and_then(|reader| readers.get_mut(&reader))
+            && evidence.process_of(sample) == process
+        {
+            *ns += weight;
+        }
+    }
+    readers.values().sum()
+}
