@@ -144,6 +144,12 @@ impl<'a> Evidence<'a> {
             .collect()
     }
 
+    /// The part of a process's CPU time that recording took, ns.
+    pub(crate) fn recorded_ns(&self, process: u32) -> f64 {
+        let of = &self.recording.tables.processes[process as usize];
+        of.tracing_ns as f64 * of.sample_scale
+    }
+
     /// The process of a sample.
     pub fn process_of(&self, sample: &Sample) -> u32 {
         self.recording.tables.threads[sample.thread as usize].process

@@ -50,6 +50,18 @@ fn a_process_for_every_operation_is_told_with_its_start_up() {
 }
 
 #[test]
+fn what_recording_took_of_children_is_in_no_figure() {
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    // Of the 4 ms that each used, 1 ms was recording's (as sampled: half of it): of its two calls one was made while it started up.
+    for child in &mut traced.tables.processes[1..] {
+        (child.tracing_ns, child.sample_scale) = (MS / 2, 2.0);
+    }
+    let finding = only(&traced.recording(300 * MS), "process-per-operation");
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (450 * MS, 375 * MS));
+    assert!(finding.explanation[1].contains("used 3.0 ms of CPU time"), "{:?}", finding.explanation);
+}
+
+#[test]
 fn nine_children_are_too_few_and_ten_are_enough() {
     silent(&children(9, 8 * MS, 2 * MS, false).recording(100 * MS));
     only(&children(10, 8 * MS, 2 * MS, false).recording(100 * MS), "process-per-operation");

@@ -254,10 +254,13 @@ fn finding(
         return None;
     }
     let number = operations.len() as f64;
-    let cpu: u64 = operations
+    let cpu: f64 = operations
         .iter()
         .flat_map(|operation| &operation.members)
-        .filter_map(|process| tables.processes[*process as usize].cpu_ns)
+        .map(|process| {
+            let used = tables.processes[*process as usize].cpu_ns.unwrap_or(0) as f64;
+            (used - evidence.recorded_ns(*process)).max(0.0)
+        })
         .sum();
     let program = names(evidence, &operations[operations.len() / 2]);
     let stack = forks.stack();
@@ -275,14 +278,14 @@ fn finding(
         format!(
             "each run used {} of CPU time for fork, exec, dynamic linking, reading its configuration and the work \
              itself",
-            time(cpu as f64 / number)
+            time(cpu / number)
         ),
     ];
     let mut facts = vec![
         fact("processes started", number, "processes", Sure::Exact),
         fact("time of each", lives / number, "ns", Sure::Exact),
         fact("start-up of each", start_up / number, "ns", Sure::Exact),
-        fact("CPU time of each", cpu as f64 / number, "ns", Sure::Exact),
+        fact("CPU time of each", cpu / number, "ns", Sure::Exact),
         fact("elapsed time of all", lives * alone, "ns", Sure::Exact),
     ];
     if let Some(helper) = helper {

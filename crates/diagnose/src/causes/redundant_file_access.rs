@@ -216,8 +216,6 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
 
 /// Median of what a span took without the system calls in it and what tracing them took, ns.
 fn typical_span(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, spans: &[(u32, u64, u64)]) -> f64 {
-    let tables = &evidence.recording.tables;
-    let traced = &tables.processes[process as usize];
     let (mut number, mut single) = (0, BTreeMap::<u32, Vec<(u64, u64)>>::new());
     for (row, _) in calls.all().filter(|(_, of)| *of == process) {
         number += row.count;
@@ -226,7 +224,7 @@ fn typical_span(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, spans:
         }
     }
     single.values_mut().for_each(|calls| calls.sort_unstable());
-    let tracing = traced.tracing_ns as f64 * traced.sample_scale / number.max(1) as f64;
+    let tracing = evidence.recorded_ns(process) / number.max(1) as f64;
     let tracing = tracing.max(evidence.tracing_a_call);
     let took = spans.iter().map(|(thread, from, to)| {
         let of_thread = single.get(thread).map_or(&[][..], Vec::as_slice);

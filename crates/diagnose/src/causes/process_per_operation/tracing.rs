@@ -1,4 +1,4 @@
-//! What tracing by ptrace does to operations: the time that it took of them, and those of which it saw nothing.
+//! What tracing does to operations: the time that it took of them; and those of which a tracer by ptrace saw nothing.
 
 use super::Operation;
 use crate::Evidence;
@@ -56,9 +56,6 @@ pub(super) fn traced(
     operations: &[Operation],
     at: &[u64],
 ) -> (f64, f64) {
-    if !evidence.by_ptrace {
-        return (0.0, 0.0);
-    }
     let until: HashMap<u32, u64> = operations
         .iter()
         .zip(at)
@@ -68,9 +65,15 @@ pub(super) fn traced(
     let (mut all, mut before) = (0u64, 0u64);
     for (row, process) in calls.all() {
         if let Some(until) = until.get(&process) {
-            all += 1;
-            before += u64::from(row.time_ns < *until);
+            let traced = if evidence.by_ptrace { 1 } else { row.count };
+            all += traced;
+            before += traced * u64::from(row.time_ns < *until);
         }
+    }
+    if !evidence.by_ptrace {
+        // The kernel's tracer runs in the process itself, at each call about as long.
+        let took: f64 = until.keys().map(|process| evidence.recorded_ns(*process)).sum();
+        return (took, took * before as f64 / all.max(1) as f64);
     }
     let threads = until.len() as f64 * evidence.tracing_a_thread;
     let of = |calls: u64, threads: f64| calls as f64 * evidence.tracing_a_call + threads;
