@@ -9,6 +9,7 @@ use slowpath_recording::Recording;
 use traced::{BOTH, MS, Mode, Traced, US, only, silent};
 
 const READ: u32 = 0;
+const POLL: u32 = 7;
 const CLOSE: u32 = 3;
 const SEEK: u32 = 8;
 const IOCTL: u32 = 16;
@@ -158,4 +159,38 @@ fn of_ten_calls_nine_must_fail() {
     };
     only(&mixed(10), "needless-system-calls");
     silent(&mixed(11));
+}
+
+/// So many polls that take `each` of CPU time after a wait of 1 ms and find `ready` descriptors ready, in a run of `cpu`.
+fn polls(times: u32, each: u64, ready: i64, cpu: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..times {
+        traced.call(POLL, None, ready, MS + each).blocked_ns = MS;
+    }
+    traced.recording(cpu)
+}
+
+#[test]
+fn polls_that_go_through_very_many_descriptors_are_reported() {
+    let finding = only(&polls(1_000, 100 * US, 1, 200 * MS), "needless-system-calls");
+    assert_eq!((finding.variant, finding.cost.basis()), ("polls", Basis::Cpu));
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (100 * MS, 98 * MS));
+    let said = finding.explanation.join("\n");
+    assert!(
+        said.contains("poll was called 1,000 times from work (program.c:11) and found 1.0 descriptors"),
+        "{said}"
+    );
+    assert!(said.contains("each call took 100 µs of CPU time"), "{said}");
+}
+
+#[test]
+fn polls_count_from_25_us_on_and_10_us_for_each_that_is_ready() {
+    only(&polls(1_000, 25 * US, 1, 100 * MS), "needless-system-calls");
+    silent(&polls(1_000, 24 * US, 1, 100 * MS));
+    only(&polls(1_000, 100 * US, 10, 200 * MS), "needless-system-calls");
+    silent(&polls(1_000, 100 * US, 11, 200 * MS));
+    only(&polls(100, 100 * US, 1, 20 * MS), "needless-system-calls");
+    silent(&polls(99, 100 * US, 1, 20 * MS));
+    only(&polls(1_000, 102 * US, 1, 990 * MS), "needless-system-calls");
+    silent(&polls(1_000, 102 * US, 1, 1_010 * MS));
 }

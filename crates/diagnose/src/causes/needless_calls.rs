@@ -2,7 +2,7 @@
 //! time.
 //!
 //! Only what cannot be worth its price is listed: questions whose answer changes by the program's own doing at most, and errors that say that
-//! the call is wrong as it stands, not that it came too early. Questions about paths belong to `redundant_file_access`, lookups that miss to
+//! the call is wrong as it stands, not that it came too early; and polls that go through very many descriptors. Questions about paths belong to `redundant_file_access`, lookups that miss to
 //! `failed_lookups`, looks at what is not there yet to `busy_wait`.
 
 use super::words::{count, time};
@@ -16,6 +16,8 @@ use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::*;
 use std::collections::{BTreeMap, BTreeSet};
+
+mod polls;
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -141,7 +143,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         failed.iter().filter(|((made, _), failed)| failed.sum.count as f64 >= NEARLY_ALL * all[made] as f64);
     let failures =
         failures.filter_map(|((made, error), failed)| of_failures(evidence, *made, *error, failed));
-    questions.chain(failures).collect()
+    questions.chain(failures).chain(polls::find(evidence, &calls)).collect()
 }
 
 /// Follows the position in a file. A row of calls that were added up says of none where it led; each row of a tracer by ptrace is one call.

@@ -1,0 +1,101 @@
+//! Each `poll` or `select` hands the kernel all descriptors, and it goes through them to find the few that are ready: thousands of them take longer
+//! than what is done for one that is.
+//!
+//! How many descriptors there are is not recorded. What such a call takes of the CPU says so: a few are looked at within 1 or 2 µs.
+
+use super::{CAUSE, GATE};
+use crate::Evidence;
+use crate::calls::{CallSite, Calls, Sum, fact, from, place};
+use crate::candidate::Candidate;
+use crate::causes::words::{count, time};
+use crate::draft::Draft;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use slowpath_syscalls::{POLL, PPOLL, PSELECT6, SELECT, name};
+use std::collections::BTreeMap;
+
+/// Calls from one place before they count.
+const CALLS: u64 = 100;
+/// Time in the kernel that a call takes, without waiting, from which on it goes through hundreds of descriptors, ns: one takes 20 to 100 ns.
+const LONG_NS: f64 = 25_000.0;
+/// … and for each descriptor that is ready: where most of them are ready the kernel has to go through them.
+const LONG_EACH_NS: f64 = 10_000.0;
+/// What is needed to be told of the ready ones, ns.
+const NEEDED_NS: f64 = 2_000.0;
+
+#[derive(Default)]
+struct Polls {
+    sum: Sum,
+    /// Calls whose result is known, and the descriptors that they found ready.
+    known: u64,
+    ready: i64,
+}
+
+/// Findings; see the file's head.
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+    // A stop takes longer than the call.
+    if evidence.by_ptrace {
+        return Vec::new();
+    }
+    let mut polls: BTreeMap<(CallSite, u32), Polls> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+        if matches!(row.number, POLL | PPOLL | SELECT | PSELECT6) {
+            let of = polls.entry(((process, calls.asks(row)), row.number)).or_default();
+            of.sum.add(row);
+            if row.count == 1 {
+                of.known += 1;
+                of.ready += row.result;
+            }
+        }
+    }
+    polls.into_iter().filter_map(|((site, number), polls)| finding(evidence, site, number, &polls)).collect()
+}
+
+fn finding(
+    evidence: &Evidence<'_>,
+    (process, own): CallSite,
+    number: u32,
+    polls: &Polls,
+) -> Option<Candidate> {
+    let Polls { sum, known, ready } = polls;
+    let cost = sum.working_ns();
+    let each = cost / sum.count.max(1) as f64;
+    let ready = *ready as f64 / (*known).max(1) as f64;
+    let gain = cost - NEEDED_NS * ready.max(1.0) * sum.count as f64;
+    let long = each >= LONG_NS && each >= LONG_EACH_NS * ready && *known > 0;
+    if sum.count < CALLS || !long || !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = sum.stack();
+    let draft = Draft {
+        variant: "polls",
+        explanation: vec![
+            format!(
+                "{} was called {} times{} and found {ready:.1} descriptors ready on average",
+                name(number),
+                count(sum.count as f64),
+                from(evidence, stack, own)
+            ),
+            format!(
+                "without the waiting each call took {} of CPU time, where one with a few descriptors takes 1 or 2 µs: it goes through hundreds or \
+                 thousands of descriptors each time, {} in total",
+                time(each),
+                time(cost)
+            ),
+        ],
+        facts: vec![
+            fact("calls", sum.count as f64, "calls", Sure::Exact),
+            fact("descriptors ready", ready, "descriptors", Sure::Sampled),
+            fact("time in the kernel", cost, "ns", Sure::Exact),
+        ],
+        advice: "Register the descriptors once with epoll, which returns only those that are ready"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "all descriptors are handed to the kernel for each event",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, gain),
+            place(evidence, stack, own, process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
