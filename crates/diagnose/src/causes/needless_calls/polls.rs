@@ -19,7 +19,7 @@ const CALLS: u64 = 100;
 const LONG_NS: f64 = 25_000.0;
 /// … and for each descriptor that is ready: where most of them are ready the kernel has to go through them.
 const LONG_EACH_NS: f64 = 10_000.0;
-/// What is needed to be told of the ready ones, ns.
+/// What it takes to learn of each that is ready, ns.
 const NEEDED_NS: f64 = 2_000.0;
 
 #[derive(Default)]

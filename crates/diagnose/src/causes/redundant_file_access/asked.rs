@@ -149,7 +149,7 @@ fn some_of(paths: &[String], number: f64) -> String {
     }
 }
 
-/// What is known of the questions from one place where not all could be told apart.
+/// What is known of the questions from one place of which not all paths are known.
 #[derive(Default)]
 struct Sample {
     /// Questions whose path is known, and these paths; how often each is among those that were recorded one by one.

@@ -1,4 +1,5 @@
-//! It asks, waits until it times out, asks again and is answered at once: the first one that it asks does not answer, each time anew.
+//! It asks, waits until it times out, asks again and is answered at once: the server that it asks first does not answer, and is asked first for each
+//! question.
 //!
 //! That the second question is answered soon tells it from what sends now and then and lets its waits expire as timers, as a game sends where its
 //! player is. Who is asked is not known of datagrams; one that stays silent for long and has an address is `in_vain`'s.
