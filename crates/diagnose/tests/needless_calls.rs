@@ -6,6 +6,7 @@ mod traced;
 
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::tables::{Location, Stack};
 use traced::{BOTH, MS, Mode, Traced, US, only, silent};
 
 const READ: u32 = 0;
@@ -167,7 +168,30 @@ fn polls(times: u32, each: u64, ready: i64, cpu: u64) -> Recording {
     for _ in 0..times {
         traced.call(POLL, None, ready, MS + each).blocked_ns = MS;
     }
+    let kernel = in_kernel(&mut traced);
+    traced.compute(kernel, u64::from(times) * each);
     traced.recording(cpu)
+}
+
+/// A stack of a function of the kernel under `work`.
+fn in_kernel(traced: &mut Traced) -> u32 {
+    let (location, stack) = (traced.tables.locations.len() as u32, traced.tables.stacks.len() as u32);
+    traced.tables.locations.push(Location {
+        location,
+        module: None,
+        address: 0xffff,
+        kind: "kernel".to_owned(),
+    });
+    traced.tables.stacks.push(Stack { stack, parent: Some(1), location });
+    stack
+}
+
+#[test]
+fn polls_in_which_no_cpu_was_at_work_are_none() {
+    // Woken from an idle CPU: what lies between is no work.
+    let mut recording = polls(1_000, 100 * US, 1, 200 * MS);
+    recording.tables.samples.clear();
+    silent(&recording);
 }
 
 #[test]

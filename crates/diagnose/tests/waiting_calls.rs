@@ -401,3 +401,18 @@ fn waits_that_expire_count_from_ten_on_where_the_next_question_is_answered_at_on
     // Shorter ones are looks.
     assert!(!is_reported(10_000, 900 * US, US, 10));
 }
+
+#[test]
+fn a_timer_between_a_message_that_needs_no_answer_and_another_question_is_none() {
+    let mut traced = Traced::new(Mode::Each);
+    let (database, log) = (traced.file("socket", "socket", 0), traced.file("log", "socket", 0));
+    for _ in 0..100 {
+        traced.call(SEND, Some(database), 40, 10 * US);
+        traced.sleep(POLL, None, 1, MS);
+        traced.call(RECEIVE, Some(database), 60, 10 * US);
+        traced.call(SEND, Some(log), 90, 10 * US);
+        traced.sleep(POLL, None, 0, 25 * MS);
+    }
+    let findings = slowpath_diagnose::diagnose(&traced.recording(MS)).findings;
+    assert!(findings.iter().all(|finding| finding.cause != "waiting"), "{findings:#?}");
+}

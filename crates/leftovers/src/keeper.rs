@@ -16,7 +16,7 @@ const NAME: &CStr = c"sp-keeper";
 /// Descriptors that it can hold: a process may have 1,024 by default.
 const MOST: usize = 1_000;
 
-/// A keeper; it ends with this and with all that it keeps.
+/// A keeper; it ends with this. What it still keeps it closes in processes of their own, which take a moment longer.
 #[derive(Debug)]
 pub struct Keeper {
     pid: libc::pid_t,

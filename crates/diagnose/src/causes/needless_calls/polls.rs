@@ -11,7 +11,7 @@ use crate::causes::words::{count, time};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use slowpath_syscalls::{POLL, PPOLL, PSELECT6, SELECT, name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Calls from one place before they count.
 const CALLS: u64 = 100;
@@ -43,7 +43,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             of.sum.add(row);
             if row.count == 1 {
                 of.known += 1;
-                of.ready += row.result;
+                of.ready = of.ready.saturating_add(row.result);
             }
         }
     }
@@ -57,7 +57,8 @@ fn finding(
     polls: &Polls,
 ) -> Option<Candidate> {
     let Polls { sum, known, ready } = polls;
-    let cost = sum.working_ns();
+    // A call that slept is over some time after it was woken, in which the CPU need not have been at work.
+    let cost = sum.working_ns().min(sampled(evidence, process, own));
     let each = cost / sum.count.max(1) as f64;
     let ready = *ready as f64 / (*known).max(1) as f64;
     let gain = cost - NEEDED_NS * ready.max(1.0) * sum.count as f64;
@@ -76,8 +77,8 @@ fn finding(
                 from(evidence, stack, own)
             ),
             format!(
-                "without the waiting each call took {} of CPU time, where one with a few descriptors takes 1 or 2 µs: it goes through hundreds or \
-                 thousands of descriptors each time, {} in total",
+                "each call took {} of CPU time, waiting excluded; with a few descriptors it takes 1 or 2 µs, so the kernel goes through hundreds or \
+                 thousands of them each time: {} in total",
                 time(each),
                 time(cost)
             ),
@@ -98,4 +99,19 @@ fn finding(
         )
     };
     Some(draft.candidate(evidence, GATE, process))
+}
+
+/// CPU time of the samples of a process in the kernel, under its function `own`, ns.
+fn sampled(evidence: &Evidence<'_>, process: u32, own: Option<u32>) -> f64 {
+    let tables = &evidence.recording.tables;
+    let in_kernel =
+        |stack: u32| tables.locations[tables.stacks[stack as usize].location as usize].kind == "kernel";
+    let under = |stack: u32| {
+        own.is_none_or(|own| evidence.locations(stack).any(|at| evidence.function_at(at) == Some(own)))
+    };
+    let mut known: HashMap<u32, bool> = HashMap::new();
+    let mut is_one = |stack: u32| *known.entry(stack).or_insert_with(|| in_kernel(stack) && under(stack));
+    let samples = tables.samples.iter().zip(&evidence.weights);
+    let of_process = samples.filter(|(sample, _)| evidence.process_of(sample) == process);
+    of_process.filter(|(sample, _)| sample.stack.is_some_and(&mut is_one)).map(|(_, weight)| weight).sum()
 }

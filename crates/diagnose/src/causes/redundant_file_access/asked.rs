@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// at each comparison comes to 2 × log₂ n for a file, which is 20 from a thousand files on.
 const ASKED_TOGETHER: u64 = 2_000;
 const ASKED_EACH: u64 = 10;
+/// A slice of time in which sights of a path count once, ns: what is done for one file is over by then.
+const SLICE_NS: u64 = 100_000_000;
 /// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
 const HERE: i32 = -100;
 
@@ -152,10 +154,10 @@ fn some_of(paths: &[String], number: f64) -> String {
 /// What is known of the questions from one place of which not all paths are known.
 #[derive(Default)]
 struct Sample {
-    /// Questions whose path is known, and these paths; how often each is among those that were recorded one by one.
+    /// Questions whose path is known, and these paths; in which slice of time each was seen last, of those recorded one by one, and in how many.
     all: Sum,
     paths: BTreeSet<String>,
-    seen: HashMap<Option<u32>, u64>,
+    seen: HashMap<Option<u32>, (u64, u64)>,
     /// Questions whose path is not known.
     beyond: Sum,
 }
@@ -164,21 +166,24 @@ impl Sample {
     fn add(&mut self, row: &Syscall, path: &str) {
         self.all.add(row);
         if row.count == 1 {
-            *self.seen.entry(row.file).or_default() += 1;
+            let slice = row.time_ns / SLICE_NS;
+            let (last, number) = self.seen.entry(row.file).or_insert((slice, 1));
+            *number += u64::from(*last != slice);
+            *last = slice;
         }
         if !self.paths.contains(path) {
             self.paths.insert(path.to_owned());
         }
     }
 
-    /// How many different paths all questions are about, if the sample says so and each is asked about often. By Chao's estimate from those seen once and
-    /// those seen twice (A. Chao, 1984, "Nonparametric estimation of the number of classes in a population"); ever new paths come to more than there
-    /// are questions.
+    /// How many different paths all questions are about, if the sample says so and each is asked about often. By Chao's estimate from those seen in one slice of
+    /// time and those seen in two (A. Chao, 1987, "Estimating the population size for capture-recapture data with unequal catchability"): two questions about a
+    /// path in a row are one sight of it. Ever new paths come to more than there are questions.
     fn number(&self) -> Option<f64> {
-        let seen = |times: u64| self.seen.values().filter(|number| **number == times).count() as f64;
+        let seen = |times: u64| self.seen.values().filter(|(_, number)| *number == times).count() as f64;
         let (once, twice) = (seen(1), seen(2));
         let paths = self.seen.len() as f64 + once * once / (2.0 * twice.max(1.0));
-        let sampled: u64 = self.seen.values().sum();
+        let sampled: u64 = self.seen.values().map(|(_, number)| number).sum();
         let questions = (self.all.count + self.beyond.count) as f64;
         (sampled >= ASKED_TOGETHER && questions >= ASKED_EACH as f64 * paths).then_some(paths)
     }

@@ -1,18 +1,19 @@
 //! A file that stays open is gone through again and again: read on, rewound, read once more, as where each part that is asked for of a compressed file
 //! starts with decompressing all before it.
 //!
-//! Without a rewind a file can give no more bytes than it has. What names its places itself (`pread`) is not meant: that goes anywhere in a file, and
+//! Without a rewind a file that does not grow can give no more bytes than it has. What names its places itself (`pread`) is not meant: that goes anywhere in a file, and
 //! whether twice to the same place is not known.
 
 use super::CAUSE;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
 use crate::causes::words::{count, time, times};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_syscalls::{LSEEK, READS};
+use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{LSEEK, OPENS, READS, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, HashMap};
 
 /// How often a file was read over for each time that it was opened. Who checks a file and then reads it, or reads it in two passes, does so twice or
@@ -20,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 const OVER: f64 = 4.0;
 /// Files up to this size can be kept in memory; others may be read in several passes because they cannot, bytes.
 const KEPT: u64 = 1 << 30;
-/// Share of the bytes that one function must have asked for.
+/// Share of the bytes that one function must have asked for; and of the seeks that must lead back.
 const MOST: f64 = 0.5;
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
@@ -28,9 +29,31 @@ const GATE: Gate = Gate::TENTH_OF_CPU;
 #[derive(Default)]
 struct Read {
     opens: u64,
-    seeks: u64,
     bytes: u64,
     places: BTreeMap<Option<u32>, Sum>,
+    seeks: u64,
+    /// Where the last seek led that was recorded by itself; such seeks after it, and those that led no further.
+    last: Option<i64>,
+    known: u64,
+    back: u64,
+    written: bool,
+}
+
+impl Read {
+    fn seek(&mut self, row: &Syscall) {
+        self.seeks += row.count;
+        if row.count == 1
+            && let Some(last) = self.last.replace(row.result)
+        {
+            self.known += 1;
+            self.back += u64::from(row.result <= last);
+        }
+    }
+
+    /// Whether it is gone through again: who follows a file that grows, or returns what was read too far of a line, goes on and on.
+    fn goes_back(&self) -> bool {
+        self.known > 0 && self.back as f64 >= MOST * self.known as f64 && !self.written
+    }
 }
 
 /// Findings by place; see the file's head.
@@ -47,25 +70,38 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
             continue;
         };
         let read = files.entry((process, file.file)).or_default();
-        if is_read_open(row) {
-            read.opens += row.count;
-        } else if row.number == LSEEK {
-            read.seeks += row.count;
-        } else if READS.contains(&row.number) {
-            read.bytes += row.bytes;
-            read.places.entry(calls.asks(row)).or_default().add(row);
+        match row.number {
+            LSEEK => read.seek(row),
+            number if OPENS.contains(&number) => read.opens += row.count,
+            number if WRITES.contains(&number) || WRITES_AT.contains(&number) => read.written = true,
+            number if READS.contains(&number) => {
+                read.bytes += row.bytes;
+                read.places.entry(calls.asks(row)).or_default().add(row);
+            }
+            _ => {}
         }
     }
-    let found =
-        files.into_iter().filter_map(|((process, file), read)| finding(evidence, process, file, &read));
+    let mut everything: BTreeMap<CallSite, u64> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| READS.contains(&row.number) && row.result >= 0) {
+        *everything.entry((process, calls.asks(row))).or_default() += row.bytes;
+    }
+    let found = files
+        .into_iter()
+        .filter_map(|((process, file), read)| finding(evidence, process, file, &read, &everything));
     found.collect()
 }
 
-fn finding(evidence: &Evidence<'_>, process: u32, file: u32, read: &Read) -> Option<(CallSite, Candidate)> {
+fn finding(
+    evidence: &Evidence<'_>,
+    process: u32,
+    file: u32,
+    read: &Read,
+    everything: &BTreeMap<CallSite, u64>,
+) -> Option<(CallSite, Candidate)> {
     let file = &evidence.recording.tables.files[file as usize];
     let opens = read.opens.max(1) as f64;
     let over = read.bytes as f64 / file.size as f64 / opens;
-    if over < OVER || (read.seeks as f64) < (over - 1.0).floor() * opens {
+    if over < OVER || (read.seeks as f64) < (over - 1.0).floor() * opens || !read.goes_back() {
         return None;
     }
     let (own, sum) = read.places.iter().max_by_key(|(_, sum)| sum.bytes)?;
@@ -73,7 +109,9 @@ fn finding(evidence: &Evidence<'_>, process: u32, file: u32, read: &Read) -> Opt
         return None;
     }
     let kernel = sum.working_ns();
-    let under = own.map_or(0.0, |own| under(evidence, process, own, sum));
+    // Of other files that are read in the same way it is that part.
+    let part = sum.bytes as f64 / everything.get(&(process, *own)).copied().unwrap_or(0).max(1) as f64;
+    let under = own.map_or(0.0, |own| under(evidence, process, own, sum) * part.min(1.0));
     let cost = kernel.max(under).min(evidence.cpu_ns);
     let gain = cost * (1.0 - 1.0 / over);
     if !GATE.may_pass(evidence, gain) {
@@ -84,8 +122,9 @@ fn finding(evidence: &Evidence<'_>, process: u32, file: u32, read: &Read) -> Opt
         variant: "rewound",
         explanation: vec![
             format!(
-                "{} was read {} over{}: {} bytes of a file of {}, with {} lseek calls and without being opened again",
+                "{} was opened {} and read {} over each time{}: {} bytes of a file of {}, with {} lseek calls",
                 file.path,
+                times(opens),
                 times(over),
                 from(evidence, stack, *own),
                 count(read.bytes as f64),

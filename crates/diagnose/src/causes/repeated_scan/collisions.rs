@@ -11,6 +11,8 @@ use slowpath_recording::tables::Loop;
 /// Keys a look-up goes through from which on the hash is at fault. In a table with chains, as full as it may be, a good one leaves 1.5 on average, and
 /// five times as many never.
 const CHAINED: f64 = 8.0;
+/// C++'s library goes through all keys of a table of 20 or fewer, where a hash takes long.
+const BY_NAME: f64 = 24.0;
 /// With open addressing a look-up in vain goes through 1 / (1 - load) places (Knuth, TAOCP 3, 6.4): 4 in LLVM's tables, 17 in GLib's when they are
 /// fullest.
 const OPEN: f64 = 32.0;
@@ -32,8 +34,11 @@ fn is_of_bucket(one: &Loop) -> bool {
 
 /// From which length on the hash is at fault.
 fn fault(evidence: &Evidence<'_>, entries: &Entries<'_>) -> f64 {
-    let chained = entries.one_loop.is_some_and(is_of_bucket) || has_chains(evidence.name(entries.function));
-    if chained { CHAINED } else { OPEN }
+    match entries.one_loop.is_some_and(is_of_bucket) {
+        true => CHAINED,
+        false if has_chains(evidence.name(entries.function)) => BY_NAME,
+        false => OPEN,
+    }
 }
 
 /// A finding, if the loop goes through keys with the same hash, and many of them.
