@@ -43,6 +43,13 @@ fn a_function_that_grows_in_several_parts_is_reported_as_a_whole_if_it_begins_th
     // What is done besides slows down by much less.
     let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| MS * (1.0 + k / 200.0))));
     assert_eq!(finding.place.frame.function, "load");
+    // By four fifths as much, which is surely less; by so few samples that it may be as much; by nearly as much.
+    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| MS * (1.0 + k / 22.0))));
+    assert_eq!(finding.place.frame.function, "load");
+    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| 0.05 * MS * (1.0 + k / 22.0))));
+    assert_eq!(finding.place.frame.function, "grow");
+    let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| MS * (1.0 + k / 12.0))));
+    assert_eq!(finding.place.frame.function, "grow");
     // It grows as much: so does what `load` is given, and of `grow` alone it is known that it does not.
     let finding = only(diagnosed(in_parts(|k| 0.1 * MS * k, |k| 0.02 * MS * k)));
     assert_eq!(finding.place.frame.function, "grow");

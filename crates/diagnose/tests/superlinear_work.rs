@@ -229,6 +229,29 @@ fn a_call_that_goes_through_as_much_as_before_is_slowed_down_by_something_else()
 }
 
 #[test]
+fn a_callee_whose_calls_cost_the_same_at_all_times_is_called_more_often_and_no_cache_that_overflows() {
+    let model = |leaf_share, each: fn(f64) -> f64| Model {
+        leaf_share,
+        leaf_ns: Some(each),
+        chases: true,
+        ..Model { loop_rounds: Some(|_| 10.0), ..Model::default() }
+    };
+    let finding = only(diagnosed(model(0.9, |_| 50e3)));
+    let said = finding.explanation.join(" ");
+    assert!(said.contains("leaf takes 90 % of this time"), "{said}");
+    assert!(said.contains("so it is called more often in each call"), "{said}");
+    // The last quarter of the calls costs seven times what the first does, and the fourth root of that is 1.6.
+    only(diagnosed(model(0.9, |k| 50e3 * (1.0 + 0.4 * k / 200.0))));
+    silent(model(0.9, |k| 50e3 * (1.0 + 1.6 * k / 200.0)));
+    // Its own calls get dearer, as those of a function that looks something up in ever more memory.
+    silent(model(0.9, |k| 1e3 * k));
+    // A fifth of the cost may double the rest.
+    silent(model(0.7, |_| 50e3));
+    // Two calls in each at the end are none.
+    silent(model(0.9, |_| 12e6));
+}
+
+#[test]
 fn counts_show_growth_where_the_machine_was_slow_at_times() {
     // Half as fast in two stretches.
     let noisy = |k: f64, n: f64| {

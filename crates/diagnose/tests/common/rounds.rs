@@ -24,6 +24,8 @@ pub struct Model {
     pub parse_ns: fn(f64, f64) -> f64,
     /// Calls of `leaf` in it, where they are counted.
     pub leaf_calls: Option<fn(f64) -> u64>,
+    /// Where they are counted in windows, in every tenth round, but not together with those of `grow`: what one of them takes, ns.
+    pub leaf_ns: Option<fn(f64) -> f64>,
     /// Time of something else after all rounds, and of it in each of them.
     pub other_ns: f64,
     pub each_ns: fn(f64) -> f64,
@@ -56,6 +58,7 @@ impl Default for Model {
             grow_ns: |k, _| 0.2 * MS * k,
             parse_ns: |_, _| 1.0 * MS,
             leaf_calls: None,
+            leaf_ns: None,
             other_ns: 0.0,
             each_ns: |_| 0.0,
             after_ns: |_| 0.0,
@@ -162,6 +165,7 @@ pub fn recording(model: &Model) -> Recording {
     let mut run = Run::new(tables);
     let n = f64::from(model.rounds);
     let mut leaves = 0;
+    let mut windows = Vec::new();
     for round in 1..=model.rounds {
         let every = model.restarts_every.unwrap_or(u32::MAX);
         let k = f64::from((round - 1) % every + 1);
@@ -176,10 +180,21 @@ pub fn recording(model: &Model) -> Recording {
         }
         leaves += model.leaf_calls.map_or(0, |calls| calls(k));
         let cost = (model.grow_ns)(k, n);
+        let start = run.now as u64;
         run.spend(cost * (1.0 - model.leaf_share), GROW);
         for kind in 0..model.kinds {
             let each = cost * model.leaf_share / f64::from(model.kinds);
             run.spend(each, if kind == 0 { LEAF } else { OTHER + kind });
+        }
+        if let Some(each) = model.leaf_ns.filter(|_| round % 10 == 0) {
+            let hits = (cost * model.leaf_share / each(k)) as u64;
+            windows.push(Window {
+                probe: 1,
+                start_ns: start,
+                end_ns: run.now as u64,
+                hits,
+                reason: "hits".into(),
+            });
         }
         run.spend((model.after_ns)(k), LOAD);
     }
@@ -194,6 +209,7 @@ pub fn recording(model: &Model) -> Recording {
     }
     let hits = tables.calls.iter().filter(|call| call.probe == 0).count() as u64;
     tables.windows.push(Window { probe: 0, start_ns: 0, end_ns: until, hits, reason: "budget".into() });
+    tables.windows.extend(windows);
     let mut window = |probe, hits| {
         tables.windows.push(Window { probe, start_ns: 0, end_ns, hits, reason: "end".into() });
     };

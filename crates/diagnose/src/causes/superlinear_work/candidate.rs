@@ -1,5 +1,6 @@
 //! Every function whose calls were counted, and what they cost. Fitting a curve is left to `fit`, growth that starts over to `restarts`.
 
+use super::carried::Carrier;
 use super::clock::Clock;
 use super::fit::{Counted, Span, Stretch, Together, Work, fit};
 use super::restarts::{self, Restarts};
@@ -60,6 +61,8 @@ pub(super) struct Candidate {
     pub rise_ns: f64,
     /// Cost of the last quarter of the calls over that of the first (of the dearer over the cheaper).
     pub ratio: f64,
+    /// A callee whose number of calls explains the growth.
+    pub carrier: Option<Carrier>,
 }
 
 /// A loop whose rounds were counted.

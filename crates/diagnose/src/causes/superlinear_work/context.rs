@@ -18,6 +18,8 @@ const GROWS: f64 = 1.4;
 const SUSPECT: f64 = 2.2;
 /// … or if it grows by less than this share of what the function does.
 const SHARE_OF_GROWTH: f64 = 0.75;
+/// … or than this, where the interval excludes as much: the grower's own halves scatter by a tenth.
+const SOMEWHAT_LESS: f64 = 0.85;
 /// Where the kernel enters for a probe or a non-maskable interrupt.
 const APART: [&str; 3] = ["asm_exc_int3", "asm_exc_debug", "asm_exc_nmi"];
 /// Pairs of entries, the least median time between them, and the ratios of halves that count as flat and as growth: as
@@ -44,8 +46,8 @@ pub(super) enum Rest {
     Flat { caller: u32, ratio: f64, samples: f64 },
     /// The time from the entry of the caller to that of the function is the same, ns, by so many exact pairs of entries.
     FlatLead { caller: u32, ratio: f64, pairs: usize, median_ns: f64 },
-    /// More, by so much in the second half: the input grows.
-    Grows { ratio: f64 },
+    /// More, by so much in the second half, and by so much at most: the input grows.
+    Grows { ratio: f64, at_most: f64 },
     /// Too little data.
     Unknown,
 }
@@ -72,7 +74,7 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
             };
         }
         if ratio >= growth.powf(LEAD_GROWS) && rank >= 0.5 {
-            return Rest::Grows { ratio };
+            return Rest::Grows { ratio, at_most: ratio };
         }
     }
     for caller in callers {
@@ -138,7 +140,7 @@ fn compared(grower: &Candidate, caller: u32, (first, second): (f64, f64)) -> Opt
         return None; // what leaves caches cold slows down all else a little
     }
     let suspect = ratio >= SUSPECT || (ratio >= 1.6 && low >= 1.15);
-    (low >= GROWS || suspect).then_some(Rest::Grows { ratio })
+    (low >= GROWS || suspect).then_some(Rest::Grows { ratio, at_most: high })
 }
 
 /// What a caller does before it calls the grower.
@@ -188,9 +190,10 @@ fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead
     Some(Lead { ratio: second / first.max(1.0), rank, pairs: leads.len(), median_ns })
 }
 
-/// Whether what is done besides grows by much less than the grower.
-pub(super) fn is_much_less(grower: &Candidate, ratio: f64) -> bool {
-    ratio <= SHARE_OF_GROWTH * growth_of_halves(grower)
+/// Whether what is done besides grows by much less than the grower, or by somewhat less and surely not by as much.
+pub(super) fn is_much_less(grower: &Candidate, ratio: f64, at_most: f64) -> bool {
+    let growth = growth_of_halves(grower);
+    ratio <= SHARE_OF_GROWTH * growth || ratio <= SOMEWHAT_LESS * growth && at_most < growth
 }
 
 /// The cost of the second half of the grower's calls over that of the first (of the dearer over the cheaper).

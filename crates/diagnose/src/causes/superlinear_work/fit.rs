@@ -195,6 +195,7 @@ fn in_buckets(
         falling,
         rise_ns: 0.0,
         ratio: 0.0,
+        carrier: None,
     };
     Some(found.with_ratio())
 }

@@ -7,6 +7,7 @@
 //! - `fit` — the cost of each call against its number.
 //! - `restarts` — growth that starts over with each call of an outer function.
 //! - `loops` — what a function's loops do, and the cost of each round of those that were counted.
+//! - `carried` — growth that comes from a callee's number of calls, by what one of them costs.
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
 //! - `parts` — growing functions in each other: which of them is reported.
 //! - `rounds` — does a call go through more, or does each step take longer?
@@ -20,6 +21,7 @@
 //! time, but in jumps or ever less: the growth must be steady.
 
 mod candidate;
+mod carried;
 mod clock;
 mod context;
 mod fit;
@@ -95,8 +97,12 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     let counted = candidate::counted(evidence);
     let rounds = loops::rounds(evidence);
     let is_grower = |one: &Candidate| one.grows() || one.grows_in_jumps() || is_counted_growth(evidence, one);
-    let mut growers: Vec<Candidate> = counted.into_iter().chain(rounds).filter(is_grower).collect();
+    let (mut growers, others): (Vec<Candidate>, Vec<Candidate>) =
+        counted.into_iter().chain(rounds).partition(is_grower);
     growers.retain(|grower| GATE.passes(evidence, grower.gain_ns()));
+    for grower in &mut growers {
+        grower.carrier = carried::carrier(evidence, grower, &others);
+    }
     parts::reported(evidence, &growers)
 }
 
@@ -172,7 +178,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Fou
             // As many steps as before, each of them dearer: a cache, or the machine.
             Steps::Same => return None,
             // Time alone cannot tell growth from caches that overflow.
-            Steps::Unknown if rounds::may_be_caches(evidence, grower) => return None,
+            Steps::Unknown if grower.carrier.is_none() && rounds::may_be_caches(evidence, grower) => {
+                return None;
+            }
             // What a hit of a breakpoint takes is not the same at all times, and is subtracted.
             Steps::Unknown if grower.round.is_none() && grower.rise_ns < hit_ns => return None,
             Steps::Unknown | Steps::More => {}

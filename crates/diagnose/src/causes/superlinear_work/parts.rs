@@ -80,7 +80,7 @@ fn wholes<'a>(
     };
     // What is done besides may slow down a little where the grower leaves caches cold.
     let may_be = |(outer, rest): &(&Candidate, &Rest)| match rest {
-        Rest::Grows { ratio } => context::is_much_less(outer, *ratio),
+        Rest::Grows { ratio, at_most } => context::is_much_less(outer, *ratio, *at_most),
         _ => true,
     };
     let left = growers.iter().zip(rest).filter(|(outer, _)| !sure(outer)).filter(may_be);

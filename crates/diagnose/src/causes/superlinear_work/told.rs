@@ -4,6 +4,7 @@ use super::super::runtime;
 use super::super::words::{count, rounded, time, two_digits};
 use super::Verdict;
 use super::candidate::Candidate;
+use super::carried::Carrier;
 use super::context::{Callee, Rest};
 use super::restarts::Restarts;
 use super::{CAUSE, GATE};
@@ -122,6 +123,15 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
     }
     if let Some(callee) = callee {
         explanation.push(callee_sentence(evidence.name(callee.function), callee, squared));
+    } else if let Some(Carrier { function, share, call_ns, .. }) = grower.carrier {
+        explanation.push(format!(
+            "{} takes {:.0} % of this time, and each of its calls takes about {} from first to last, so it is called {} often \
+             in each {step}",
+            short(evidence.name(function)),
+            100.0 * share,
+            time(call_ns),
+            if grower.falling { "less" } else { "more" },
+        ));
     }
     explanation.push(if grower.falling {
         format!(
@@ -227,6 +237,10 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
         ));
         facts.push(fact("R² of the callee's calls", fit.r2, "1", "fit", Sure::Fitted));
         facts.push(fact("calls with the callee counted", *pairs as f64, "calls", "probe", Sure::Exact));
+    }
+    if let (None, Some(carrier)) = (callee, grower.carrier) {
+        let name = "cost of the callee's calls, last quarter over first or the reverse";
+        facts.push(fact(name, carrier.ratio, "ratio", "samples", Sure::Sampled));
     }
     if let Rest::Flat { ratio, samples, .. } = *rest {
         facts.push(fact(
