@@ -1,5 +1,6 @@
 //! The command line of `slowpath` and its help texts.
 
+use crate::rights::Needs;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -62,11 +63,41 @@ pub enum Command {
     },
     /// Show what this machine allows, and how to allow more
     Doctor,
+    /// Let users record without sudo (run this once, with sudo)
+    Setup(Setup),
     /// Build and run the gallery of slow programs and their fixed versions
     Cases {
         #[command(subcommand)]
         command: Cases,
     },
+}
+
+impl Command {
+    /// The rights that it needs.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Command::Record(record) if record.exact => Needs::Nothing,
+            Command::Record(_)
+            | Command::Attach(_)
+            | Command::Compare(_)
+            | Command::Scale(_)
+            | Command::Tally(_)
+            | Command::Doctor
+            | Command::Cases { .. } => Needs::Recording,
+            _ => Needs::Nothing,
+        }
+    }
+}
+
+/// Whom to let record without sudo.
+#[derive(ClapArgs, Clone)]
+pub struct Setup {
+    /// Users to add to the group `slowpath` [default: the one who called sudo]
+    #[arg(long = "user", value_name = "NAME", conflicts_with = "remove")]
+    pub users: Vec<String>,
+    /// Undo it: remove the installed copy and the group
+    #[arg(long)]
+    pub remove: bool,
 }
 
 /// Where recordings are stored.

@@ -9,6 +9,7 @@
 //! - `recorded` — what those two record for themselves.
 //! - `tally` — the calls of a few functions over a whole run, for `compare`.
 //! - `manage` — recordings that exist, the causes, the machine, the cases.
+//! - `setup` — lets a group record without sudo; `rights` — makes use of that.
 //! - `view` — recordings as a page.
 //! - `door` — the way from a served page to the browser.
 //! - `progress` — the line while recording.
@@ -23,8 +24,10 @@ mod limits;
 mod manage;
 mod progress;
 mod recorded;
+mod rights;
 mod run;
 mod scale;
+mod setup;
 mod tally;
 mod view;
 
@@ -78,7 +81,9 @@ fn main() -> ExitCode {
             return ExitCode::from(if help { 0 } else { usage });
         }
     };
-    let done = match args.command() {
+    let command = args.command();
+    rights::settle(command.needs());
+    let done = match command {
         Command::Record(record) => run::record(record),
         Command::Attach(attach) => run::attach(attach),
         Command::Compare(compare) => compare::compare(&compare),
@@ -91,6 +96,7 @@ fn main() -> ExitCode {
         Command::Rm(rm) => manage::remove(&rm),
         Command::Causes { name } => manage::causes(name.as_deref()),
         Command::Doctor => manage::doctor(),
+        Command::Setup(setup) => setup::setup(&setup),
         Command::Cases { command } => manage::cases(&command),
     };
     match done {

@@ -120,7 +120,25 @@ struct sched_info {
 	unsigned long long run_delay;
 };
 
+typedef struct {
+	__u32 val;
+} kid_t;
+
+struct user_namespace;
+
+// One word in every kernel, of two halves or whole.
+struct capabilities {
+	__u64 all;
+};
+
+struct cred {
+	kid_t uid, gid, suid, sgid, euid, egid, fsuid, fsgid;
+	struct capabilities cap_permitted;
+	struct user_namespace *user_ns;
+};
+
 struct task_struct {
+	const struct cred *cred;
 	struct sched_info sched_info;
 	struct thread_info thread_info;
 	unsigned int __state;

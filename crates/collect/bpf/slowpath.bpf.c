@@ -130,7 +130,7 @@ struct {
 	__type(value, struct exit_event);
 } dying SEC(".maps");
 
-// Of events: 0 exec, 1 exit, 2 call, 3 stack, 4 system call, 5 wait of a goroutine.
+// Of events: 0 exec, 1 exit, 2 call, 3 stack, 4 system call, 5 wait of a goroutine; and 6 programs that have other rights than the user.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 8);
@@ -138,8 +138,12 @@ struct {
 	__type(value, __u64);
 } lost SEC(".maps");
 
-// Depth of slowpath's pid namespace; set by running `whoami` in its context.
+// Depth of slowpath's pid namespace, and for whom it records; set by running `whoami` in its context.
 __u32 namespace_level;
+__u32 owner;
+struct user_namespace *owners_namespace;
+// slowpath has the kernel's rights to look at everything, and its user has not: what is not the user's is not looked at.
+bool owned_only;
 
 static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 {
@@ -180,7 +184,26 @@ int whoami(void *ctx)
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	namespace_level = BPF_CORE_READ(pid, level);
+	owner = BPF_CORE_READ(task, cred, euid.val);
+	owners_namespace = BPF_CORE_READ(task, cred, user_ns);
+	owned_only = owner != 0;
 	return 0;
+}
+
+// Whether a program has rights that its user has not: it is set-uid or set-gid, has capabilities of its own, or is another user's.
+static __always_inline bool is_strangers(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	__u64 capabilities = 0;
+	if (BPF_CORE_READ(cred, uid.val) != owner || BPF_CORE_READ(cred, euid.val) != owner ||
+	    BPF_CORE_READ(cred, suid.val) != owner || BPF_CORE_READ(cred, fsuid.val) != owner)
+		return true;
+	__u32 gid = BPF_CORE_READ(cred, gid.val);
+	if (BPF_CORE_READ(cred, egid.val) != gid || BPF_CORE_READ(cred, sgid.val) != gid)
+		return true;
+	// In a namespace of the user's own every program has all of them, and they reach no further.
+	bpf_core_read(&capabilities, sizeof(capabilities), &cred->cap_permitted);
+	return capabilities && BPF_CORE_READ(cred, user_ns) == owners_namespace;
 }
 
 // Samples are taken on every CPU of whatever runs there: those of strangers are dropped before they cost anything.
@@ -207,6 +230,12 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	__u32 pid = process_of(task);
 	if (!followed(pid))
 		return 0;
+	if (owned_only && is_strangers(task)) {
+		bpf_map_delete_elem(&tree, &pid);
+		bpf_task_storage_delete(&tasks, task);
+		count_lost(6);
+		return 0;
+	}
 	born_again(task);
 	struct exec_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	if (!event) {
@@ -334,10 +363,10 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 	if (!slot || slot->mode == MODE_OFF || slot->generation != generation)
 		return 1; // left over from a window that has ended
 	struct total *total = bpf_map_lookup_elem(&totals, &index);
-	if (!total)
+	struct task_struct *task = (void *)bpf_get_current_task();
+	if (!total || owned_only && !followed(process_of(task)))
 		return 1;
 	__u64 count = __sync_fetch_and_add(&total->count, 1) + 1;
-	struct task_struct *task = (void *)bpf_get_current_task();
 	if (count == 1) {
 		total->first = bpf_ktime_get_ns();
 		total->delay = delay_of(task);

@@ -7,7 +7,7 @@ use crate::sampler::{Sampler, Scope};
 use crate::session::Session;
 use crate::storage::{self, Storage};
 use crate::target::{TURN_MS, finish, started, trace};
-use crate::{Error, Options, Outcome, clock, signals};
+use crate::{Error, Options, Outcome, clock, launch, signals};
 use slowpath_recording::about::State;
 use std::time::Duration;
 
@@ -29,6 +29,12 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         .split(|byte| *byte == 0)
         .map(|part| String::from_utf8_lossy(part).into_owned())
         .collect();
+    let pidfd = launch::pidfd(pid).map_err(|error| cannot(why(&error)))?;
+    if !may_be_looked_at(pid) {
+        return Err(cannot(
+            "it is another user's, or has rights that you have not: run with sudo".to_owned(),
+        ));
+    }
     let Means { plan, mut machine, mut bpf, hit_ns, degraded, .. } = means(&options, true)?;
     let Some(plan) = plan else { return Err(cannot(degraded.join("; "))) };
     let mut about = about(&options, &command, true);
@@ -44,7 +50,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     session.world.redact = options.redact_arguments;
     session.hit_ns = hit_ns;
 
-    let pids = descendants(pid);
+    let pids: Vec<u32> = descendants(pid).into_iter().filter(|pid| may_be_looked_at(*pid)).collect();
     session.world.looks = session.bpf().is_none();
     // Before the first sample, or samples would stand for time that does not count.
     for pid in &pids {
@@ -57,6 +63,10 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
                     let followed = bpf.follow(*pid).and_then(|()| bpf.root(pids[0]));
                     followed.map_err(|error| cannot(error.to_string()))?;
                 }
+            }
+            // While it lives nobody else has its number.
+            if launch::has_ended(&pidfd) {
+                return Err(cannot("it has ended".to_owned()));
             }
             started(sampler, &mut session, &mut about)
         }
@@ -104,6 +114,13 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     session.drain(Some(&mut sampler));
     about.state = State::Complete;
     Ok(finish(session, about, temporary))
+}
+
+/// Whether the kernel lets us look into a process: it is our user's and has no other rights, or we are root. It asks neither for the capabilities
+/// to sample nor for those to load BPF.
+fn may_be_looked_at(pid: u32) -> bool {
+    let exe = std::fs::read_link(format!("/proc/{pid}/exe"));
+    !exe.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 /// A process and all that descend from it, now.

@@ -87,14 +87,17 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             .degraded
             .push("calls were not counted: samples are needed to choose which ones to count".to_owned());
     } else {
-        means.count(options, "because of insufficient privileges: run with sudo");
+        means.count(
+            options,
+            "because of insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`",
+        );
     }
     if means.bpf.is_none() && options.trace {
         if attach {
             let why = if machine {
                 "because BPF is not available"
             } else {
-                "because of insufficient privileges: run with sudo"
+                "because of insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`"
             };
             means.degraded.push(format!("system calls were not traced {why}"));
         } else {
@@ -131,10 +134,7 @@ fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<
             }
             return Err(Unsampled { why, forbidden });
         }
-        degraded.push(
-            "time in the kernel was not sampled, because of insufficient privileges: run with sudo"
-                .to_owned(),
-        );
+        degraded.push("time in the kernel was not sampled, because of insufficient privileges".to_owned());
     }
     plan.cycles = std::env::var_os(CLOCK).is_none() && Plan { cycles: true, ..*plan }.probe(scope).is_ok();
     Ok(())

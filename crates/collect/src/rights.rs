@@ -29,12 +29,12 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "sample kernel code too",
             obstacle: tried(plan(false, true).probe(own)),
-            remedy: "sudo sysctl kernel.perf_event_paranoid=1, or run with sudo",
+            remedy: "run with sudo, or allow it once: sudo slowpath setup",
         },
         Ability {
             name: "sample every CPU (needed for programs that fork all the time)",
             obstacle: tried(plan(false, true).probe(Scope::Machine)),
-            remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
+            remedy: "run with sudo, or allow it once: sudo slowpath setup",
         },
         Ability {
             name: "hardware cycle counter",
@@ -44,7 +44,7 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "BPF (exact call counts, exact CPU time of every process)",
             obstacle: Bpf::load().err().map(|error| error.to_string()),
-            remedy: "run with sudo, or: sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace=ep slowpath",
+            remedy: "run with sudo, or allow it once: sudo slowpath setup",
         },
         Ability {
             name: "hardware breakpoints (calls and repeated work without BPF, four places at a time)",
@@ -54,7 +54,7 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "ptrace (system calls without any of these privileges)",
             obstacle: crate::tracer::ptrace::measure().err().map(|error| error.to_string()),
-            remedy: "sudo sysctl kernel.yama.ptrace_scope=1; in a container, allow ptrace (--cap-add SYS_PTRACE)",
+            remedy: "not needed with BPF; else: sudo sysctl kernel.yama.ptrace_scope=1; in a container, allow ptrace (--cap-add SYS_PTRACE)",
         },
         Ability {
             name: "valgrind (--exact: instructions and calls, without any of these privileges)",
@@ -66,7 +66,7 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "kernel symbols",
             obstacle: kernel_symbols(),
-            remedy: "sudo sysctl kernel.kptr_restrict=0, or run with sudo",
+            remedy: "run with sudo, or allow it once: sudo slowpath setup",
         },
     ]
 }

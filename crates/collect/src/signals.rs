@@ -48,6 +48,12 @@ pub fn prepare() {
     }
 }
 
+/// Ignores SIGPIPE again after [`give_back`], as the runtime of the language does.
+pub fn ignore_pipe() {
+    // SAFETY: a disposition that needs no code.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
 /// The signal that ends a thread's wait and does nothing else: its handler is installed now.
 pub(crate) fn tick() -> libc::c_int {
     // SAFETY: a handler that does nothing; without SA_RESTART, for waits shall end.
@@ -61,7 +67,7 @@ pub(crate) fn tick() -> libc::c_int {
 
 /// Gives signals that we ignore, or do not ignore, of our own accord back to the target as they were left to us. May be called
 /// between fork and exec.
-pub(crate) fn give_back() {
+pub fn give_back() {
     let as_it_was = |ignored: &AtomicBool| match ignored.load(Ordering::Relaxed) {
         true => libc::SIG_IGN,
         false => libc::SIG_DFL,

@@ -52,7 +52,7 @@ impl Session {
             about.sampled_share = sampled_share;
         });
         let mut lost = BTreeMap::new();
-        let [execs, exits, calls, stacks, syscalls, parks] =
+        let [execs, exits, calls, stacks, syscalls, parks, strangers] =
             self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [
             ("samples", self.lost_samples),
@@ -70,6 +70,13 @@ impl Session {
         }
         about.lost = lost;
         about.degraded.extend(self.grain.says());
+        if strangers > 0 {
+            about.degraded.push(format!(
+                "{strangers} program{} with other rights than yours (set-uid, for example) {} not recorded: for that, run with sudo",
+                if strangers == 1 { "" } else { "s" },
+                if strangers == 1 { "was" } else { "were" }
+            ));
+        }
         if self.broken {
             about.state = State::CutShort;
         }
