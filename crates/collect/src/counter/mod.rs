@@ -348,7 +348,7 @@ impl Counter {
                 continue;
             };
             if self.counted_loops.insert((key.0, key.1, number)) {
-                let placement = place::Placement { offset, sp_adjust: 0 };
+                let placement = place::Placement::emulated(offset, 0);
                 self.insert(Candidate { share, caller: None, ..candidate.clone() }, placement, Some(number));
             }
         }

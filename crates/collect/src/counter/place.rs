@@ -3,7 +3,9 @@
 //! The kernel emulates a few instructions: push, nop, call, jumps. Any other the program single-steps outside of its place,
 //! in a page of its own. That costs about eight times as much, and is no place for every instruction: the child of a fork
 //! whose `syscall` was stepped there starts in a page that it does not have, and dies. So: the first instruction in the
-//! entry block that is emulated, if no jump of the function leads to it; a function that has none is not probed.
+//! entry block that is emulated, if no jump of the function leads to it. A function that has none is not probed, but for those of Go that
+//! begin with a move from register to register, which is harmless in any place: its functions that copy, clear and compare memory do, and are
+//! written so that a loop leads back to the next instruction.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::collections::HashSet;
@@ -15,7 +17,24 @@ pub(crate) struct Placement {
     pub offset: u64,
     /// Bytes that the stack pointer is below its value at entry.
     pub sp_adjust: u32,
+    /// The instruction is executed in a page of its own.
+    pub stepped: bool,
 }
+
+impl Placement {
+    /// At an instruction that the kernel emulates.
+    pub(crate) fn emulated(offset: u64, sp_adjust: u32) -> Placement {
+        Placement { offset, sp_adjust, stepped: false }
+    }
+
+    /// What a hit takes, where one at an emulated instruction takes `hit_ns`.
+    pub(super) fn cost(&self, hit_ns: u64) -> u64 {
+        if self.stepped { STEPPED * hit_ns } else { hit_ns }
+    }
+}
+
+/// A hit takes so many times as long if its instruction is not emulated: two exceptions more.
+const STEPPED: u64 = 8;
 
 /// CPU time of the target that one hit takes, ns, as measured on x86-64.
 pub(crate) const HIT_COST_NS: u64 = 700;
@@ -40,24 +59,28 @@ fn in_entry_block(code: &[u8], address: u64, go: bool, to_return: bool) -> Optio
         .map(|instruction| instruction.near_branch_target())
         .collect();
     let mut sp_adjust = 0u32;
+    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+    let first = decoder.can_decode().then(|| decoder.decode());
+    let stepped = first.filter(|first| go && !targets.contains(&address) && is_harmless(first));
+    let stepped = stepped.map(|_| Placement { offset: 0, sp_adjust: 0, stepped: true });
     for instruction in &mut Decoder::with_ip(64, code, address, DecoderOptions::NONE) {
         // The entry block ends where a jump leads to; one that leads to its very start would be counted as an entry.
         let restart = go && instruction.ip() == address;
         if instruction.is_invalid() || targets.contains(&instruction.ip()) && !restart {
-            return None;
+            return stepped;
         }
         let flow = instruction.flow_control();
         if is_emulated(&instruction) {
-            return Some(Placement { offset: instruction.ip() - address, sp_adjust });
+            return Some(Placement::emulated(instruction.ip() - address, sp_adjust));
         }
         // Behind this, where the stack pointer was at entry is not known.
         let unknown = writes_sp(&instruction) && instruction.stack_pointer_increment() == 0;
         if flow != FlowControl::Next || unknown && to_return {
-            return None;
+            return stepped;
         }
         sp_adjust = sp_adjust.wrapping_add((-instruction.stack_pointer_increment()) as u32);
     }
-    None
+    stepped
 }
 
 /// The first instruction, where a probe may be at any, if no jump of the function leads to it. `None` if there is none.
@@ -67,7 +90,7 @@ pub(crate) fn first(code: &[u8], address: u64, go: bool) -> Option<Placement> {
         return None;
     }
     let again = decoder.into_iter().any(|instruction| instruction.near_branch_target() == address);
-    (go || !again).then_some(Placement { offset: 0, sp_adjust: 0 })
+    (go || !again).then_some(Placement::emulated(0, 0))
 }
 
 /// Whether the kernel emulates an instruction: a push of a register, a call, a jump, or nothing at all. It refuses probes at instructions with a
@@ -79,6 +102,16 @@ pub(super) fn is_emulated(instruction: &Instruction) -> bool {
         || instruction.is_jcc_short_or_near();
     let nothing = instruction.mnemonic() == Mnemonic::Nop && instruction.segment_prefix() == Register::None;
     push || jump || nothing
+}
+
+/// A move from one general register to another, but for the stack pointer.
+fn is_harmless(instruction: &Instruction) -> bool {
+    let general = |register: Register| register.is_gpr() && register.full_register() != Register::RSP;
+    instruction.mnemonic() == Mnemonic::Mov
+        && instruction.op0_kind() == OpKind::Register
+        && instruction.op1_kind() == OpKind::Register
+        && general(instruction.op0_register())
+        && general(instruction.op1_register())
 }
 
 fn writes_sp(instruction: &Instruction) -> bool {
@@ -104,7 +137,7 @@ mod tests {
     fn a_push_behind_endbr64_is_taken_and_the_stack_is_as_at_entry() {
         // endbr64; push rbp; mov rbp, rsp; ret
         let code = [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0xc3];
-        assert_eq!(entry(&code, 0x1000, false), Some(Placement { offset: 4, sp_adjust: 0 }));
+        assert_eq!(entry(&code, 0x1000, false), Some(Placement::emulated(4, 0)));
     }
 
     #[test]
@@ -118,15 +151,31 @@ mod tests {
     fn a_jump_at_the_end_of_the_entry_block_will_do() {
         // mov eax, edi; test eax, eax; je +0; ret
         let code = [0x89, 0xf8, 0x85, 0xc0, 0x74, 0x00, 0xc3];
-        assert_eq!(entry(&code, 0x1000, false), Some(Placement { offset: 4, sp_adjust: 0 }));
+        assert_eq!(entry(&code, 0x1000, false), Some(Placement::emulated(4, 0)));
     }
 
     #[test]
     fn a_function_of_go_may_be_restarted_from_its_end() {
         // L: cmp rsp, [r14+16]; jbe +1; ret; jmp L
         let code = [0x49, 0x3b, 0x66, 0x10, 0x76, 0x01, 0xc3, 0xeb, 0xf7];
-        assert_eq!(entry(&code, 0x1000, true), Some(Placement { offset: 4, sp_adjust: 0 }));
+        assert_eq!(entry(&code, 0x1000, true), Some(Placement::emulated(4, 0)));
         assert_eq!(entry(&code, 0x1000, false), None);
+    }
+
+    #[test]
+    fn gos_functions_that_copy_are_probed_at_their_first_move() {
+        // mov rdi, rax; L: test rbx, rbx; je +2; jmp L; ret
+        let code = [0x48, 0x89, 0xc7, 0x48, 0x85, 0xdb, 0x74, 0x02, 0xeb, 0xf9, 0xc3];
+        let stepped = Placement { offset: 0, sp_adjust: 0, stepped: true };
+        assert_eq!(entry(&code, 0x1000, true), Some(stepped));
+        assert_eq!(somewhere_at_entry(&code, 0x1000, true), Some(0));
+        assert_eq!(entry(&code, 0x1000, false), None);
+        assert_eq!((stepped.cost(700), Placement::emulated(0, 0).cost(700)), (5_600, 700));
+        // mov rdi, [rax] reads memory; mov rsp, rax; a loop leads to the move.
+        for first in [[0x48, 0x8b, 0x38], [0x48, 0x89, 0xc4]] {
+            assert_eq!(entry(&[&first, &code[3..]].concat(), 0x1000, true), None);
+        }
+        assert_eq!(entry(&[0x48, 0x89, 0xc7, 0xeb, 0xfb], 0x1000, true).map(|at| at.stepped), Some(false));
     }
 
     #[test]

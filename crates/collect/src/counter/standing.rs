@@ -139,7 +139,8 @@ impl Counter {
             self.close(index, "hot");
         } else if since >= READ_NS {
             let new = hits - standing.seen;
-            let (probe, cost) = (&self.probes[index], self.limits.hit_ns);
+            let probe = &self.probes[index];
+            let cost = probe.placement.cost(self.limits.hit_ns);
             let (number, mode, now_rate) = (probe.number, probe.mode, rate(new, since));
             self.spent_ns += new * cost;
             if now_rate > self.limits.hot_per_s || (new * cost) as f64 > 0.015 * since as f64 {
@@ -193,7 +194,8 @@ impl Counter {
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         self.hits.close(self.probes[index].slot, standing.handle);
         let stood_until = stopped_ns.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
-        let (age, cost) = (stood_until - standing.opened_ns, self.limits.hit_ns);
+        let age = stood_until - standing.opened_ns;
+        let cost = self.probes[index].placement.cost(self.limits.hit_ns);
         let (alone, started) = (self.entered_caller_of(index).is_none(), self.started_ns);
         self.spent_ns += (hits - standing.seen.min(hits)) * cost;
         let probe = &mut self.probes[index];
