@@ -73,6 +73,10 @@ fn in_entry_block(code: &[u8], address: u64, go: bool, to_return: bool) -> Optio
         if is_emulated(&instruction) {
             return Some(Placement::emulated(instruction.ip() - address, sp_adjust));
         }
+        if let Some(room) = room_made(&instruction) {
+            sp_adjust = sp_adjust.wrapping_add(room);
+            continue;
+        }
         // Behind this, where the stack pointer was at entry is not known.
         let unknown = writes_sp(&instruction) && instruction.stack_pointer_increment() == 0;
         if flow != FlowControl::Next || unknown && to_return {
@@ -114,6 +118,17 @@ fn is_harmless(instruction: &Instruction) -> bool {
         && general(instruction.op1_register())
 }
 
+/// Bytes of stack that an instruction makes room for by a number: `sub rsp, 24`, or `add rsp, -128`, which is shorter.
+fn room_made(instruction: &Instruction) -> Option<u32> {
+    let by_a_number = instruction.op0_register() == Register::RSP
+        && matches!(instruction.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64);
+    match instruction.mnemonic() {
+        Mnemonic::Sub if by_a_number => Some(instruction.immediate(1) as u32),
+        Mnemonic::Add if by_a_number => Some((instruction.immediate(1) as u32).wrapping_neg()),
+        _ => None,
+    }
+}
+
 fn writes_sp(instruction: &Instruction) -> bool {
     // `sub rsp, imm` and its like: not a push or pop, but the stack pointer is the destination.
     instruction.op_count() > 0
@@ -141,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_moved_stack_pointer_only_what_does_not_return_is_probed() {
-        // sub rsp, 16; and ecx, 15; push r9; ret
-        let code = [0x48, 0x83, 0xec, 0x10, 0x83, 0xe1, 0x0f, 0x41, 0x51, 0xc3];
+    fn behind_a_rounded_stack_pointer_only_what_does_not_return_is_probed() {
+        // and rsp, -16; and ecx, 15; push r9; ret
+        let code = [0x48, 0x83, 0xe4, 0xf0, 0x83, 0xe1, 0x0f, 0x41, 0x51, 0xc3];
         assert_eq!((entry(&code, 0x1000, false), somewhere_at_entry(&code, 0x1000, false)), (None, Some(7)));
     }
 
@@ -195,9 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_moved_stack_pointer_there_is_no_place() {
-        // sub rsp, 8; nop; ret
-        assert_eq!(entry(&[0x48, 0x83, 0xec, 0x08, 0x90, 0xc3], 0x1000, false), None);
+    fn room_on_the_stack_that_is_made_by_a_number_is_known() {
+        let of = |room: &[u8]| entry(&[room, &[0x90, 0xc3]].concat(), 0x1000, false);
+        assert_eq!(of(&[0x48, 0x83, 0xec, 0x08]), Some(Placement::emulated(4, 8)), "sub rsp, 8");
+        assert_eq!(of(&[0x48, 0x83, 0xc4, 0x80]), Some(Placement::emulated(4, 128)), "add rsp, -128");
+        assert_eq!(of(&[0x48, 0x81, 0xec, 0, 1, 0, 0]), Some(Placement::emulated(7, 256)), "sub rsp, 256");
+        assert_eq!(of(&[0x48, 0x29, 0xc4]), None, "sub rsp, rax");
+        // push rbx; sub rsp, 16; nop: the push comes first.
+        assert_eq!(of(&[0x53, 0x48, 0x83, 0xec, 0x10]), Some(Placement::emulated(0, 0)));
     }
 
     #[test]
