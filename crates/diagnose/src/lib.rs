@@ -6,6 +6,7 @@
 //! - `calls` — system calls with the indexes that causes share.
 //! - [`causes`] — one file a cause, all of one function type.
 //! - [`candidate`] — what causes see, added up over processes and runs.
+//! - [`hints`] — hints that a surer finding explains.
 //! - [`gate`] — whether that saves enough to be a finding.
 //! - [`draft`] — the one way in which findings are made.
 //! - [`findings`] — what comes out: plain values.
@@ -20,6 +21,7 @@ mod evidence;
 pub mod findings;
 pub mod gate;
 mod goroutines;
+pub mod hints;
 mod hot;
 mod intervals;
 mod leads;
@@ -44,7 +46,7 @@ pub fn diagnose(recording: &Recording) -> Findings {
     let with_goroutines = goroutines::as_threads(recording);
     let evidence = Evidence::new(&with_goroutines);
     let candidates = causes::candidates(&evidence);
-    let mut findings = candidate::merged(&evidence, candidates);
+    let mut findings = hints::without_explained(&evidence, candidate::merged(&evidence, candidates));
     // Of one recording all are times, or all instructions.
     findings
         .sort_by(|a, b| b.cost.gain().cmp(&a.cost.gain()).then_with(|| a.fingerprint.cmp(&b.fingerprint)));
@@ -80,7 +82,7 @@ pub fn diagnose(recording: &Recording) -> Findings {
 
 /// Work that was asked of the kernel in ways that the causes do not look at.
 fn unseen_calls(recording: &Recording) -> Vec<String> {
-    const IO_URING_ENTER: u32 = 426;
+    use slowpath_syscalls::IO_URING_ENTER;
     let calls = &recording.tables.syscalls;
     let sum =
         |of: &dyn Fn(&Syscall) -> bool| calls.iter().filter(|row| of(row)).map(|row| row.count).sum::<u64>();

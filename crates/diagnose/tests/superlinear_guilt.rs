@@ -9,7 +9,7 @@ mod sampled;
 use rounds::*;
 use sampled::MS;
 use slowpath_diagnose::diagnose;
-use slowpath_diagnose::findings::Confidence;
+use slowpath_diagnose::findings::{Basis, Confidence, Cost};
 
 #[test]
 fn the_innermost_function_that_grows_is_guilty_and_not_its_caller() {
@@ -122,4 +122,26 @@ fn a_caller_whose_other_work_grows_as_the_cost_falls_is_no_sign_of_the_same_inpu
     for finding in diagnosed(changing).findings {
         assert_eq!(finding.confidence, Confidence::Hint, "{finding:#?}");
     }
+}
+
+#[test]
+fn a_hint_about_time_that_a_surer_finding_explains_is_left_out() {
+    let recording = recording(&Model { parse_ns: |_, _| 0.0, ..Model::default() });
+    let evidence = slowpath_diagnose::Evidence::new(&recording);
+    let hint = only(diagnose(&recording));
+    assert_eq!(hint.confidence, Confidence::Hint);
+    let cost = hint.cost.amount() as f64;
+    let left = |function, share: f64| {
+        let mut surer = hint.clone();
+        surer.confidence = Confidence::Likely;
+        surer.place.frame.function_id = Some(function);
+        surer.cost = Cost::new(Basis::Cpu, share * cost, share * cost);
+        slowpath_diagnose::hints::without_explained(&evidence, vec![hint.clone(), surer]).len()
+    };
+    // `leaf` has four fifths of the time of `grow`, and the kernel's part of it may be known exactly.
+    assert_eq!((left(LEAF, 0.8), left(LEAF, 0.4)), (1, 2));
+    // All of it is under `main`, which does a tenth of it otherwise than it should.
+    assert_eq!((left(MAIN, 1.0), left(MAIN, 0.1)), (1, 2));
+    // Elsewhere.
+    assert_eq!(left(PARSE, 0.8), 2);
 }
