@@ -6,7 +6,8 @@ mod traced;
 
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
-use traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use slowpath_recording::tables::Sample;
+use traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 
 const POLL: u32 = 7;
 const YIELD: u32 = 24;
@@ -79,4 +80,41 @@ fn yielding_counts_in_the_program_and_not_in_a_library() {
     only(&recording, "busy-wait");
     recording.tables.modules[0].path = "/usr/lib/libblas.so.3".to_owned();
     silent(&recording);
+}
+
+/// Polls that return at once with an event, and reads beside them.
+fn ready(polls: u32, reads: u32, cpu_ms: u64) -> Recording {
+    const READ: u32 = 0;
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("", "socket", 0);
+    for _ in 0..polls {
+        traced.call(POLL, Some(file), 1, 20 * US);
+    }
+    for _ in 0..reads {
+        traced.call(READ, Some(file), 100, 20 * US);
+    }
+    for tick in 1..=cpu_ms {
+        let (time_ns, weight_ns, stack) = (tick * MS, MS, Some(WORK));
+        let row = Sample { time_ns, thread: 0, on_cpu: true, weight_ns, stack, complete: true };
+        traced.tables.samples.push(row);
+    }
+    let mut recording = traced.recording(cpu_ms * MS);
+    recording.about.format.minor = 4;
+    recording
+}
+
+#[test]
+fn events_that_nobody_handles_are_reported_by_the_calls_that_are_missing() {
+    let finding = only(&ready(10_000, 500, 220), "busy-wait");
+    assert_eq!(finding.variant, "unhandled");
+    assert!((200 * MS..=215 * MS).contains(&finding.cost.gain()), "{:?}", finding.cost);
+    assert!(finding.explanation[0].contains("only 500 other calls"), "{:?}", finding.explanation);
+    // One event in nineteen is taken.
+    silent(&ready(9_500, 501, 220));
+    // Too few.
+    silent(&ready(999, 0, 100));
+    // They wait for the event.
+    let mut waiting = ready(10_000, 500, 220);
+    waiting.tables.syscalls.iter_mut().for_each(|row| row.blocked_ns = row.duration_ns);
+    silent(&waiting);
 }

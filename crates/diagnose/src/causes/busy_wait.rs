@@ -1,4 +1,6 @@
-//! A program that asks again and again whether there is something, without a pause: it burns a CPU where it could sleep until there is.
+//! A program that asks again and again whether there is something, without a pause: it burns a CPU where it could sleep until there is. Or it is
+//! told each time that there is, and does nothing about it: interest in a socket that can be written to stays registered though there is
+//! nothing to write, or what can be read is not read.
 //!
 //! Looks that find nothing are common where a program reads until there is no more. So there must be many of them for each that finds
 //! something. A library's threads that yield while they wait for their next part of a computation do so by design: a yield counts
@@ -32,6 +34,8 @@ const LOOKS: u64 = 1_000;
 const EMPTY: f64 = 20.0;
 /// Share of the CPU time of the threads that look. Recording can take half of what the kernel reports of them, and the loop itself takes some.
 const MOST: f64 = 0.3;
+/// … and where it is told of something that it handles in memory it shares (a ring of packets), work on that takes the rest.
+const MOST_UNHANDLED: f64 = 0.5;
 /// A tenth of a CPU for the whole run, or of all CPU time where that is more.
 const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
 
@@ -43,6 +47,8 @@ const NOT_NOW: i64 = -11;
 struct Looks {
     nothing: Sum,
     something: u64,
+    /// Of polls, those that found something and returned at once.
+    ready: Sum,
     /// Who looked.
     threads: BTreeSet<u32>,
 }
@@ -68,10 +74,23 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             looks.threads.insert(row.thread);
         } else {
             looks.something += row.count;
+            if POLLS.contains(&row.number) && row.result > 0 && row.blocked_ns <= row.duration_ns / 2 {
+                looks.ready.add(row);
+                looks.threads.insert(row.thread);
+            }
         }
     }
     let cpu = evidence.cpu_of_threads();
-    places.into_iter().filter_map(|(of, looks)| finding(evidence, &calls, &cpu, of, &looks)).collect()
+    // What a process does beside asking.
+    let mut others: BTreeMap<u32, u64> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| !POLLS.contains(&row.number)) {
+        *others.entry(process).or_default() += row.count;
+    }
+    let found = places.iter().flat_map(|(of, looks)| {
+        let others = others.get(&of.0.0).copied().unwrap_or(0);
+        [finding(evidence, &calls, &cpu, *of, looks), unhandled(evidence, &calls, &cpu, *of, looks, others)]
+    });
+    found.flatten().collect()
 }
 
 /// Whether a look found nothing, and did not wait for it; none if the call is no look.
@@ -137,6 +156,59 @@ fn finding(
                  between threads"
             .to_owned(),
         ..Draft::new(&CAUSE, "polls without sleeping", Confidence::Likely, Cost::new(Basis::Cpu, cost, cost), place(evidence, stack, own, process))
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
+
+/// Polls that return at once and are followed by no other call: what they tell of is neither taken nor put off.
+fn unhandled(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    cpu: &BTreeMap<u32, f64>,
+    ((process, own), number): (CallSite, u32),
+    looks: &Looks,
+    others: u64,
+) -> Option<Candidate> {
+    let ready = &looks.ready;
+    if ready.count < LOOKS || (ready.count as f64) < EMPTY * others as f64 {
+        return None;
+    }
+    let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, ready));
+    let cost = ready.working_ns().max(sampled);
+    let of_threads: f64 = looks.threads.iter().filter_map(|thread| cpu.get(thread)).sum();
+    if !GATE.may_pass(evidence, cost) || cost < MOST_UNHANDLED * of_threads {
+        return None;
+    }
+    let stack = ready.stack();
+    let draft = Draft {
+        variant: "unhandled",
+        explanation: vec![
+            format!(
+                "{} times{}, {} returned at once with an event, {} a second; in the same time the process made only {} other calls, so \
+                 it does nothing about most events and is told of them again",
+                count(ready.count as f64),
+                from(evidence, stack, own),
+                name(number),
+                count(ready.count as f64 / (evidence.recording.about.wall_ns as f64 / 1e9).max(1e-3)),
+                count(others as f64)
+            ),
+            format!("these calls used {} of CPU time", time(cost)),
+        ],
+        facts: vec![
+            fact("polls that returned at once with an event", ready.count as f64, "calls", Sure::Exact),
+            fact("other calls of the process", others as f64, "calls", Sure::Exact),
+            fact("CPU time of these calls", cost, "ns", Sure::Exact),
+        ],
+        advice: "Handle each event, or stop asking for it: remove EPOLLOUT (POLLOUT) once nothing is left to write, read what can be read \
+                 (also from an eventfd or timerfd), close what has ended"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "is told of the same event again and again",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, cost),
+            place(evidence, stack, own, process),
+        )
     };
     Some(draft.candidate(evidence, GATE, process))
 }
