@@ -29,11 +29,10 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
         .split(|byte| *byte == 0)
         .map(|part| String::from_utf8_lossy(part).into_owned())
         .collect();
-    let pidfd = launch::pidfd(pid).map_err(|error| cannot(why(&error)))?;
+    let refused =
+        || cannot("it is another user's, or has rights that you have not: run with sudo".to_owned());
     if !may_be_looked_at(pid) {
-        return Err(cannot(
-            "it is another user's, or has rights that you have not: run with sudo".to_owned(),
-        ));
+        return Err(refused());
     }
     let Means { plan, mut machine, mut bpf, hit_ns, degraded, .. } = means(&options, true)?;
     let Some(plan) = plan else { return Err(cannot(degraded.join("; "))) };
@@ -58,13 +57,17 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     }
     let sampler = match machine.take() {
         Some(sampler) => {
+            // While it lives nobody else has its number. Where samples are of single threads, the kernel asks for each whether it may be looked at.
+            let pidfd = launch::pidfd(pid).map_err(|error| cannot(why(&error)))?;
+            if !may_be_looked_at(pid) {
+                return Err(refused());
+            }
             for pid in &pids {
                 if let Some(bpf) = session.bpf() {
                     let followed = bpf.follow(*pid).and_then(|()| bpf.root(pids[0]));
                     followed.map_err(|error| cannot(error.to_string()))?;
                 }
             }
-            // While it lives nobody else has its number.
             if launch::has_ended(&pidfd) {
                 return Err(cannot("it has ended".to_owned()));
             }
