@@ -77,14 +77,23 @@ impl Command {
     pub fn needs(&self) -> Needs {
         match self {
             Command::Record(record) if record.exact => Needs::Nothing,
+            // It reads recordings, which may be somebody else's.
+            Command::Compare(compare) if !compare.recordings.is_empty() => Needs::Nothing,
             Command::Record(_)
             | Command::Attach(_)
             | Command::Compare(_)
             | Command::Scale(_)
             | Command::Tally(_)
-            | Command::Doctor
-            | Command::Cases { .. } => Needs::Recording,
-            _ => Needs::Nothing,
+            | Command::Doctor => Needs::Recording,
+            // The cases are recorded by commands of their own.
+            Command::Cases { .. }
+            | Command::Limits(_)
+            | Command::View(_)
+            | Command::Explain(_)
+            | Command::List(_)
+            | Command::Rm(_)
+            | Command::Causes { .. }
+            | Command::Setup(_) => Needs::Nothing,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! What is installed, and how, is left to `setup`.
 
 use crate::complain::complain;
-use crate::setup::INSTALLED;
+use crate::setup::{INSTALLED, setup_command};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
@@ -19,6 +19,8 @@ use std::os::unix::fs::MetadataExt;
 /// Set for the installed copy: the number of a descriptor with the environment. The dynamic linker removes variables such as `LD_PRELOAD`
 /// and `TMPDIR` from a program with capabilities, but the recorded program shall have them.
 const ENVIRONMENT: &str = "SLOWPATH_ENVIRONMENT";
+/// More than Linux passes to a program, bytes: a quarter of the stack's limit, and 6 MiB where that is unlimited.
+const MOST_ENVIRONMENT: u64 = 64 << 20;
 
 /// What a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,8 @@ fn enter() {
     }
     if !is_same_build(&installed, &own) {
         complain(&shown!(
-            "another build of slowpath was set up to record without sudo; to set up this one: sudo slowpath setup"
+            "another build of slowpath was set up to record without sudo; to set up this one: {}",
+            setup_command("")
         ));
         return;
     }
@@ -139,9 +142,7 @@ fn restore_environment() -> bool {
     true
 }
 
-/// Linux passes no more to a program, bytes.
-const MOST_ENVIRONMENT: u64 = 64 << 20;
-
+/// The variables of an environment: names and values.
 fn parsed(bytes: &[u8]) -> impl Iterator<Item = (&OsStr, &[u8])> {
     bytes.split(|byte| *byte == 0).filter_map(|variable| {
         let at = variable.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;

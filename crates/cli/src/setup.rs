@@ -7,6 +7,7 @@
 use crate::args::Setup;
 use crate::run::{Done, failed, say};
 use rustix::fs::{Gid, Uid, XattrFlags, fchown, fsetxattr};
+use rustix::thread::CapabilitySet;
 use slowpath_report::shown;
 use std::fs::{self, DirBuilder, File, FileTimes, OpenOptions, Permissions};
 use std::io;
@@ -20,15 +21,24 @@ pub const INSTALLED: &str = "/usr/local/lib/slowpath/slowpath";
 /// Where it is written before it takes that name.
 const NEW: &str = "/usr/local/lib/slowpath/slowpath.new";
 const GROUP: &str = "slowpath";
+/// Stands beside the copy where the group was made by us, and not there before.
+const GROUP_IS_OURS: &str = "/usr/local/lib/slowpath/group-is-ours";
 /// To sample all CPUs and set probes, to load BPF, and to read the kernel's symbols. It gets no right to trace, or to access the files of, others.
-const CAPABILITIES: [u32; 3] = [38, 39, 34]; // CAP_PERFMON, CAP_BPF, CAP_SYSLOG
+const CAPABILITIES: CapabilitySet =
+    CapabilitySet::PERFMON.union(CapabilitySet::BPF).union(CapabilitySet::SYSLOG);
 const NAMES: &str = "cap_perfmon, cap_bpf and cap_syslog";
+
+/// How to run `setup` with sudo, whose PATH is not the user's.
+pub fn setup_command(rest: &str) -> String {
+    let own = std::env::current_exe().map_or("slowpath".into(), |path| path.display().to_string());
+    format!("sudo {} setup{rest}", shell_words::quote(&own))
+}
 
 /// `slowpath setup`.
 pub fn setup(setup: &Setup) -> Done {
     if !rustix::process::geteuid().is_root() {
         let rest = if setup.remove { " --remove" } else { "" };
-        return Err(failed(format!("this changes the system, so it needs root: sudo slowpath setup{rest}")));
+        return Err(failed(format!("this changes the system, so it needs root: {}", setup_command(rest))));
     }
     if setup.remove { remove() } else { install(&users(setup)) }
 }
@@ -47,13 +57,20 @@ fn install(users: &[String]) -> Done {
             return Err(failed(format!("there is no user {user}")));
         }
     }
+    let cannot = |error: io::Error| failed(format!("cannot install {INSTALLED}: {error}"));
+    make_folder().map_err(cannot)?;
     if entry("group", GROUP).is_none() {
         run("groupadd", &["--system", GROUP])?;
+        File::create(GROUP_IS_OURS).map_err(cannot)?;
         say(&shown!("made the group {}\n", GROUP))?;
     }
     let group = entry("group", GROUP).and_then(|entry| entry.split(':').nth(2)?.parse().ok());
     let group: u32 = group.ok_or_else(|| failed(format!("the group {GROUP} was made, but is not found")))?;
-    copy(group).map_err(|error| failed(format!("cannot install {INSTALLED}: {error}")))?;
+    copy(group).map_err(|error| {
+        // What was written so far helps nobody.
+        let _ = remove_file(NEW);
+        cannot(error)
+    })?;
     say(&shown!("installed {}: owner root, group {}, mode 0750, with {}\n", INSTALLED, GROUP, NAMES))?;
     for user in users {
         run("usermod", &["--append", "--groups", GROUP, user])?;
@@ -65,17 +82,18 @@ fn install(users: &[String]) -> Done {
         ))?;
     }
     if users.is_empty() {
-        say(&shown!("nobody was added to the group {}: sudo slowpath setup --user NAME\n", GROUP))?;
+        say(&shown!("nobody was added to the group {}: {}\n", GROUP, setup_command(" --user NAME")))?;
     }
     say(&shown!(
         "Members of the group now record their own programs as root does, without sudo. Add only users whom you trust: an error\n\
-         in slowpath could show them what the kernel and other users do. To undo this: sudo slowpath setup --remove\n"
+         in slowpath could show them what the kernel and other users do. To undo this: {}\n",
+        setup_command(" --remove")
     ))?;
     Ok(0)
 }
 
-/// Installs this program. It replaces an installed one at once: no moment has a file with rights and other contents.
-fn copy(group: u32) -> io::Result<()> {
+/// A folder that only root can change.
+fn make_folder() -> io::Result<()> {
     match DirBuilder::new().mode(0o755).create(FOLDER) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -84,6 +102,11 @@ fn copy(group: u32) -> io::Result<()> {
     if !folder.is_dir() || folder.uid() != 0 || folder.mode() & 0o022 != 0 {
         return Err(io::Error::other(format!("{FOLDER} must be a folder that only root can change")));
     }
+    Ok(())
+}
+
+/// Installs this program. It replaces an installed one at once: no moment has a file with rights and other contents.
+fn copy(group: u32) -> io::Result<()> {
     let mut own = File::open("/proc/self/exe")?;
     let times = own.metadata()?;
     remove_file(NEW)?;
@@ -103,11 +126,8 @@ fn copy(group: u32) -> io::Result<()> {
 fn attribute() -> [u8; 20] {
     const REVISION_2: u32 = 0x0200_0000;
     const EFFECTIVE: u32 = 1;
-    let mut permitted = [0u32; 2];
-    for capability in CAPABILITIES {
-        permitted[capability as usize / 32] |= 1 << (capability % 32);
-    }
-    let words = [REVISION_2 | EFFECTIVE, permitted[0], 0, permitted[1], 0];
+    let permitted = CAPABILITIES.bits();
+    let words = [REVISION_2 | EFFECTIVE, permitted as u32, 0, (permitted >> 32) as u32, 0];
     let mut bytes = [0; 20];
     for (at, word) in words.into_iter().enumerate() {
         bytes[4 * at..4 * at + 4].copy_from_slice(&word.to_le_bytes());
@@ -116,8 +136,12 @@ fn attribute() -> [u8; 20] {
 }
 
 fn remove() -> Done {
-    let installed = Path::new(INSTALLED).exists();
-    for file in [NEW, INSTALLED] {
+    let (installed, ours) = (Path::new(INSTALLED).exists(), Path::new(GROUP_IS_OURS).exists());
+    if ours && entry("group", GROUP).is_some() {
+        run("groupdel", &[GROUP])?;
+        say(&shown!("removed the group {}\n", GROUP))?;
+    }
+    for file in [NEW, INSTALLED, GROUP_IS_OURS] {
         remove_file(file).map_err(|error| failed(format!("cannot remove {file}: {error}")))?;
     }
     match fs::remove_dir(FOLDER) {
@@ -129,13 +153,10 @@ fn remove() -> Done {
     if installed {
         say(&shown!("removed {}\n", INSTALLED))?;
     }
-    let group = entry("group", GROUP).is_some();
-    if group {
-        run("groupdel", &[GROUP])?;
-        say(&shown!("removed the group {}\n", GROUP))?;
-    }
-    if !installed && !group {
+    if !installed && !ours {
         say(&shown!("nothing was set up\n"))?;
+    } else if !ours {
+        say(&shown!("the group {} was there before, and is left\n", GROUP))?;
     }
     Ok(0)
 }
@@ -157,7 +178,9 @@ fn entry(database: &str, name: &str) -> Option<String> {
 fn run(program: &str, arguments: &[&str]) -> Result<(), (String, u8)> {
     let path = "/usr/sbin:/usr/bin:/sbin:/bin";
     let output = Command::new(program).args(arguments).env("PATH", path).output();
-    let output = output.map_err(|error| failed(format!("cannot run {program}: {error}")))?;
+    let output = output.map_err(|error| {
+        failed(format!("cannot run {program}: {error}. It is part of the package passwd, or shadow"))
+    })?;
     if output.status.success() {
         return Ok(());
     }

@@ -78,6 +78,10 @@ echo removed
 "$SLOWPATH" setup --remove
 ls /usr/local/lib
 getent group slowpath || echo no group
+groupadd --system slowpath
+"$SLOWPATH" setup --user nobody
+"$SLOWPATH" setup --remove
+getent group slowpath | cut -d: -f1
 "#,
     ) else {
         return;
@@ -89,7 +93,38 @@ getent group slowpath || echo no group
     // Calls were counted by BPF; whether growth is found in them is for other tests to say.
     assert!(member.contains("name_list_insert") && !member.contains("limitations"), "{text}");
     assert!(rest.contains("no   BPF") && rest.contains("exit 126"), "{text}");
-    assert!(rest.contains("removed the group slowpath\nno group"), "{text}");
+    assert!(
+        rest.contains("removed the group slowpath\nremoved /usr/local/lib/slowpath/slowpath\nno group"),
+        "{text}"
+    );
+    assert!(rest.contains("the group slowpath was there before, and is left\nslowpath\n"), "{text}");
+}
+
+#[test]
+fn a_command_that_reads_recordings_gives_the_capabilities_up() {
+    let _alone = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    // Each waits: one serves a page, the other records.
+    let Some(output) = inside(
+        dir.path(),
+        r#"
+as_user "$group" "$SLOWPATH" -- true 2>/dev/null
+capabilities() {
+  echo "$1"; shift
+  setpriv --reuid=65534 --regid=65534 --groups="$group" sh -c 'exec "$0" "$@"' "$@" >/dev/null 2>&1 &
+  sleep 2
+  grep CapPrm "/proc/$!/status"
+  kill $!; wait $! || true
+}
+capabilities view /usr/local/lib/slowpath/slowpath view --no-open
+capabilities record /usr/local/lib/slowpath/slowpath -- sleep 20
+"#,
+    ) else {
+        return;
+    };
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), said(&output));
+    assert!(text.contains("view\nCapPrm:\t0000000000000000\n"), "{text}");
+    assert!(text.contains("record\nCapPrm:\t000000c400000000\n"), "{text}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ static __always_inline int on_go(struct pt_regs *ctx)
 {
 	__u32 pid = process_of((void *)bpf_get_current_task());
 	__u64 *hits = bpf_map_lookup_elem(&park_hits, &pid);
-	if (!hits)
+	if (!hits || owned_only && !followed(pid))
 		return 0;
 	__sync_fetch_and_add(hits, 1);
 	struct parked_key key = { .pid = pid };

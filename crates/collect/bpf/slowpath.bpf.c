@@ -138,12 +138,8 @@ struct {
 	__type(value, __u64);
 } lost SEC(".maps");
 
-// Depth of slowpath's pid namespace, and for whom it records; set by running `whoami` in its context.
+// Depth of slowpath's pid namespace; set by running `whoami` in its context.
 __u32 namespace_level;
-__u32 owner;
-struct user_namespace *owners_namespace;
-// slowpath has the kernel's rights to look at everything, and its user has not: what is not the user's is not looked at.
-bool owned_only;
 
 static __always_inline __u32 pid_in_namespace(struct task_struct *task)
 {
@@ -175,6 +171,7 @@ static __always_inline __u64 wake_flags(void)
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > WAKE_AT ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+#include "ours.h"
 #include "tracer.h"
 #include "parks.h"
 
@@ -184,26 +181,8 @@ int whoami(void *ctx)
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	namespace_level = BPF_CORE_READ(pid, level);
-	owner = BPF_CORE_READ(task, cred, euid.val);
-	owners_namespace = BPF_CORE_READ(task, cred, user_ns);
-	owned_only = owner != 0;
+	know_owner(task);
 	return 0;
-}
-
-// Whether a program has rights that its user has not: it is set-uid or set-gid, has capabilities of its own, or is another user's.
-static __always_inline bool is_strangers(struct task_struct *task)
-{
-	const struct cred *cred = BPF_CORE_READ(task, cred);
-	__u64 capabilities = 0;
-	if (BPF_CORE_READ(cred, uid.val) != owner || BPF_CORE_READ(cred, euid.val) != owner ||
-	    BPF_CORE_READ(cred, suid.val) != owner || BPF_CORE_READ(cred, fsuid.val) != owner)
-		return true;
-	__u32 gid = BPF_CORE_READ(cred, gid.val);
-	if (BPF_CORE_READ(cred, egid.val) != gid || BPF_CORE_READ(cred, sgid.val) != gid)
-		return true;
-	// In a namespace of the user's own every program has all of them, and they reach no further.
-	bpf_core_read(&capabilities, sizeof(capabilities), &cred->cap_permitted);
-	return capabilities && BPF_CORE_READ(cred, user_ns) == owners_namespace;
 }
 
 // Samples are taken on every CPU of whatever runs there: those of strangers are dropped before they cost anything.
@@ -211,7 +190,7 @@ SEC("perf_event")
 int keep_sample(void *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	return followed(process_of(task));
+	return is_ours(task, process_of(task));
 }
 
 SEC("tp_btf/sched_process_fork")

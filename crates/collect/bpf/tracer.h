@@ -199,7 +199,7 @@ static __always_inline __u64 in_line(struct task_struct *task)
 static __noinline struct thread *new_thread(struct task_struct *task)
 {
 	__u32 pid = process_of(task);
-	if (!followed(pid))
+	if (!is_ours(task, pid))
 		return NULL;
 	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)

@@ -7,7 +7,7 @@ use crate::sampler::{Sampler, Scope};
 use crate::session::Session;
 use crate::storage::{self, Storage};
 use crate::target::{TURN_MS, finish, started, trace};
-use crate::{Error, Options, Outcome, clock, launch, signals};
+use crate::{Error, Options, Outcome, clock, signals};
 use slowpath_recording::about::State;
 use std::time::Duration;
 
@@ -57,19 +57,11 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     }
     let sampler = match machine.take() {
         Some(sampler) => {
-            // While it lives nobody else has its number. Where samples are of single threads, the kernel asks for each whether it may be looked at.
-            let pidfd = launch::pidfd(pid).map_err(|error| cannot(why(&error)))?;
-            if !may_be_looked_at(pid) {
-                return Err(refused());
-            }
             for pid in &pids {
                 if let Some(bpf) = session.bpf() {
                     let followed = bpf.follow(*pid).and_then(|()| bpf.root(pids[0]));
                     followed.map_err(|error| cannot(error.to_string()))?;
                 }
-            }
-            if launch::has_ended(&pidfd) {
-                return Err(cannot("it has ended".to_owned()));
             }
             started(sampler, &mut session, &mut about)
         }

@@ -212,13 +212,6 @@ pub(crate) fn pidfd(pid: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
-/// Whether the process of a [`pidfd`] has ended.
-pub(crate) fn has_ended(pidfd: &OwnedFd) -> bool {
-    let mut poll = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one valid entry, and no waiting.
-    unsafe { libc::poll(&mut poll, 1, 0) > 0 }
-}
-
 /// Whether the child has ended, and how.
 pub(crate) fn ended(pid: u32) -> io::Result<Option<Ended>> {
     let mut status = 0;

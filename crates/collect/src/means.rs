@@ -18,6 +18,10 @@ const FOR_COUNTING: i32 = 24;
 /// So few descriptors that this may be why BPF cannot be loaded, whatever libbpf says.
 const FEW: i32 = 64;
 
+/// Why there is less, and what to do.
+const UNPRIVILEGED: &str =
+    "insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`";
+
 /// Set in the environment: samples by the CPU clock though there are hardware counters, as on a machine without them.
 const CLOCK: &str = "SLOWPATH_CLOCK";
 /// Memory to be left for a recording and its report, bytes: with BPF there are more of both.
@@ -87,19 +91,12 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             .degraded
             .push("calls were not counted: samples are needed to choose which ones to count".to_owned());
     } else {
-        means.count(
-            options,
-            "because of insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`",
-        );
+        means.count(options, &format!("because of {UNPRIVILEGED}"));
     }
     if means.bpf.is_none() && options.trace {
         if attach {
-            let why = if machine {
-                "because BPF is not available"
-            } else {
-                "because of insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`"
-            };
-            means.degraded.push(format!("system calls were not traced {why}"));
+            let why = if machine { "BPF is not available".to_owned() } else { format!("of {UNPRIVILEGED}") };
+            means.degraded.push(format!("system calls were not traced because {why}"));
         } else {
             means.trace(sampled.err().is_some_and(|unsampled| unsampled.forbidden), scope)?;
         }
@@ -134,7 +131,7 @@ fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<
             }
             return Err(Unsampled { why, forbidden });
         }
-        degraded.push("time in the kernel was not sampled, because of insufficient privileges".to_owned());
+        degraded.push(format!("time in the kernel was not sampled, because of {UNPRIVILEGED}"));
     }
     plan.cycles = std::env::var_os(CLOCK).is_none() && Plan { cycles: true, ..*plan }.probe(scope).is_ok();
     Ok(())

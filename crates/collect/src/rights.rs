@@ -4,6 +4,9 @@ use crate::bpf::Bpf;
 use crate::counter::breakpoint;
 use crate::sampler::{Plan, Scope};
 
+/// What gives every right.
+const ALLOW: &str = "run with sudo, or allow it once: sudo slowpath setup";
+
 /// What was tried, and how it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ability {
@@ -29,12 +32,12 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "sample kernel code too",
             obstacle: tried(plan(false, true).probe(own)),
-            remedy: "run with sudo, or allow it once: sudo slowpath setup",
+            remedy: "run with sudo, or allow it once: sudo slowpath setup; or: sudo sysctl kernel.perf_event_paranoid=1",
         },
         Ability {
             name: "sample every CPU (needed for programs that fork all the time)",
             obstacle: tried(plan(false, true).probe(Scope::Machine)),
-            remedy: "run with sudo, or allow it once: sudo slowpath setup",
+            remedy: ALLOW,
         },
         Ability {
             name: "hardware cycle counter",
@@ -44,7 +47,7 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "BPF (exact call counts, exact CPU time of every process)",
             obstacle: Bpf::load().err().map(|error| error.to_string()),
-            remedy: "run with sudo, or allow it once: sudo slowpath setup",
+            remedy: ALLOW,
         },
         Ability {
             name: "hardware breakpoints (calls and repeated work without BPF, four places at a time)",
@@ -66,7 +69,7 @@ pub fn abilities() -> Vec<Ability> {
         Ability {
             name: "kernel symbols",
             obstacle: kernel_symbols(),
-            remedy: "run with sudo, or allow it once: sudo slowpath setup",
+            remedy: "run with sudo, or allow it once: sudo slowpath setup; or: sudo sysctl kernel.kptr_restrict=0",
         },
     ]
 }

@@ -128,6 +128,13 @@ impl<'a> Evidence<'a> {
         with
     }
 
+    /// CPU time of the samples on some of the stacks, ns.
+    pub fn time_where(&self, on: impl Fn(usize) -> bool) -> f64 {
+        let samples = self.recording.tables.samples.iter().zip(&self.weights);
+        let on = |stack: Option<u32>| stack.is_some_and(|stack| on(stack as usize));
+        samples.filter(|(sample, _)| on(sample.stack)).map(|(_, weight)| weight).sum()
+    }
+
     /// CPU time by thread, ns: what the kernel reported, else what was sampled.
     pub fn cpu_of_threads(&self) -> BTreeMap<u32, f64> {
         let tables = &self.recording.tables;

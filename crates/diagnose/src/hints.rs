@@ -24,9 +24,9 @@ pub fn without_explained(evidence: &Evidence<'_>, findings: Vec<Finding>) -> Vec
             return false;
         };
         let on = evidence.stacks_with(|other| other == function);
-        let all = time(evidence, |stack| on[stack]);
+        let all = evidence.time_where(|stack| on[stack]);
         surer.iter().any(|(cost, surer)| {
-            *cost >= MOST * all && time(evidence, |stack| on[stack] && surer[stack]) >= MOST * all
+            *cost >= MOST * all && evidence.time_where(|stack| on[stack] && surer[stack]) >= MOST * all
         })
     };
     let explained: Vec<bool> = findings.iter().map(is_explained).collect();
@@ -36,13 +36,4 @@ pub fn without_explained(evidence: &Evidence<'_>, findings: Vec<Finding>) -> Vec
         .filter(|(_, explained)| !explained)
         .map(|(finding, _)| finding)
         .collect()
-}
-
-/// CPU time on some of the stacks, ns.
-fn time(evidence: &Evidence<'_>, on: impl Fn(usize) -> bool) -> f64 {
-    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-    samples
-        .filter(|(sample, _)| sample.stack.is_some_and(|stack| on(stack as usize)))
-        .map(|(_, weight)| weight)
-        .sum()
 }

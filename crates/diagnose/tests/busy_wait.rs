@@ -7,7 +7,7 @@ mod traced;
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Sample;
-use traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
+use traced::{BOTH, MS, Mode, Traced, US, only, silent};
 
 const POLL: u32 = 7;
 const YIELD: u32 = 24;
@@ -94,7 +94,8 @@ fn ready(polls: u32, reads: u32, cpu_ms: u64) -> Recording {
         traced.call(READ, Some(file), 100, 20 * US);
     }
     for tick in 1..=cpu_ms {
-        let (time_ns, weight_ns, stack) = (tick * MS, MS, Some(WORK));
+        // Where they were taken is not known, so they add nothing to what the calls took.
+        let (time_ns, weight_ns, stack) = (tick * MS, MS, None);
         let row = Sample { time_ns, thread: 0, on_cpu: true, weight_ns, stack, complete: true };
         traced.tables.samples.push(row);
     }
@@ -107,10 +108,13 @@ fn ready(polls: u32, reads: u32, cpu_ms: u64) -> Recording {
 fn events_that_nobody_handles_are_reported_by_the_calls_that_are_missing() {
     let finding = only(&ready(10_000, 500, 220), "busy-wait");
     assert_eq!(finding.variant, "unhandled");
-    assert!((200 * MS..=215 * MS).contains(&finding.cost.gain()), "{:?}", finding.cost);
+    assert_eq!(finding.cost.gain(), 200 * MS);
     assert!(finding.explanation[0].contains("only 500 other calls"), "{:?}", finding.explanation);
     // One event in nineteen is taken.
     silent(&ready(9_500, 501, 220));
+    // Most of the time goes to something else, as where packets are taken from memory that the kernel shares.
+    only(&ready(10_000, 500, 399), "busy-wait");
+    silent(&ready(10_000, 500, 401));
     // Too few.
     silent(&ready(999, 0, 100));
     // They wait for the event.

@@ -179,14 +179,23 @@ impl Bpf {
         taken
     }
 
-    /// Events that found no room: execs, exits, calls, stacks, system calls, waits of goroutines; and programs that were not recorded
-    /// because they have rights that the user has not.
-    pub(crate) fn lost(&self) -> [u64; 7] {
-        let read = |key: u32| -> Option<u64> {
+    /// Events that found no room: execs, exits, calls, stacks, system calls, waits of goroutines.
+    pub(crate) fn lost(&self) -> [u64; 6] {
+        [0, 1, 2, 3, 4, 5].map(|key| self.counted(key))
+    }
+
+    /// Programs that were not recorded because they have rights that the user has not.
+    pub(crate) fn strangers(&self) -> u64 {
+        self.counted(6)
+    }
+
+    /// One of the numbers that the kernel's part keeps.
+    fn counted(&self, key: u32) -> u64 {
+        let read = || {
             let value = map(&self.object, "lost").ok()?.lookup(&key.to_ne_bytes(), MapFlags::ANY).ok()??;
             Some(u64::from_ne_bytes(value.try_into().ok()?))
         };
-        [0, 1, 2, 3, 4, 5, 6].map(|key| read(key).unwrap_or(0))
+        read().unwrap_or(0)
     }
 
     /// Where the object's own compiled code lies in the kernel, in order: samples there are of watching, not of the target.

@@ -33,7 +33,7 @@ impl Placement {
     }
 }
 
-/// A hit takes so many times as long if its instruction is not emulated: two exceptions more.
+/// A hit takes about so many times as long if its instruction is not emulated (see the file's head): two exceptions more.
 const STEPPED: u64 = 8;
 
 /// CPU time of the target that one hit takes, ns, as measured on x86-64.
@@ -130,7 +130,7 @@ fn room_made(instruction: &Instruction) -> Option<u32> {
 }
 
 fn writes_sp(instruction: &Instruction) -> bool {
-    // `sub rsp, imm` and its like: not a push or pop, but the stack pointer is the destination.
+    // `and rsp, imm` and its like: not a push or pop, but the stack pointer is the destination.
     instruction.op_count() > 0
         && instruction.op0_register() == Register::RSP
         && instruction.mnemonic() != Mnemonic::Cmp

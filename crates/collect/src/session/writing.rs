@@ -52,7 +52,7 @@ impl Session {
             about.sampled_share = sampled_share;
         });
         let mut lost = BTreeMap::new();
-        let [execs, exits, calls, stacks, syscalls, parks, strangers] =
+        let [execs, exits, calls, stacks, syscalls, parks] =
             self.bpf.as_ref().map(Bpf::lost).unwrap_or_default();
         for (kind, count) in [
             ("samples", self.lost_samples),
@@ -70,11 +70,11 @@ impl Session {
         }
         about.lost = lost;
         about.degraded.extend(self.grain.says());
+        let strangers = self.bpf.as_ref().map_or(0, Bpf::strangers);
         if strangers > 0 {
+            let (s, were) = if strangers == 1 { ("", "was") } else { ("s", "were") };
             about.degraded.push(format!(
-                "{strangers} program{} with other rights than yours (set-uid, for example) {} not recorded: for that, run with sudo",
-                if strangers == 1 { "" } else { "s" },
-                if strangers == 1 { "was" } else { "were" }
+                "{strangers} program{s} with other rights than yours (set-uid, for example) {were} not recorded: for that, run with sudo"
             ));
         }
         if self.broken {

@@ -1,6 +1,6 @@
-//! A program that asks again and again whether there is something, without a pause: it burns a CPU where it could sleep until there is. Or it is
-//! told each time that there is, and does nothing about it: interest in a socket that can be written to stays registered though there is
-//! nothing to write, or what can be read is not read.
+//! A program that asks again and again whether there is something, without a pause: it burns a CPU where it could sleep until there is. Or an
+//! event is reported each time and not handled: interest in a socket that can be written to stays registered though there is nothing to
+//! write, or what can be read is not read.
 //!
 //! Looks that find nothing are common where a program reads until there is no more. So there must be many of them for each that finds
 //! something. A library's threads that yield while they wait for their next part of a computation do so by design: a yield counts
@@ -34,7 +34,8 @@ const LOOKS: u64 = 1_000;
 const EMPTY: f64 = 20.0;
 /// Share of the CPU time of the threads that look. Recording can take half of what the kernel reports of them, and the loop itself takes some.
 const MOST: f64 = 0.3;
-/// … and where it is told of something that it handles in memory it shares (a ring of packets), work on that takes the rest.
+/// The same for events that are not handled: a program that handles them in memory which it shares with the kernel (a ring of packets) makes no
+/// calls for them either, but works on them.
 const MOST_UNHANDLED: f64 = 0.5;
 /// A tenth of a CPU for the whole run, or of all CPU time where that is more.
 const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
@@ -42,15 +43,43 @@ const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
 /// EAGAIN.
 const NOT_NOW: i64 = -11;
 
+/// Calls of one kind, and who made them.
+#[derive(Default)]
+struct Made {
+    sum: Sum,
+    threads: BTreeSet<u32>,
+}
+
+impl Made {
+    fn add(&mut self, row: &Syscall) {
+        self.sum.add(row);
+        self.threads.insert(row.thread);
+    }
+
+    /// The CPU time of the calls, if they take enough of the whole, and at least the share `most` of the threads that made them: who mostly does
+    /// other things looks in between.
+    fn burnt_ns(
+        &self,
+        evidence: &Evidence<'_>,
+        calls: &Calls<'_>,
+        (process, own): CallSite,
+        most: f64,
+    ) -> Option<f64> {
+        let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, &self.sum));
+        let cost = self.sum.working_ns().max(sampled);
+        let cpu = evidence.cpu_of_threads();
+        let of_threads: f64 = self.threads.iter().filter_map(|thread| cpu.get(thread)).sum();
+        (GATE.may_pass(evidence, cost) && cost >= most * of_threads).then_some(cost)
+    }
+}
+
 /// Looks from one place by what they brought.
 #[derive(Default)]
 struct Looks {
-    nothing: Sum,
+    nothing: Made,
     something: u64,
     /// Of polls, those that found something and returned at once.
-    ready: Sum,
-    /// Who looked.
-    threads: BTreeSet<u32>,
+    ready: Made,
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -71,16 +100,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let looks = places.entry(((process, calls.asks(row)), row.number)).or_default();
         if nothing {
             looks.nothing.add(row);
-            looks.threads.insert(row.thread);
         } else {
             looks.something += row.count;
             if POLLS.contains(&row.number) && row.result > 0 && row.blocked_ns <= row.duration_ns / 2 {
                 looks.ready.add(row);
-                looks.threads.insert(row.thread);
             }
         }
     }
-    let cpu = evidence.cpu_of_threads();
     // What a process does beside asking.
     let mut others: BTreeMap<u32, u64> = BTreeMap::new();
     for (row, process) in calls.all().filter(|(row, _)| !POLLS.contains(&row.number)) {
@@ -88,7 +114,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     }
     let found = places.iter().flat_map(|(of, looks)| {
         let others = others.get(&of.0.0).copied().unwrap_or(0);
-        [finding(evidence, &calls, &cpu, *of, looks), unhandled(evidence, &calls, &cpu, *of, looks, others)]
+        [finding(evidence, &calls, *of, looks), unhandled(evidence, &calls, *of, &looks.ready, others)]
     });
     found.flatten().collect()
 }
@@ -111,21 +137,14 @@ fn found_nothing(row: &Syscall, told_apart: bool) -> Option<bool> {
 fn finding(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
-    cpu: &BTreeMap<u32, f64>,
     ((process, own), number): (CallSite, u32),
     looks: &Looks,
 ) -> Option<Candidate> {
-    let nothing = &looks.nothing;
+    let nothing = &looks.nothing.sum;
     if nothing.count < LOOKS || (nothing.count as f64) < EMPTY * looks.something as f64 {
         return None;
     }
-    let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, nothing));
-    let cost = nothing.working_ns().max(sampled);
-    // Who mostly does other things looks in between.
-    let of_threads: f64 = looks.threads.iter().filter_map(|thread| cpu.get(thread)).sum();
-    if !GATE.may_pass(evidence, cost) || cost < MOST * of_threads {
-        return None;
-    }
+    let cost = looks.nothing.burnt_ns(evidence, calls, (process, own), MOST)?;
     let stack = nothing.stack();
     // Where calls are traced in windows the program is many times slower in them, and what it waits for is not: each of its looks finds more.
     let in_windows = evidence.recording.about.in_windows();
@@ -160,32 +179,26 @@ fn finding(
     Some(draft.candidate(evidence, GATE, process))
 }
 
-/// Polls that return at once and are followed by no other call: what they tell of is neither taken nor put off.
+/// Polls that return at once with an event, and hardly another call of the process: what they report is not handled, and so reported again.
 fn unhandled(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
-    cpu: &BTreeMap<u32, f64>,
     ((process, own), number): (CallSite, u32),
-    looks: &Looks,
+    made: &Made,
     others: u64,
 ) -> Option<Candidate> {
-    let ready = &looks.ready;
+    let ready = &made.sum;
     if ready.count < LOOKS || (ready.count as f64) < EMPTY * others as f64 {
         return None;
     }
-    let sampled = own.map_or(0.0, |own| calls.sampled_ns(process, own, ready));
-    let cost = ready.working_ns().max(sampled);
-    let of_threads: f64 = looks.threads.iter().filter_map(|thread| cpu.get(thread)).sum();
-    if !GATE.may_pass(evidence, cost) || cost < MOST_UNHANDLED * of_threads {
-        return None;
-    }
+    let cost = made.burnt_ns(evidence, calls, (process, own), MOST_UNHANDLED)?;
     let stack = ready.stack();
     let draft = Draft {
         variant: "unhandled",
         explanation: vec![
             format!(
-                "{} times{}, {} returned at once with an event, {} a second; in the same time the process made only {} other calls, so \
-                 it does nothing about most events and is told of them again",
+                "{} times{}, {} returned at once with an event, {} a second; the process made only {} other calls, so most of these events \
+                 are not handled and are reported again",
                 count(ready.count as f64),
                 from(evidence, stack, own),
                 name(number),
@@ -204,7 +217,7 @@ fn unhandled(
             .to_owned(),
         ..Draft::new(
             &CAUSE,
-            "is told of the same event again and again",
+            "polls without handling the events",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, cost),
             place(evidence, stack, own, process),

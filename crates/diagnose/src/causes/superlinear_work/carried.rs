@@ -3,7 +3,7 @@
 //! too few calls of both were counted at once to see it directly (`context::callee`).
 
 use super::candidate::{Candidate, SUPPORT};
-use super::{context, cost_where};
+use super::context;
 use crate::Evidence;
 
 /// The callee has so much of the grower's cost: what is left over cannot double it.
@@ -40,7 +40,7 @@ pub(super) fn carrier(evidence: &Evidence<'_>, grower: &Candidate, counted: &[Ca
         if callee.process != grower.process || callee.function == grower.function || !is_flat || !often {
             return None;
         }
-        let both = cost_where(evidence, |stack| grower.on[stack] && callee.on[stack]);
+        let both = evidence.time_where(|stack| grower.on[stack] && callee.on[stack]);
         let share = both / grower.cost_ns.max(1.0);
         let carries = share >= MOST
             && both >= FOR_IT * callee.cost_ns

@@ -46,7 +46,7 @@ pub(super) enum Rest {
     Flat { caller: u32, ratio: f64, samples: f64 },
     /// The time from the entry of the caller to that of the function is the same, ns, by so many exact pairs of entries.
     FlatLead { caller: u32, ratio: f64, pairs: usize, median_ns: f64 },
-    /// More, by so much in the second half, and by so much at most: the input grows.
+    /// More, by so much in the second half, and by so much at most (infinite where that is not known): the input grows.
     Grows { ratio: f64, at_most: f64 },
     /// Too little data.
     Unknown,
@@ -74,7 +74,7 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
             };
         }
         if ratio >= growth.powf(LEAD_GROWS) && rank >= 0.5 {
-            return Rest::Grows { ratio, at_most: ratio };
+            return Rest::Grows { ratio, at_most: f64::INFINITY };
         }
     }
     for caller in callers {

@@ -111,16 +111,10 @@ fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
 fn is_counted_growth(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
     let is_most = |callee: Callee| {
         let under = evidence.stacks_with(|function| function == callee.function);
-        cost_where(evidence, |stack| grower.on[stack] && under[stack]) >= INNER_SHARE * grower.cost_ns
+        evidence.time_where(|stack| grower.on[stack] && under[stack]) >= INNER_SHARE * grower.cost_ns
     };
     let worth = grower.grows_with_noise() && GATE.passes(evidence, grower.gain_ns());
     worth && context::callee(evidence, grower).is_some_and(is_most)
-}
-
-/// CPU time on some of the stacks, ns.
-fn cost_where(evidence: &Evidence<'_>, on: impl Fn(usize) -> bool) -> f64 {
-    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-    samples.filter(|(sample, _)| sample.stack.is_some_and(|s| on(s as usize))).map(|(_, weight)| weight).sum()
 }
 
 /// What can be said at most of a function's growth. `flat`: what is done besides stays the same; `counted`: counts of a

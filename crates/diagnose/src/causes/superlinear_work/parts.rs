@@ -7,7 +7,7 @@ use super::super::runtime;
 use super::super::words::time;
 use super::candidate::Candidate;
 use super::context::{self, Rest};
-use super::{INNER_SHARE, cost_where, judged};
+use super::{INNER_SHARE, judged};
 use crate::Evidence;
 use crate::candidate::Candidate as Found;
 use crate::findings::{Confidence, Frame};
@@ -117,7 +117,7 @@ fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> 
     if inner.function == outer.function || inner.process != outer.process {
         return false;
     }
-    let both = cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
+    let both = evidence.time_where(|stack| inner.on[stack] && outer.on[stack]);
     // Each is on the stack of the other's samples only if one calls the other: the caller is the one that is also seen
     // without it, or that stands further out.
     both >= INNER_SHARE * outer.cost_ns && context::is_caller(evidence, outer.function, inner.function)
@@ -125,7 +125,7 @@ fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> 
 
 /// Whether so much of `inner` is in `outer`, which calls it and is not called by it.
 fn is_part_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate, share: f64) -> bool {
-    let both = || cost_where(evidence, |stack| inner.on[stack] && outer.on[stack]);
+    let both = || evidence.time_where(|stack| inner.on[stack] && outer.on[stack]);
     outer.process == inner.process
         && outer.function != inner.function
         && both() >= share * inner.cost_ns
