@@ -14,6 +14,7 @@ mod input;
 mod recorded;
 #[path = "../../diagnose/tests/common/sampled.rs"]
 mod sampled;
+#[allow(dead_code, reason = "made for the tests of slowpath-diagnose")]
 #[path = "../../diagnose/tests/common/traced.rs"]
 mod traced;
 #[path = "../../recording/tests/common/mod.rs"]

@@ -1,5 +1,5 @@
 //! The causes. Each is one file (or folder) with one value, its [`Spec`]; [`ALL`] lists them. Whatever else names causes (the JSON, `slowpath
-//! causes`, tables in the documentation) takes them from there, or a test holds it equal (`tests/registry.rs`).
+//! causes`, tables in the documentation) takes them from there, or a test holds it equal (`tests/all/registry.rs`).
 
 mod allocation_churn;
 pub(crate) mod allocators;

@@ -2,8 +2,6 @@
 //!
 //! The program is `main → work → read_file (of libc)`: stack 0 to 2, and `main → other`: stack 3.
 
-#![allow(dead_code)] // each test file uses its part
-
 use crate::common::about;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::Finding;

@@ -1,0 +1,491 @@
+//! The causes in calls that concern files, on synthetic recordings, at their thresholds, with calls recorded one by one and added up.
+
+use crate::traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
+use slowpath_diagnose::findings::Confidence;
+use slowpath_recording::Recording;
+use slowpath_recording::tables::{Frame, Function, Module};
+
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const OPEN: u32 = 257;
+const CLOSE: u32 = 3;
+const LSEEK: u32 = 8;
+const STAT: u32 = 262;
+const CHDIR: u32 = 80;
+const GETDENTS: u32 = 217;
+/// The stack of `work` itself.
+const IN_WORK: u32 = 1;
+const IN_READER: u32 = 2;
+
+/// One file of a kind is opened, read and closed `times` times by calls of 100 µs; the run has `cpu_ms` of CPU time.
+fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/etc/settings", kind, 2_000);
+    for _ in 0..times {
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn a_file_that_is_read_again_and_again_is_told_with_its_place() {
+    for mode in BOTH {
+        let finding = only(&rereading(mode, 1_000, "file", 400), "redundant-file-access");
+        assert_eq!(
+            (finding.place.frame.function.as_str(), finding.confidence),
+            ("work", Confidence::Certain)
+        );
+        assert_eq!(finding.files[0].path, "/etc/settings");
+        assert_eq!(finding.files[0].ids.len(), 1);
+        // Elapsed time between the calls is nobody's CPU time: others may have had the CPU.
+        assert_eq!((finding.cost.amount(), finding.cost.gain()), (300 * MS, 300 * MS / 1_000 * 999));
+        let said = finding.explanation.join("\n");
+        assert!(said.contains("opened 1,000 times from work (program.c:11)"), "{said}");
+        assert!(said.contains("3,000 system calls"), "{said}");
+    }
+}
+
+#[test]
+fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and_nothing_else_does() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    for _ in 0..100 {
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.compute(IN_WORK, 2 * MS); // it works on what it read
+        traced.now += 5 * MS; // others have the CPU
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+        // An interpreter does all else in the same function.
+        traced.compute(IN_WORK, 20 * MS);
+    }
+    let finding = only(&traced.recording(2_230 * MS), "redundant-file-access");
+    assert_eq!(finding.cost.amount(), 100 * (300 * US + 2 * MS), "{finding:#?}");
+}
+
+#[test]
+fn samples_that_crowd_into_a_few_spans_do_not_speak_for_all() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    for number in 0..100 {
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        // Ten samples in each tenth span, and 30 µs of work in each.
+        if number % 10 == 0 {
+            traced.compute(IN_WORK, 10 * MS);
+        } else {
+            traced.now += 30 * US;
+        }
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    let finding = only(&traced.recording(130 * MS), "redundant-file-access");
+    // The calls, and with the steps of 1 µs between them 32 µs of each of the others.
+    assert_eq!(finding.cost.amount(), 100 * (300 * US + 32 * US), "{finding:#?}");
+}
+
+#[test]
+fn a_library_function_that_does_nothing_but_read_the_file_bears_all_of_it() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    for _ in 0..100 {
+        traced.compute(WORK, MS); // before the open
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.compute(WORK, 2 * MS);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    let finding = only(&traced.recording(330 * MS), "redundant-file-access");
+    assert_eq!(finding.cost.amount(), 100 * 3 * MS, "{finding:#?}");
+}
+
+/// As when `work` is of a library, with or without symbols, that `main` asks.
+fn by_library(name: &str) -> Recording {
+    let mut recording = rereading(Mode::Each, 1_000, "file", 400);
+    let tables = &mut recording.tables;
+    tables.modules.push(Module { module: 2, path: "/lib/libconf.so.1".into(), ..tables.modules[1].clone() });
+    tables.functions[1].name = name.to_owned();
+    tables.functions[1].module = Some(2);
+    tables.locations[1].module = Some(2);
+    recording
+}
+
+#[test]
+fn a_library_without_names_is_not_told_but_who_asks_it() {
+    let place = |name| only(&by_library(name), "redundant-file-access").place.frame.function;
+    assert_eq!(place("conf_load"), "conf_load");
+    assert_eq!(place("libconf.so.1+0x100"), "main");
+}
+
+#[test]
+fn what_was_inlined_into_a_runtimes_function_is_the_programs() {
+    let mut recording = rereading(Mode::Each, 1_000, "file", 400);
+    let tables = &mut recording.tables;
+    // The body of a thread: `run` of the library, into which `load` was inlined.
+    tables.functions[1].name = "std::thread::_State_impl<Work>::_M_run()".to_owned();
+    let (function, kind) = (tables.functions.len() as u32, "native".to_owned());
+    tables.functions.push(Function { function, name: "load".to_owned(), ..tables.functions[1].clone() });
+    let at = tables.frames.iter().position(|frame| frame.location == 1).expect("a frame");
+    tables.frames[at].depth = 1;
+    let (file, line) = (Some("program.cpp".to_owned()), Some(7));
+    tables.frames.insert(at, Frame { location: 1, depth: 0, function, file, line, kind });
+    assert_eq!(only(&recording, "redundant-file-access").place.frame.function, "load");
+}
+
+#[test]
+fn nineteen_readings_are_too_few_and_twenty_are_enough() {
+    for mode in BOTH {
+        silent(&rereading(mode, 19, "file", 20));
+        only(&rereading(mode, 20, "file", 20), "redundant-file-access");
+    }
+}
+
+#[test]
+fn readings_that_cost_less_than_a_twentieth_are_silent() {
+    for mode in BOTH {
+        silent(&rereading(mode, 1_000, "file", 6_100));
+        only(&rereading(mode, 1_000, "file", 5_900), "redundant-file-access");
+    }
+}
+
+#[test]
+fn what_the_kernel_makes_up_may_be_read_again() {
+    for mode in BOTH {
+        silent(&rereading(mode, 1_000, "pseudo", 400));
+    }
+}
+
+#[test]
+fn many_files_that_are_read_once_each_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/data/{number}"), "file", 2_000);
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(READ, Some(file), 2_000, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    silent(&traced.recording(400 * MS));
+}
+
+/// A log that is opened with `flags` and closed for each of `times` lines.
+fn reopening(mode: Mode, times: u32, flags: u64, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/var/log/it", "file", 2_000);
+    for _ in 0..times {
+        traced.call(OPEN, Some(file), 3, 100 * US).argument = flags;
+        traced.call(WRITE, Some(file), 2_000, 10 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn a_log_that_is_opened_for_each_line_is_told() {
+    const APPEND: u64 = 0o2101; // O_WRONLY | O_CREAT | O_APPEND
+    for mode in BOTH {
+        let finding = only(&reopening(mode, 1_000, APPEND, 400), "redundant-file-access");
+        assert_eq!(finding.title, "a file is reopened for each write");
+        assert_eq!(finding.cost.amount(), 200 * MS);
+        only(&reopening(mode, 100, APPEND, 100), "redundant-file-access");
+        silent(&reopening(mode, 99, APPEND, 100));
+        silent(&reopening(mode, 1_000, APPEND, 4_100));
+        silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made again
+    }
+}
+
+/// One path is asked for `times` times.
+fn asking(mode: Mode, times: u32, path: &str, result: i64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file(path, "path", 0);
+    for _ in 0..times {
+        traced.call(STAT, Some(file), result, 100 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_path_that_is_asked_for_again_and_again_is_told() {
+    for mode in BOTH {
+        let finding = only(&asking(mode, 1_000, "/etc/localtime", 0), "redundant-file-access");
+        assert_eq!(finding.title, "the same path is looked up again and again");
+        only(&asking(mode, 150, "/etc/localtime", 0), "redundant-file-access");
+        silent(&asking(mode, 99, "/etc/localtime", 0));
+        silent(&asking(mode, 1_000, "relative", 0));
+    }
+}
+
+/// The same relative to a directory, by a process that changes its own before or after.
+fn asking_from(directory: i32, moves: bool, moved: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("store/pack/a.idx", "path", 0);
+    if moves {
+        traced.call(CHDIR, None, 0, US);
+    }
+    for _ in 0..1_000 {
+        traced.call(STAT, Some(file), 0, 100 * US).argument = u64::from(directory as u32);
+    }
+    if moved {
+        traced.call(CHDIR, None, 0, US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_relative_path_is_one_file_if_the_directory_stays_the_same() {
+    const AT_FDCWD: i32 = -100;
+    only(&asking_from(AT_FDCWD, false, false), "redundant-file-access");
+    only(&asking_from(AT_FDCWD, true, false), "redundant-file-access");
+    silent(&asking_from(AT_FDCWD, false, true));
+    silent(&asking_from(5, false, false));
+}
+
+/// So many paths are asked for `times` times each, and then so many questions more whose path is not known.
+fn asking_many(paths: u32, times: u32, beyond: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let files: Vec<u32> =
+        (0..paths).map(|number| traced.file(&format!("/pictures/{number}"), "path", 0)).collect();
+    for file in files.iter().cycle().take((paths * times) as usize) {
+        traced.call(STAT, Some(*file), 0, 100 * US);
+    }
+    if beyond > 0 {
+        traced.call(STAT, None, 0, beyond * 100 * US).count = beyond;
+    }
+    let cpu = u64::from(paths * times) + beyond;
+    traced.recording(cpu * 200 * US)
+}
+
+#[test]
+fn many_paths_that_are_each_asked_for_some_times_count_together() {
+    let finding = only(&asking_many(200, 10, 0), "redundant-file-access");
+    assert!(finding.explanation[0].contains("2,000 times"), "{:?}", finding.explanation);
+    assert_eq!(finding.cost.gain(), 2_000 * 100 * US / 10 * 9);
+    silent(&asking_many(199, 10, 0));
+    silent(&asking_many(300, 9, 0));
+}
+
+#[test]
+fn of_questions_without_a_path_a_sample_says_how_many_paths_there_are() {
+    // Seen in two slices of time each: these are about all there are.
+    let finding = only(&asking_many(1_000, 2, 100_000), "redundant-file-access");
+    let said = &finding.explanation[0];
+    assert!(said.contains("and 997 more") && said.contains("102,000 times"), "{said}");
+    assert!(said.contains("about 102 times each"), "{said}");
+    silent(&asking_many(999, 2, 100_000));
+    silent(&asking_many(1_000, 2, 7_999));
+    only(&asking_many(1_000, 2, 8_000), "redundant-file-access");
+    // Each is new.
+    silent(&asking_many(3_000, 1, 100_000));
+}
+
+#[test]
+fn two_questions_in_a_row_about_each_of_many_paths_are_no_sign_that_there_are_few() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..3_000 {
+        let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+        traced.call(STAT, Some(file), 0, 100 * US);
+        traced.call(STAT, Some(file), 0, 100 * US);
+    }
+    traced.call(STAT, None, 0, 100_000 * 100 * US).count = 100_000;
+    silent(&traced.recording(20_000 * MS));
+}
+
+/// A file that is opened once and read to its end `times` times, with `seeks` back to its beginning.
+fn rewinding(mode: Mode, times: u32, seeks: u32, size: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/data/volume.gz", "file", size);
+    traced.call(OPEN, Some(file), 3, 10 * US);
+    for time in 0..times {
+        traced.call(READ, Some(file), size as i64, 100 * US);
+        if time < seeks {
+            traced.call(LSEEK, Some(file), 0, US);
+        }
+    }
+    traced.call(CLOSE, Some(file), 0, 10 * US);
+    traced.recording(u64::from(times) * 200 * US)
+}
+
+#[test]
+fn a_file_that_is_rewound_and_read_again_is_reported() {
+    let finding = only(&rewinding(Mode::Each, 200, 199, 2_000), "redundant-file-access");
+    assert_eq!((finding.variant, finding.cost.gain()), ("rewound", 20 * MS / 200 * 199));
+    assert!(finding.explanation[0].contains("400,000 bytes of a file of 2,000"), "{:?}", finding.explanation);
+    // It must have been rewound, and be read four times or more.
+    silent(&rewinding(Mode::Each, 200, 198, 2_000));
+    silent(&rewinding(Mode::Each, 200, 0, 2_000));
+    let slower = |times: u32| {
+        let mut recording = rewinding(Mode::Each, times, times, 2_000);
+        recording.tables.syscalls.iter_mut().for_each(|row| row.duration_ns *= 100);
+        recording.about.user_ns *= 100;
+        recording
+    };
+    only(&slower(4), "redundant-file-access");
+    silent(&slower(3));
+    // What does not fit into memory has to be read again.
+    only(&rewinding(Mode::Each, 200, 200, 1 << 30), "redundant-file-access");
+    silent(&rewinding(Mode::Each, 200, 200, (1 << 30) + 1));
+}
+
+#[test]
+fn what_is_made_of_the_bytes_of_a_rewound_file_is_done_again_too() {
+    let cost = |stack| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/data/volume.gz", "file", 2_000);
+        for _ in 0..100 {
+            traced.call(READ, Some(file), 2_000, 400 * US);
+            traced.call(LSEEK, Some(file), 0, US);
+            traced.compute(stack, 3 * MS);
+            traced.now += 3 * MS;
+        }
+        let finding = only(&traced.recording(350 * MS), "redundant-file-access");
+        assert_eq!(finding.variant, "rewound");
+        finding.cost.amount() / MS
+    };
+    // In the library's function that reads; in the program itself, which may do anything.
+    assert_eq!((cost(IN_READER), cost(IN_WORK)), (300, 40));
+}
+
+#[test]
+fn a_file_that_grows_or_is_written_to_is_not_read_over() {
+    let following = |step: i64, writes: bool| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/var/log/it", "file", 2_000);
+        for round in 0..200 {
+            traced.call(LSEEK, Some(file), round * step, US);
+            traced.call(READ, Some(file), 2_000, 100 * US);
+            if writes {
+                traced.call(WRITE, Some(file), 10, US);
+            }
+        }
+        traced.recording(40 * MS)
+    };
+    only(&following(0, false), "redundant-file-access");
+    silent(&following(2_000, false));
+    silent(&following(0, true));
+}
+
+#[test]
+fn of_what_reads_several_files_in_the_same_way_a_file_bears_its_part() {
+    let mut traced = Traced::new(Mode::Each);
+    let (head, data) = (traced.file("/data/head", "file", 1_000), traced.file("/data/all", "file", 1 << 29));
+    for _ in 0..100 {
+        traced.call(READ, Some(head), 1_000, 400 * US);
+        traced.call(LSEEK, Some(head), 0, US);
+        traced.call(READ, Some(data), 9_000, 400 * US);
+        traced.compute(IN_READER, 3 * MS);
+        traced.now += 3 * MS;
+    }
+    let finding = only(&traced.recording(350 * MS), "redundant-file-access");
+    assert_eq!(
+        finding.cost.amount(),
+        40 * MS,
+        "a tenth of what the reader does is less than its own calls: {finding:#?}"
+    );
+}
+
+/// An unchanged directory is listed `times` times.
+fn listing(times: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let directory = traced.file("store/pack", "directory", 4_096);
+    for _ in 0..times {
+        traced.call(OPEN, Some(directory), 3, 20 * US);
+        traced.call(GETDENTS, Some(directory), 900, 80 * US);
+        traced.call(GETDENTS, Some(directory), 0, 10 * US);
+        traced.call(CLOSE, Some(directory), 0, 10 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_directory_that_is_listed_again_and_again_is_reported_with_all_that_it_takes() {
+    let finding = only(&listing(1_000), "redundant-file-access");
+    assert_eq!(finding.cost.amount(), 120 * MS);
+    assert!(finding.explanation[0].contains("1,000 times"), "{:?}", finding.explanation);
+    silent(&listing(99));
+    // Opened to go on from there.
+    let mut opened = listing(1_000);
+    opened.tables.syscalls.retain(|row| row.number != GETDENTS);
+    silent(&opened);
+}
+
+#[test]
+fn questions_beside_readings_of_the_same_place_are_the_same_finding() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/settings", "file", 2_000);
+    let path = traced.file("/etc/settings.d", "path", 0);
+    for _ in 0..1_000 {
+        traced.call(STAT, Some(path), 0, 100 * US);
+        traced.call(OPEN, Some(file), 3, 100 * US);
+        traced.call(CLOSE, Some(file), 0, 100 * US);
+    }
+    let finding = only(&traced.recording(400 * MS), "redundant-file-access");
+    assert!(
+        finding.explanation.last().is_some_and(|said| said.starts_with("also /etc/settings.d was looked up"))
+    );
+}
+
+/// Each of `runs` rounds tries `paths` places in vain and finds the last.
+fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let misses: Vec<u32> =
+        (0..paths).map(|place| traced.file(&format!("/opt/{place}/libx.so"), "path", 0)).collect();
+    let there = traced.file("/usr/lib/libx.so", "file", 1_000);
+    for _ in 0..runs {
+        for file in &misses {
+            traced.call(OPEN, Some(*file), -2, 50 * US);
+        }
+        traced.call(OPEN, Some(there), 3, 50 * US).argument = 0o1002; // emptied: no rereading
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn searches_in_vain_are_told_with_their_directories() {
+    for mode in BOTH {
+        let finding = only(&missing(mode, 50, 40, 200), "failed-lookups");
+        assert_eq!((finding.place.frame.function.as_str(), finding.cost.amount()), ("work", 100 * MS));
+        let said = finding.explanation.join("\n");
+        assert!(
+            said.contains("2,000 times in total from work (program.c:11); 50 other lookups succeeded"),
+            "{said}"
+        );
+        assert!(said.contains("one name in 40 directories"), "{said}");
+    }
+}
+
+#[test]
+fn misses_count_from_200_on_and_two_for_each_hit_and_a_tenth_of_the_time() {
+    for mode in BOTH {
+        silent(&missing(mode, 19, 10, 10));
+        only(&missing(mode, 20, 10, 10), "failed-lookups");
+        silent(&missing(mode, 500, 1, 50));
+        only(&missing(mode, 500, 2, 50), "failed-lookups");
+        silent(&missing(mode, 50, 40, 1_010));
+        only(&missing(mode, 50, 40, 990), "failed-lookups");
+    }
+}
+
+#[test]
+fn names_that_are_each_tried_once_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/cache/{number}"), "path", 0);
+        traced.call(STAT, Some(file), -2, 100 * US);
+    }
+    silent(&traced.recording(150 * MS));
+}
+
+#[test]
+fn in_an_interpreter_the_script_is_named() {
+    let in_python = |arguments: &[&str]| {
+        let mut recording = rereading(Mode::Each, 1_000, "file", 400);
+        let tables = &mut recording.tables;
+        tables.modules[0].path = "/usr/bin/python3.11".into();
+        tables.processes[0].program = "/usr/bin/python3.11".into();
+        tables.processes[0].arguments = arguments.iter().map(|one| (*one).to_owned()).collect();
+        let finding = only(&recording, "redundant-file-access");
+        (finding.place.frame.function, finding.place.frame.module)
+    };
+    assert_eq!(in_python(&["python3", "/srv/rates.py"]), ("rates.py".into(), "python3.11".into()));
+    // Code that is given as an argument has no name.
+    assert_eq!(in_python(&["python3", "-c", "print(1)"]).0, "work");
+}

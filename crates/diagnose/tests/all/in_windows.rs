@@ -1,0 +1,55 @@
+//! What is said of calls that were traced by ptrace, for the whole run or in windows.
+
+use crate::traced::{MS, Mode, Traced, US, only};
+use slowpath_diagnose::findings::{Confidence, Finding, Sure};
+use slowpath_recording::Recording;
+use slowpath_recording::about::Tracer;
+
+const WRITE: u32 = 1;
+const RECEIVE: u32 = 45;
+
+/// 10,000 calls of 20 µs each from one place, in 200 ms of CPU time.
+fn calling(number: u32, kind: &str, result: i64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/tmp/out", kind, 0);
+    for _ in 0..10_000 {
+        traced.call(number, Some(file), result, 20 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+fn by_ptrace(mut recording: Recording, traced_share: f64) -> Recording {
+    (recording.about.tracer, recording.about.traced_share) = (Some(Tracer::Ptrace), traced_share);
+    recording
+}
+
+fn says(finding: &Finding, part: &str) -> bool {
+    finding.explanation.iter().any(|line| line.contains(part))
+}
+
+#[test]
+fn tiny_writes_are_certain_by_bpf_and_likely_by_ptrace() {
+    let calls = |finding: &Finding| {
+        finding.facts.iter().find(|fact| fact.name == "calls").map(|fact| (fact.value, fact.sure))
+    };
+    let writes = || calling(WRITE, "file", 20);
+    let bpf = only(&writes(), "small-io");
+    assert_eq!((bpf.confidence, calls(&bpf)), (Confidence::Certain, Some((10_000.0, Sure::Exact))));
+    let whole = only(&by_ptrace(writes(), 1.0), "small-io");
+    assert_eq!((whole.confidence, calls(&whole)), (Confidence::Likely, Some((10_000.0, Sure::Exact))));
+    assert!(says(&whole, "times are estimates") && !says(&whole, "so are counts"));
+    let part = only(&by_ptrace(writes(), 0.01), "small-io");
+    assert_eq!((part.confidence, calls(&part)), (Confidence::Likely, Some((10_000.0, Sure::Fitted))));
+    assert!(says(&part, "times are estimates") && says(&part, "so are counts") && says(&part, "1.0 %"));
+}
+
+#[test]
+fn how_often_something_was_found_is_not_said_of_windows_in_which_the_program_was_slower() {
+    let nothing = || calling(RECEIVE, "socket", -11);
+    let found =
+        |finding: &Finding| finding.facts.iter().any(|fact| fact.name == "checks that found something");
+    let bpf = only(&nothing(), "busy-wait");
+    assert!(found(&bpf) && says(&bpf, "it never found anything"));
+    let part = only(&by_ptrace(nothing(), 0.01), "busy-wait");
+    assert!(!found(&part) && !says(&part, "never found"));
+}

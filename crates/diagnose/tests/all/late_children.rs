@@ -1,0 +1,117 @@
+//! The cause `waiting` where children that have ended are noticed late, on synthetic recordings, at its thresholds.
+
+use crate::traced::{MS, Mode, Traced, US, WORK, only, silent};
+use slowpath_diagnose::findings::Basis;
+use slowpath_recording::Recording;
+
+const NANOSLEEP: u32 = 230;
+const WAIT4: u32 = 61;
+const CLONE: u32 = 56;
+
+/// A program that starts one child after the other, sleeps, and looks whether it has ended.
+#[derive(Clone, Copy)]
+struct Jobs {
+    number: u32,
+    sleep: u64,
+    /// When each child ends after the sleep began.
+    works: u64,
+    /// So many of them are followed by another one at once; the rest after a further sleep.
+    goes_on: u32,
+    /// The options of the look.
+    options: u64,
+    /// Other work of the first process, at the end.
+    other_ms: u64,
+    /// Another child waits for something all the time; and one of somebody else works.
+    sibling: bool,
+    beside: bool,
+}
+
+impl Default for Jobs {
+    fn default() -> Jobs {
+        Jobs {
+            number: 20,
+            sleep: 40 * MS,
+            works: 10 * MS,
+            goes_on: 20,
+            options: 1,
+            other_ms: 0,
+            sibling: false,
+            beside: false,
+        }
+    }
+}
+
+fn recording(jobs: Jobs) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let sibling = jobs.sibling.then(|| traced.process(Some(0), "/bin/download", MS));
+    let beside = jobs.beside.then(|| traced.process(None, "/bin/other", MS));
+    for number in 0..jobs.number {
+        let child = traced.process(Some(0), "/bin/job", MS);
+        let pid = i64::from(child) + 100;
+        traced.call(CLONE, None, pid, 50 * US);
+        let began = traced.now;
+        traced.sleep(NANOSLEEP, None, 0, jobs.sleep);
+        traced.tables.processes[child as usize].end_ns = Some(began + jobs.works);
+        let row = traced.call(WAIT4, None, pid, US);
+        row.argument = jobs.options;
+        if number >= jobs.goes_on {
+            traced.sleep(NANOSLEEP, None, 0, jobs.sleep);
+        }
+    }
+    traced.compute(WORK, jobs.other_ms * MS);
+    if let Some(sibling) = sibling {
+        traced.tables.processes[sibling as usize].end_ns = Some(traced.now);
+    }
+    if let Some(beside) = beside {
+        let until = traced.now;
+        traced.now = MS;
+        traced.compute(WORK, until - MS);
+        traced.tables.samples.iter_mut().for_each(|sample| sample.thread = beside);
+        traced.tables.processes[beside as usize].end_ns = Some(until);
+    }
+    let mut recording = traced.recording(2 * MS);
+    (recording.about.format.major, recording.about.format.minor) = (1, 7);
+    recording
+}
+
+#[test]
+fn the_time_from_the_end_of_a_child_to_that_of_the_sleep_is_lost() {
+    let finding = only(&recording(Jobs::default()), "waiting");
+    assert_eq!((finding.variant, finding.cost.basis()), ("late", Basis::Wall));
+    assert_eq!(finding.place.frame.function, "work");
+    // 30 of each 40 ms.
+    assert_eq!((finding.cost.amount() / MS, finding.cost.gain() / MS), (800, 600));
+    assert!(finding.explanation[0].starts_with("20 times from work"), "{finding:#?}");
+    assert!(finding.explanation[0].contains("after the sleep, 30 ms later"), "{finding:#?}");
+}
+
+#[test]
+fn five_of_them_a_tenth_of_the_time_and_half_a_second_of_sleep_count() {
+    let with = |change: fn(&mut Jobs)| {
+        let mut jobs = Jobs::default();
+        change(&mut jobs);
+        recording(jobs)
+    };
+    let few = |number: u32| recording(Jobs { number, ..Jobs::default() });
+    only(&few(5), "waiting");
+    silent(&few(4));
+    // 600 ms of 6 s and more.
+    only(&with(|jobs| jobs.other_ms = 5_100), "waiting");
+    silent(&with(|jobs| jobs.other_ms = 5_300));
+    only(&with(|jobs| jobs.sleep = 499 * MS), "waiting");
+    silent(&with(|jobs| jobs.sleep = 501 * MS));
+}
+
+#[test]
+fn where_nothing_is_started_afterwards_or_the_look_waits_or_others_work_nothing_is_lost() {
+    only(&recording(Jobs { goes_on: 11, ..Jobs::default() }), "waiting");
+    silent(&recording(Jobs { goes_on: 8, ..Jobs::default() }));
+    silent(&recording(Jobs { options: 0, ..Jobs::default() }));
+    silent(&recording(Jobs { works: 60 * MS, ..Jobs::default() }));
+    silent(&recording(Jobs { sibling: true, ..Jobs::default() }));
+    silent(&recording(Jobs { beside: true, ..Jobs::default() }));
+    // Before, the options of a look were not recorded.
+    let mut before = recording(Jobs::default());
+    before.about.format.minor = 6;
+    silent(&before);
+}

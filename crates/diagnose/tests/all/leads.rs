@@ -1,0 +1,67 @@
+//! Where to look when no cause was found, on synthetic recordings.
+
+use crate::traced::{MS, Mode, OTHER, Traced, US, WORK};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::Leads;
+
+const READ: u32 = 0;
+const WAIT4: u32 = 61;
+
+fn leads(traced: Traced, cpu_ns: u64) -> Leads {
+    let found = diagnose(&traced.recording(cpu_ns));
+    assert!(found.findings.is_empty(), "{:#?}", found.findings);
+    found.leads
+}
+
+#[test]
+fn the_innermost_function_of_the_program_with_most_of_the_time_is_named() {
+    let mut traced = Traced::new(Mode::Each);
+    traced.compute(WORK, 700 * MS);
+    traced.compute(OTHER, 300 * MS);
+    let busiest = leads(traced, 1_000 * MS).busiest.expect("one has most");
+    assert_eq!((busiest.function.function.as_str(), busiest.total_ns), ("work", 700 * MS));
+    // Its only caller has the same time.
+    let mut traced = Traced::new(Mode::Each);
+    traced.compute(WORK, 1_000 * MS);
+    assert_eq!(leads(traced, 1_000 * MS).busiest.expect("one has all").function.function, "work");
+    // Where the program begins has all of it, and nothing else most.
+    let mut traced = Traced::new(Mode::Each);
+    traced.compute(WORK, 490 * MS);
+    traced.compute(OTHER, 490 * MS);
+    traced.compute(0, 20 * MS);
+    assert_eq!(leads(traced, 1_000 * MS).busiest, None);
+    // Half a second of a minute is no lead.
+    let mut traced = Traced::new(Mode::Each);
+    traced.compute(WORK, 500 * MS);
+    traced.now += 60_000 * MS;
+    assert_eq!(leads(traced, 500 * MS).busiest, None);
+}
+
+#[test]
+fn the_longest_wait_is_named_and_that_for_a_child_is_what_the_child_waits_for() {
+    let mut traced = Traced::new(Mode::Each);
+    let pipe = traced.file("pipe", "pipe", 0);
+    let child = traced.process(Some(0), "/usr/bin/sort", MS);
+    traced.sleep(READ, Some(pipe), 10, 50 * MS);
+    let from = traced.now;
+    let row = traced.sleep(READ, Some(pipe), 10, 900 * MS);
+    (row.thread, row.time_ns) = (child, from);
+    traced.now = from;
+    traced.sleep(WAIT4, None, i64::from(child) + 100, 950 * MS);
+    traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    let wait = leads(traced, 2 * MS).wait.expect("there are waits");
+    assert_eq!((wait.program.as_str(), wait.call.as_str()), ("sort", "read"));
+    assert_eq!((wait.file.as_deref(), wait.calls, wait.total_ns), (Some("pipe"), 1, 900 * MS));
+    assert_eq!(wait.function.expect("its stack is known").function, "work");
+}
+
+#[test]
+fn waits_of_less_than_a_tenth_of_the_time_are_no_lead() {
+    for (wait, named) in [(110 * MS, true), (90 * MS, false)] {
+        let mut traced = Traced::new(Mode::Each);
+        let pipe = traced.file("pipe", "pipe", 0);
+        traced.sleep(READ, Some(pipe), 10, wait);
+        traced.now += 1_000 * MS - wait - 2 * US;
+        assert_eq!(leads(traced, MS).wait.is_some(), named);
+    }
+}

@@ -1,0 +1,216 @@
+//! The cause `process-per-operation`, and other causes across processes, on synthetic recordings, at the thresholds.
+
+use crate::traced::{MS, Mode, OTHER, Traced, US, only, silent};
+use slowpath_diagnose::findings::Basis;
+use slowpath_recording::Recording;
+use slowpath_recording::about::Tracer;
+
+const READ: u32 = 0;
+const OPEN: u32 = 257;
+const NANOSLEEP: u32 = 230;
+const CONNECT: u32 = 42;
+const CLONE: u32 = 56;
+const MMAP: u32 = 9;
+
+/// `times` children of one place: each starts up for `start` and then works on a file of its own for `work`.
+fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
+    let mut traced = Traced::new(Mode::Each);
+    let settings = traced.file("/etc/sign.conf", "file", 100);
+    let began = traced.now;
+    for number in 0..times {
+        if at_once {
+            traced.now = began;
+        }
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", start / 2);
+        let pid = i64::from(child) + 100;
+        traced.call(CLONE, None, pid, 50 * US).time_ns = from;
+        traced.call(OPEN, Some(settings), 3, 10 * US).thread = child;
+        traced.now = from + start;
+        let input = traced.file(&format!("/data/{number}"), "file", 100);
+        traced.call(OPEN, Some(input), 3, 10 * US).thread = child;
+        traced.now = from + start + work;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    traced
+}
+
+#[test]
+fn a_process_for_every_operation_is_told_with_its_start_up() {
+    let finding = only(&children(50, 8 * MS, 2 * MS, false).recording(300 * MS), "process-per-operation");
+    assert_eq!((finding.place.frame.function.as_str(), finding.cost.basis()), ("work", Basis::Wall));
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (500 * MS, 400 * MS));
+    let said = finding.explanation.join("\n");
+    assert!(said.contains("started sign 50 times from work (program.c:11); each run took 10 ms"), "{said}");
+    assert!(said.contains("8.0 ms (80 %)"), "{said}");
+}
+
+#[test]
+fn what_recording_took_of_children_is_in_no_figure() {
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    // Of the 4 ms that each used, 1 ms was recording's (as sampled: half of it): of its two calls one was made while it started up.
+    for child in &mut traced.tables.processes[1..] {
+        (child.tracing_ns, child.sample_scale) = (MS / 2, 2.0);
+    }
+    let finding = only(&traced.recording(300 * MS), "process-per-operation");
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (450 * MS, 375 * MS));
+    assert!(finding.explanation[1].contains("used 3.0 ms of CPU time"), "{:?}", finding.explanation);
+}
+
+#[test]
+fn nine_children_are_too_few_and_ten_are_enough() {
+    silent(&children(9, 8 * MS, 2 * MS, false).recording(100 * MS));
+    only(&children(10, 8 * MS, 2 * MS, false).recording(100 * MS), "process-per-operation");
+}
+
+#[test]
+fn children_that_work_for_longer_than_they_start_are_silent() {
+    silent(&children(50, 4 * MS, 6 * MS, false).recording(300 * MS));
+}
+
+#[test]
+fn children_that_were_started_to_sleep_are_silent() {
+    for (asleep, told) in [(20 * MS, false), (MS / 2, true)] {
+        let mut traced = children(50, 8 * MS, 2 * MS, false);
+        for child in 1..=50 {
+            let start = traced.tables.processes[child].start_ns;
+            let row = traced.sleep(NANOSLEEP, None, 0, asleep);
+            (row.thread, row.time_ns, row.end_ns) = (child as u32, start + MS, start + MS + asleep);
+        }
+        let findings = slowpath_diagnose::diagnose(&traced.recording(300 * MS)).findings;
+        let causes: Vec<_> = findings.iter().map(|finding| finding.cause.slug()).collect();
+        assert_eq!(causes.contains(&"process-per-operation"), told, "{causes:?}");
+    }
+}
+
+/// 50 children under ptrace, which sees no reads: each maps 8 libraries, 0.1 ms apart, and then touches nothing more for 1 ms.
+/// `pause` says which children rest for 5 ms before which of these.
+fn loading_by_ptrace(pause: impl Fn(u64) -> Option<u64>) -> Recording {
+    const LOADS: u64 = 8;
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..50 {
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", MS);
+        traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        for load in 0..LOADS {
+            traced.now += if pause(number) == Some(load) { 5 * MS } else { 100 * US };
+            traced.call(MMAP, None, 1, 10 * US).thread = child;
+        }
+        traced.now += MS;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    let mut recording = traced.recording(60 * MS);
+    recording.about.tracer = Some(Tracer::Ptrace);
+    recording
+}
+
+#[test]
+fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_is_the_machine() {
+    // 25 of 50 rest before the second, and work from there on; 24 of them do not, or one child in three, somewhere.
+    silent(&loading_by_ptrace(|number| number.is_multiple_of(2).then_some(1)));
+    for chance in
+        [|n: u64| (n.is_multiple_of(2) && n > 0).then_some(1), |n: u64| n.is_multiple_of(3).then_some(n % 8)]
+    {
+        let finding = only(&loading_by_ptrace(chance), "process-per-operation");
+        assert!(finding.cost.gain() > finding.cost.amount() / 2, "{finding:#?}");
+    }
+}
+
+/// 50 children under ptrace, of which one alone was traced: 100 calls of it set signals, but for one that opens a file, and 20 load libraries, each
+/// call 100 µs after the one before; then it works for `work`. The others live for 2 ms.
+fn one_traced(settings: &str, work: u64) -> Recording {
+    const OPEN: u32 = 257;
+    const SIGNAL: u32 = 13;
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file(settings, "file", 100);
+    for number in 0..50 {
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", MS);
+        traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        if number == 20 {
+            for call in 0..120 {
+                let number = if call == 20 { OPEN } else { [SIGNAL, MMAP][usize::from(call >= 100)] };
+                traced.now += 99 * US;
+                let row = traced.call(number, (number == OPEN).then_some(file), 3, 0);
+                (row.thread, row.argument) = (child, 0);
+            }
+            traced.now += work;
+        } else {
+            traced.now += 2 * MS;
+        }
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    let mut recording = traced.recording(60 * MS);
+    recording.about.tracer = Some(Tracer::Ptrace);
+    recording.about.traced_share = 0.01;
+    // A call of 60 µs on average, here it takes 100; and 0.1 ms a process.
+    let (calls, threads) = (recording.tables.syscalls.len(), recording.tables.threads.len());
+    let of_calls = calls as u64 * 60 * US;
+    recording.about.tracing_calls_ns = Some(of_calls);
+    recording.about.tracing_wall_ns = of_calls + threads as u64 * 100 * US;
+    recording
+}
+
+#[test]
+fn by_ptrace_one_child_that_was_traced_stands_for_the_others() {
+    let finding = only(&one_traced("/etc/settings", 0), "process-per-operation");
+    let value = |name: &str| finding.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value);
+    let (each, start_up) = (value("time of each").expect("known"), value("start-up of each").expect("known"));
+    assert!((1.5e6..2.2e6).contains(&each) && start_up <= each, "{finding:#?}");
+    // It does most of its work behind: what it loads is no start-up of all.
+    silent(&one_traced("/etc/settings", 60 * MS));
+    // What it opens of its own is its input.
+    silent(&one_traced("/home/user/letter", 0));
+}
+
+#[test]
+fn children_side_by_side_count_in_elapsed_time() {
+    let traced = children(50, 80 * MS, 20 * MS, true);
+    let finding = only(&traced.recording(4_000 * MS), "process-per-operation");
+    assert!((99 * MS..=101 * MS).contains(&finding.cost.amount()), "{}", finding.cost.amount());
+    assert!((79 * MS..=81 * MS).contains(&finding.cost.gain()), "{}", finding.cost.gain());
+}
+
+#[test]
+fn children_of_a_long_run_are_silent() {
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    traced.compute(OTHER, 4_000 * MS);
+    silent(&traced.recording(4_300 * MS));
+}
+
+#[test]
+fn what_a_helper_behind_a_socket_took_is_told_or_that_it_is_not_known() {
+    let with_helper = |inside: bool| {
+        let mut traced = children(50, 8 * MS, 2 * MS, false);
+        let address = traced.file("unix:/run/agent", "address", 0);
+        let helper = traced.process(Some(0), "/usr/bin/agent", 77 * MS);
+        for child in 1..=50 {
+            let start = traced.tables.processes[child].start_ns;
+            let socket = traced.file("", "socket", 0);
+            traced.call(CONNECT, Some(address), 0, 5 * US).thread = child as u32;
+            let row = traced.sleep(READ, Some(socket), 10, 2 * MS);
+            (row.thread, row.time_ns, row.end_ns) = (child as u32, start + MS, start + 3 * MS);
+            let waker = inside.then_some(helper);
+            let (time_ns, duration_ns) = (start + MS, 2 * MS);
+            traced.tables.waits.push(slowpath_recording::tables::Wait {
+                time_ns,
+                duration_ns,
+                thread: child as u32,
+                number: READ,
+                file: Some(socket),
+                stack: None,
+                waker,
+                waker_stack: None,
+            });
+        }
+        traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+        only(&traced.recording(300 * MS), "process-per-operation").explanation.join("\n")
+    };
+    let said = with_helper(true);
+    assert!(
+        said.contains("each run also waited 2.0 ms for agent at unix:/run/agent, which used 77 ms"),
+        "{said}"
+    );
+    let said = with_helper(false);
+    assert!(said.contains("outside this recording; its CPU time is not included"), "{said}");
+}

@@ -1,0 +1,314 @@
+//! The cause `redundant-copy`, on synthetic recordings, at its thresholds.
+//!
+//! The recordings are of a `main` that calls `units`, which copies with a function of a library, and allocates memory for it.
+
+use crate::common::about;
+use crate::sampled::{MS, Run};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::tables::*;
+use slowpath_recording::{Recording, Tables};
+use std::path::PathBuf;
+
+/// Functions, locations and stacks.
+const MAIN: u32 = 0;
+const UNITS: u32 = 1;
+const BETWEEN: u32 = 2;
+const COPY: u32 = 3;
+const MALLOC: u32 = 4;
+const FREE: u32 = 5;
+/// The stack of a copy that `main` asks for itself.
+const BY_MAIN: u32 = 6;
+/// That of allocating memory in a copy.
+const WITHIN: u32 = 7;
+
+/// A pointer, and the hash of what it leads to.
+const HERE: (u64, u64) = (0x5_0000_0000, 7);
+const THERE: (u64, u64) = (0x6_0000_0000, 8);
+
+struct Model {
+    copies: &'static str,
+    /// What calls it, and the file that this is in: 0 the program, 1 the C library.
+    between: (&'static str, u32),
+    /// Arguments of each call, with the hash of what they lead to.
+    calls: Vec<[(u64, u64); 3]>,
+    /// A `clone` was inlined where `units` asks.
+    inlined: bool,
+    /// In so many bursts.
+    bursts: usize,
+    /// Shares of a second: copying, and allocating for it.
+    share: f64,
+    allocating: f64,
+    /// The same, asked for by `main` itself.
+    by_main: f64,
+    /// Reads of the process.
+    reads: u64,
+    /// Time in freeing memory, a share of a second, and in how many of ten parts of the run; the share of the copying that is allocating.
+    freeing: (f64, usize),
+    within: f64,
+}
+
+impl Default for Model {
+    fn default() -> Model {
+        Model {
+            copies: "__memmove_avx_unaligned_erms",
+            between: ("std::vector<Unit>::vector", 0),
+            calls: same(100, 4096),
+            inlined: false,
+            bursts: 3,
+            share: 0.5,
+            allocating: 0.1,
+            by_main: 0.0,
+            reads: 0,
+            freeing: (0.0, 10),
+            within: 0.0,
+        }
+    }
+}
+
+/// Calls that copy so many bytes of the same.
+fn same(calls: usize, bytes: u64) -> Vec<[(u64, u64); 3]> {
+    vec![[THERE, HERE, (bytes, 0)]; calls]
+}
+
+/// Of a hundred calls so many copy something else.
+fn with_others(others: u64, bytes: u64) -> Vec<[(u64, u64); 3]> {
+    let from = |call: u64| if call < others { (0x7_0000_0000 + 0x10_0000 * call, call + 100) } else { HERE };
+    // In no order.
+    (0..100).map(|call| [THERE, from(call * 37 % 100), (bytes, 0)]).collect()
+}
+
+fn recording(model: &Model) -> Recording {
+    let mut tables = Tables::default();
+    for (number, path) in [(0, "/bin/program"), (1, "/lib/libc.so.6")] {
+        let (build_id, device, inode, size, mtime_ns) = (None, 0, 1, 1, 0);
+        tables.modules.push(Module {
+            module: number,
+            path: path.into(),
+            build_id,
+            device,
+            inode,
+            size,
+            mtime_ns,
+        });
+    }
+    let functions = [
+        (MAIN, "main", 0, None),
+        (UNITS, "units", 0, Some(MAIN)),
+        (BETWEEN, model.between.0, model.between.1, Some(UNITS)),
+        (COPY, model.copies, 1, Some(BETWEEN)),
+        (MALLOC, "malloc", 1, Some(BETWEEN)),
+        (FREE, "free", 1, Some(UNITS)),
+    ];
+    for (number, name, module, parent) in functions {
+        let (address, line) = (u64::from(number + 1) * 0x1000, Some(number + 10));
+        let (name, file) = (name.to_owned(), (module == 0).then(|| "program.c".to_owned()));
+        let (module, kind) = (Some(module), "native".to_owned());
+        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
+        tables.locations.push(Location { location: number, module, address, kind: kind.clone() });
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+        tables.stacks.push(Stack { stack: number, parent, location: number });
+    }
+    if model.inlined {
+        let (function, kind) = (functions.len() as u32, "native".to_owned());
+        let name = "<World as core::clone::Clone>::clone".to_owned();
+        let (module, file, line) = (Some(0), Some("program.c".to_owned()), Some(7));
+        tables.functions.push(Function { function, name, module, file: file.clone(), line, address: 0x9000 });
+        let units = tables.frames.iter_mut().find(|frame| frame.location == UNITS).expect("units");
+        units.depth = 1;
+        let units = tables.frames.iter().position(|frame| frame.location == UNITS).expect("units");
+        tables.frames.insert(units, Frame { location: UNITS, depth: 0, function, file, line, kind });
+    }
+    tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
+    tables.stacks.push(Stack { stack: WITHIN, parent: Some(COPY), location: MALLOC });
+    tables.walks.push(Walk { walk: 0, process: 0, location: COPY, loop_number: None, strides: vec![0; 3] });
+    let mut run = Run::new(tables);
+    run.spend((1.0 - model.share - model.allocating) * 1000.0 * MS, MAIN);
+    let (copying, (freeing, parts)) = (model.share * 100.0 * MS, model.freeing);
+    for part in 0..10 {
+        run.spend(copying * (1.0 - model.within), COPY);
+        run.spend(copying * model.within, WITHIN);
+        if part < parts {
+            run.spend(freeing * 1000.0 * MS / parts as f64, FREE);
+        }
+    }
+    run.spend(model.allocating * 1000.0 * MS, MALLOC);
+    run.spend(model.by_main * 1000.0 * MS, BY_MAIN);
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    crate::sampled::one_thread(&mut tables, end_ns);
+    let burst = |number: u64| (number * 50_000_000, number * 50_000_000 + 20_000_000);
+    for (number, calls) in model.calls.chunks(model.calls.len().div_ceil(model.bursts)).enumerate() {
+        let (start_ns, end_ns) = burst(number as u64 + 1);
+        let entries = calls.len() as u64;
+        tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries, rounds: None });
+        for (at, arguments) in calls.iter().enumerate() {
+            tables.beginnings.push(Beginning {
+                walk: 0,
+                time_ns: start_ns + 100_000 * at as u64,
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: arguments.iter().map(|(at, _)| *at).collect(),
+                contents: arguments.iter().map(|(_, content)| *content).collect(),
+                linked: 0,
+                length: 0,
+            });
+        }
+    }
+    if model.reads > 0 {
+        tables.syscalls.push(Syscall {
+            time_ns: 0,
+            end_ns: 1_000,
+            thread: 0,
+            number: 0,
+            compat: false,
+            count: model.reads,
+            duration_ns: 1,
+            blocked_ns: 0,
+            result: 0,
+            bytes: model.reads * 4096,
+            argument: 4096,
+            file: None,
+            sync: false,
+            stack: None,
+            goroutine: None,
+        });
+    }
+    Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
+}
+
+fn of(model: Model) -> Vec<Finding> {
+    let recording = recording(&model);
+    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
+    let found = diagnose(&recording).findings;
+    found.into_iter().filter(|finding| finding.cause.slug() == "redundant-copy").collect()
+}
+
+#[test]
+fn a_list_that_is_passed_by_value_is_reported_where_it_is() {
+    let [finding] = &of(Model::default())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("units", Confidence::Hint));
+    assert!(finding.explanation[0].contains("100 % had been copied from the same place"), "{finding:#?}");
+    assert!(finding.explanation[0].contains("4,096 bytes a call"), "{finding:#?}");
+    assert!((490..=510).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn whoever_asks_is_reported_and_not_what_was_inlined_there_to_copy() {
+    let found = of(Model { inlined: true, ..Model::default() });
+    assert_eq!(found[0].place.frame.function, "units");
+}
+
+#[test]
+fn one_call_in_ten_may_copy_something_else() {
+    assert_eq!((of(Model { calls: with_others(8, 4096), ..Model::default() }).len()), 1);
+    assert_eq!((of(Model { calls: with_others(13, 4096), ..Model::default() }).len()), 0);
+}
+
+#[test]
+fn a_kilobyte_a_fifth_of_the_time_and_thirty_two_calls_count() {
+    let bytes = |bytes| of(Model { calls: same(100, bytes), ..Model::default() }).len();
+    assert_eq!((bytes(1_024), bytes(1_023)), (1, 0));
+    let share = |share| of(Model { share, ..Model::default() }).len();
+    assert_eq!((share(0.21), share(0.19)), (1, 0));
+    let calls = |calls| of(Model { calls: same(calls, 4096), ..Model::default() }).len();
+    assert_eq!((calls(32), calls(31)), (1, 0));
+}
+
+#[test]
+fn another_length_or_content_at_the_same_place_is_something_else() {
+    let with = |change: fn(u64) -> [(u64, u64); 3]| {
+        of(Model { calls: (0..100).map(change).collect(), ..Model::default() })
+    };
+    assert_eq!(with(|_| [THERE, HERE, (4096, 0)]).len(), 1);
+    assert_eq!(with(|call| [THERE, HERE, (4096 + call, 0)]).len(), 0, "a list that grows");
+    assert_eq!(with(|call| [THERE, (HERE.0, call + 1), (4096, 0)]).len(), 0, "a buffer that is filled again");
+    assert_eq!(with(|_| [THERE, (HERE.0, 0), (4096, 0)]).len(), 0, "it could not be read");
+}
+
+#[test]
+fn into_memory_that_was_there_it_may_be_wanted() {
+    assert_eq!(of(Model { allocating: 0.006, ..Model::default() }).len(), 1);
+    assert_eq!(of(Model { allocating: 0.004, ..Model::default() }).len(), 0);
+}
+
+#[test]
+fn what_the_c_library_copies_for_itself_and_what_is_read_again_are_left_alone() {
+    assert_eq!(of(Model { between: ("_IO_file_xsputn", 1), ..Model::default() }).len(), 0);
+    assert_eq!(of(Model { between: ("strdup", 1), ..Model::default() }).len(), 1);
+    assert_eq!(of(Model { reads: 100_000, ..Model::default() }).len(), 0);
+}
+
+#[test]
+fn objects_are_told_by_where_they_are_and_what_their_first_words_lead_to() {
+    const CLONE: &str = "<proxy::Config as core::clone::Clone>::clone";
+    const COPY: &str = "World::World(World const&)";
+    let with = |copies, call: fn(u64) -> [(u64, u64); 3]| {
+        of(Model { copies, calls: (0..100).map(call).collect(), allocating: 0.0, ..Model::default() })
+    };
+    const ITEMS: (u64, u64) = (0x8_0000_0000, 11);
+    let found = with(CLONE, |_| [THERE, HERE, ITEMS]);
+    assert_eq!((found.len(), found[0].confidence), (1, Confidence::Likely));
+    assert!(found[0].explanation[0].contains("100 % of 100 calls"), "{found:#?}");
+    // What was where the copy goes is nothing.
+    assert_eq!(with(CLONE, |call| [(THERE.0, call), HERE, ITEMS]).len(), 1);
+    assert_eq!(with(CLONE, |call| [(THERE.0 + 8 * call, 0), HERE, ITEMS]).len(), 0);
+    assert_eq!(with(CLONE, |call| [THERE, (HERE.0 + 64 * call, 7), ITEMS]).len(), 0);
+    assert_eq!(
+        with(CLONE, |call| [THERE, HERE, (ITEMS.0, call + 1)]).len(),
+        0,
+        "a list that is filled again"
+    );
+    assert_eq!(with(COPY, |_| [HERE, ITEMS, (3, 0)]).len(), 1);
+    assert_eq!(with(COPY, |call| [(HERE.0 + 64 * call, 7), ITEMS, (3, 0)]).len(), 0);
+    assert_eq!(with(COPY, |call| [HERE, (ITEMS.0, call + 1), (3, 0)]).len(), 0);
+    assert_eq!(with("xmlCopyDoc", |_| [HERE, (3, 0), (3, 0)]).len(), 1);
+    assert_eq!(with("World::move", |_| [HERE, ITEMS, (3, 0)]).len(), 0);
+}
+
+#[test]
+fn three_bursts_and_one_who_asks_count() {
+    assert_eq!(of(Model { bursts: 2, ..Model::default() }).len(), 0);
+    // Whose calls were looked at is not known.
+    assert_eq!(of(Model { by_main: 0.12, ..Model::default() }).len(), 1);
+    assert_eq!(of(Model { by_main: 0.14, ..Model::default() }).len(), 0);
+}
+
+/// A structure that differs each time is copied and dropped again.
+fn dropped() -> Model {
+    Model {
+        copies: "<lang::Scope as core::clone::Clone>::clone",
+        between: ("lang::with", 0),
+        calls: (0..100).map(|call| [THERE, (HERE.0 + 64 * call, call + 1), (call, 0)]).collect(),
+        share: 0.6,
+        allocating: 0.0,
+        freeing: (0.2, 10),
+        within: 0.4,
+        ..Model::default()
+    }
+}
+
+#[test]
+fn copies_of_anything_that_are_dropped_again_are_reported() {
+    let [finding] = &of(dropped())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("lang::with", "dropped"));
+    assert_eq!(finding.confidence, Confidence::Likely);
+    assert!((590..=610).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    // Where they are of the same data, that is reported.
+    let same = Model { calls: vec![[THERE, HERE, (3, 0)]; 100], ..dropped() };
+    assert_eq!(of(same)[0].variant, "");
+}
+
+#[test]
+fn copies_that_are_kept_or_flat_or_a_small_part_are_left_alone() {
+    let share = |share| of(Model { share, ..dropped() }).len();
+    // Of a second, and a fifth for freeing.
+    assert_eq!((share(0.45), share(0.39)), (1, 0));
+    let within = |within| of(Model { within, ..dropped() }).len();
+    assert_eq!((within(0.22), within(0.18)), (1, 0));
+    let freeing = |share, parts| of(Model { freeing: (share, parts), ..dropped() }).len();
+    assert_eq!((freeing(0.07, 10), freeing(0.05, 10)), (1, 0));
+    // What is freed takes time as well: by then six and five tenths of the time are over.
+    assert_eq!((freeing(0.2, 5), freeing(0.2, 3)), (1, 0));
+    assert_eq!(of(Model { copies: "__memmove_avx_unaligned_erms", ..dropped() }).len(), 0);
+}

@@ -1,0 +1,106 @@
+//! The cause `repeated-scan` where a loop counts what it meets, or goes through keys with the same hash, on synthetic recordings, at the thresholds.
+
+use crate::walked::*;
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::Confidence;
+
+/// A loop that counts the lines before a position, further on in each burst, for most of the time.
+fn lines() -> Walked {
+    let time = vec![(SEARCH, 0.8), (PARSE, 0.2)];
+    Walked { work: "counts", time, counted: (10, 20_000), further: 10_000, ..Walked::default() }
+}
+
+#[test]
+fn lines_that_are_counted_from_the_start_again_and_again_are_reported() {
+    let found = findings(lines());
+    let [finding] = &found[..] else { panic!("one finding: {found:#?}") };
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "find");
+    assert!((780..=810).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn counting_a_little_or_all_there_is_or_beside_other_work_is_left_alone() {
+    // A thousand items on average.
+    let length =
+        |items: u64| Walked { counted: (10, 5 * items), further: 10 * items / (BURSTS - 1), ..lines() };
+    assert_eq!(findings(length(1_010)).len(), 1);
+    silent(length(990));
+    // The last burst has one and a half times as many as the first.
+    silent(Walked { further: 0, ..lines() });
+    silent(Walked { further: 9_000 / (BURSTS - 1), ..lines() });
+    assert_eq!(findings(Walked { further: 11_000 / (BURSTS - 1), ..lines() }).len(), 1);
+    // Too many to be counted: then the time that they take shows it.
+    let endless = |each_ns| Walked { counted: (0, 20_000), further: 0, each_ns, ..lines() };
+    assert_eq!(findings(endless(&[40_000, 50_000, 61_000, 40_000])).len(), 1);
+    silent(endless(&[40_000, 50_000, 58_000, 40_000]));
+    // Seven tenths of the time.
+    let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..lines() };
+    assert_eq!(findings(share(0.72)).len(), 1);
+    silent(share(0.68));
+    // Elsewhere each time, or in a buffer that is filled again.
+    silent(Walked { entry: |n| (vec![LIST + 4096 * n], vec![77], 0), ..lines() });
+    silent(Walked { reads: 1_000_000, ..lines() });
+}
+
+#[test]
+fn loops_that_count_are_judged_together() {
+    let share = |first, beside| Walked {
+        time: vec![(SEARCH, first), (PARSE, 1.0 - first - beside)],
+        beside,
+        ..lines()
+    };
+    let finding = only(share(0.4, 0.35));
+    assert!((730..=760).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    silent(share(0.36, 0.32));
+}
+
+/// Look-ups in a hash table that go through so many keys each.
+fn colliding(keys: u64) -> Walked {
+    let entry: Entry = |n| (vec![LIST + 64 * n], vec![n], 0);
+    let name = "std::_Hashtable<int, int, Hash>::_M_find_before_node(unsigned long, int const&, unsigned long) const";
+    let time = vec![(SEARCH, 0.8), (PARSE, 0.2)];
+    Walked { time, work: "calculates", entry, counted: (10, 10 * keys), name, ..Walked::default() }
+}
+
+#[test]
+fn keys_with_the_same_hash_are_reported_where_they_are_looked_up() {
+    let finding = only(colliding(100));
+    assert_eq!((finding.variant, finding.title.as_str()), ("collisions", "many keys have the same hash"));
+    assert_eq!((finding.place.frame.function.as_str(), finding.confidence), ("main", Confidence::Certain));
+    assert!((780..=795).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn a_few_keys_with_the_same_hash_and_other_tables_are_left_alone() {
+    assert_eq!(findings(colliding(24)).len(), 1);
+    silent(colliding(23));
+    // GLib's and LLVM's tables have no chains: a look-up in vain goes through more of a full one.
+    let open = |keys| Walked { name: "g_hash_table_lookup", ..colliding(keys) };
+    assert_eq!(findings(open(32)).len(), 1);
+    silent(open(31));
+    silent(Walked { name: "find", ..colliding(100) });
+    // A look-up that was inlined is known by its code.
+    let inlined = |keys| Walked { name: "find", work: "buckets", ..colliding(keys) };
+    assert_eq!(only(inlined(8)).place.frame.function, "find");
+    silent(inlined(7));
+    let share = |share: f64| Walked { time: vec![(SEARCH, share), (PARSE, 1.0 - share)], ..colliding(100) };
+    assert_eq!(findings(share(0.11)).len(), 1);
+    silent(share(0.09));
+}
+
+#[test]
+fn two_loops_that_count_so_far_each_are_none_that_counts_now_further_and_now_less_far() {
+    // Each has two bursts in which it was counted, and goes as far in both.
+    let mut recording = recording(&Walked {
+        time: vec![(SEARCH, 0.4), (PARSE, 0.25)],
+        beside: 0.35,
+        further: 0,
+        counted: (10, 20_000),
+        ..lines()
+    });
+    for burst in recording.tables.walk_bursts.iter_mut().filter(|burst| burst.walk == 1) {
+        burst.rounds = burst.rounds.map(|rounds| 5 * rounds);
+    }
+    assert_eq!(diagnose(&recording).findings.len(), 0);
+}

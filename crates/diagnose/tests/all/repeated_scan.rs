@@ -1,0 +1,315 @@
+//! The cause `repeated-scan`, and arrays and texts that are moved or copied as a whole, on synthetic recordings, at the thresholds.
+
+use crate::walked::*;
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::about::Counter;
+
+#[test]
+fn searches_that_take_ever_longer_are_work_that_grows() {
+    let cause = |each_ns| only(Walked { each_ns, ..Walked::default() }).cause.slug();
+    let finding = only(Walked { each_ns: &[10_000, 14_000, 13_000, 19_000, 20_000], ..Walked::default() });
+    assert_eq!((finding.cause.slug(), finding.confidence), ("superlinear-work", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "find");
+    assert!(
+        finding.explanation.join(" ").contains("takes 10 µs at first and 20 µs at the end"),
+        "{finding:#?}"
+    );
+    // All in order, but for neighbours, or the second half above the first.
+    for each_ns in [
+        &[10_000, 14_000, 17_000, 25_000][..],
+        &[10_000, 19_000, 18_000, 25_000],
+        &[10_000, 9_000, 26_000, 25_500],
+    ] {
+        assert_eq!(cause(each_ns), "superlinear-work", "{each_ns:?}");
+    }
+    // Less than twice, too few, out of order, and over and over again.
+    assert_eq!(cause(&[10_000, 14_000, 13_000, 19_000, 19_900]), "repeated-scan");
+    assert_eq!(cause(&[10_000, 19_000, 13_000, 18_000, 20_000, 17_000, 30_000]), "repeated-scan");
+    assert_eq!(cause(&[10_000, 20_000, 30_000, 10_000, 20_000, 30_000]), "repeated-scan");
+}
+
+#[test]
+fn a_search_that_begins_at_the_same_place_each_time_is_certain_and_reported_at_its_line() {
+    let finding = only(Walked::default());
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Certain));
+    assert_eq!((finding.place.frame.function.as_str(), finding.place.frame.line), ("find", Some(11)));
+    let said = &finding.explanation[0];
+    assert!(said.starts_with("60 of 60 searches"), "{said}");
+    assert!(said.ends_with("each goes through about 200 items"), "{said}");
+    // 200 items of 4 ns each, of which a look into an index takes 100 ns: seven eighths of 0.8 s.
+    assert!((0.69e9..0.71e9).contains(&(finding.cost.gain() as f64)), "{:?}", finding.cost);
+}
+
+/// A function that only reads, is given a text and a position in it, and takes long.
+fn counting() -> Walked {
+    Walked {
+        time: vec![(SEARCH, 0.9), (PARSE, 0.1)],
+        in_loop: false,
+        body: "reads",
+        usual_ns: 21_000,
+        entry: |n| (vec![LIST, n, 7 * n], vec![77, 0, 0], 0),
+        ..Walked::default()
+    }
+}
+
+#[test]
+fn a_function_that_only_reads_the_same_data_for_long_each_time_is_likely() {
+    let finding = only(counting());
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "find");
+    let said = &finding.explanation[0];
+    assert!(said.starts_with("56 of 56 searches") && said.ends_with("each takes about 21 µs"), "{said}");
+    // All of it could be kept.
+    assert!((0.88e9..0.91e9).contains(&(finding.cost.gain() as f64)), "{:?}", finding.cost);
+    only(Walked { body: "walks", ..counting() });
+}
+
+#[test]
+fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
+    silent(Walked { usual_ns: 19_000, ..counting() });
+    silent(Walked { body: "calculates", ..counting() });
+    silent(Walked { body: "moves", ..counting() });
+    // Another text, another content, or a text beside the same pattern.
+    silent(Walked { entry: |n| (vec![LIST + 64 * n, 0], vec![77, 0], 0), ..counting() });
+    silent(Walked { entry: |n| (vec![LIST, 0], vec![77 + n, 0], 0), ..counting() });
+    silent(Walked { entry: |n| (vec![LIST, LIST + 4096 + n], vec![77, 5 + n], 0), ..counting() });
+    // Most are given the same; one in eight is not.
+    only(Walked { entries: 256, entry: |n| (vec![LIST + n / 62, n], vec![77, 0], 0), ..counting() });
+    silent(Walked {
+        entries: 256,
+        entry: |n| (vec![LIST + if n % 8 == 0 { n } else { 0 }, n], vec![77, 0], 0),
+        ..counting()
+    });
+    // The very same question each time: something that is not seen here must have changed.
+    silent(Walked { entry: |_| (vec![LIST, 7], vec![77, 0], 0), ..counting() });
+    // It waits, or something else takes the time between the calls.
+    silent(Walked { on_cpu: 0.4, ..counting() });
+    silent(Walked { time: vec![(SEARCH, 0.6), (PARSE, 0.4)], ..counting() });
+    // Reads may fill the text again.
+    silent(Walked { reads: 40_000, ..counting() });
+}
+
+/// The same, recorded with breakpoints at which the program is stopped; a hit takes so long.
+fn stopped(walked: Walked, hit_ns: u64) -> Vec<Finding> {
+    let mut recording = recording(&walked);
+    (recording.about.counter, recording.about.hit_ns) = (Some(Counter::Breakpoints), Some(hit_ns));
+    diagnose(&recording).findings
+}
+
+#[test]
+fn where_entries_stop_the_program_what_lies_between_must_be_more_than_hits_may_take() {
+    // A call of 20 us or more, and five hits of 1 us.
+    assert!(stopped(Walked { usual_ns: 24_900, ..counting() }, 1_000).is_empty());
+    let found = stopped(Walked { usual_ns: 25_100, ..counting() }, 1_000);
+    assert_eq!((found[0].cause.slug(), found[0].confidence), ("repeated-scan", Confidence::Likely));
+    // Searches that take ever longer: with hits of 4 us it is not known that they do.
+    let longer = || Walked { each_ns: &[10_000, 14_000, 13_000, 19_000, 30_000], ..Walked::default() };
+    let cause = |hit_ns| stopped(longer(), hit_ns)[0].cause.slug();
+    assert_eq!((cause(1_000), cause(4_000)), ("superlinear-work", "repeated-scan"));
+    // Stops are no CPU time.
+    assert!(stopped(Walked { usual_ns: 60_000, on_cpu: 0.4, ..counting() }, 1_000).is_empty());
+}
+
+#[test]
+fn short_searches_are_none() {
+    silent(Walked { counted: (10, 630), ..Walked::default() });
+    only(Walked { counted: (10, 650), ..Walked::default() });
+}
+
+#[test]
+fn searches_that_an_index_would_hardly_spare_are_none() {
+    // Items that the loop compares itself take a nanosecond: an index that takes 100 ns saves an eighth of 114, a tenth of the run.
+    let alone = |rounds| Walked {
+        time: vec![(SEARCH, 0.8), (PARSE, 0.2)],
+        counted: (10, rounds),
+        ..Walked::default()
+    };
+    silent(alone(1_000));
+    silent(alone(1_130));
+    only(alone(1_160));
+}
+
+#[test]
+fn walks_that_begin_elsewhere_each_time_are_none() {
+    silent(Walked { entry: |n| (vec![LIST + n * 4096], vec![n + 1], 0), ..Walked::default() });
+    // One in sixteen begins elsewhere, and one in seven.
+    only(Walked { entry: |n| (vec![LIST + n / 15 * 4096], vec![77], 0), ..Walked::default() });
+    silent(Walked { entry: |n| (vec![LIST + n % 7 / 6 * n * 4096], vec![77], 0), ..Walked::default() });
+}
+
+#[test]
+fn a_buffer_that_is_refilled_is_none() {
+    silent(Walked { entry: |n| (vec![LIST], vec![n + 1], 0), ..Walked::default() });
+    silent(Walked { entry: |n| (vec![LIST], vec![n + 1], 0), strides: vec![1], ..Walked::default() });
+    // Entries are 10 µs apart: 100,000 in the second. A read for every four may fill it with what begins alike.
+    silent(Walked { reads: 30_000, ..Walked::default() });
+    only(Walked { reads: 20_000, ..Walked::default() });
+}
+
+#[test]
+fn what_cannot_be_read_is_not_known() {
+    silent(Walked { entry: |_| (vec![LIST], vec![0], 0), ..Walked::default() });
+    silent(Walked { entry: |_| (vec![0], vec![0], 0), ..Walked::default() });
+}
+
+#[test]
+fn every_pointer_must_begin_where_it_did() {
+    let pairs = |second: Entry| Walked { strides: vec![0, 0], entry: second, ..Walked::default() };
+    silent(pairs(|n| (vec![LIST, LIST + (n + 1) * 4096], vec![77, n + 1], 0)));
+    only(pairs(|_| (vec![LIST, LIST + 4096], vec![77, 78], 0)));
+    // An index from nought is no pointer.
+    only(pairs(|_| (vec![LIST, 0], vec![77, 0], 0)));
+}
+
+#[test]
+fn a_list_to_which_items_are_added_in_front_is_the_same_list() {
+    let in_front = |n: u64| (vec![LIST + n * 4096], vec![n + 1], 0);
+    only(Walked { entry: in_front, linked: 1, ..Walked::default() });
+    silent(Walked { entry: in_front, linked: 2, ..Walked::default() });
+}
+
+#[test]
+fn walks_that_begin_a_little_further_on_go_through_the_same_memory() {
+    // 200 rounds of 8 bytes each, one item further on each time: 16 walks of a burst go through 1.1 times what one does.
+    let next = |n: u64| (vec![LIST + n * 8], vec![n + 1], 0);
+    let finding = only(Walked { strides: vec![8], entry: next, ..Walked::default() });
+    assert!(finding.explanation[0].contains("only a little further on"), "{:?}", finding.explanation);
+    // Each where the one before ended.
+    silent(Walked {
+        strides: vec![8],
+        entry: |n| (vec![LIST + n * 1_600], vec![n + 1], 0),
+        ..Walked::default()
+    });
+    // By how much a round moves on is not known.
+    silent(Walked { strides: vec![0], entry: next, ..Walked::default() });
+}
+
+#[test]
+fn loops_that_do_more_than_look_are_none() {
+    silent(Walked { work: "calculates", ..Walked::default() });
+    silent(Walked { work: "moves", ..Walked::default() });
+    // In a function of the program's own that is called there something else may be done.
+    let own = |looking: f64| vec![(STRCMP, looking), (PARSE, 1.0 - looking)];
+    only(Walked { time: own(0.5), ..Walked::default() });
+}
+
+#[test]
+fn less_than_a_tenth_of_the_time_is_not_worth_it() {
+    silent(Walked { time: vec![(STRCMP, 0.1), (PARSE, 0.9)], ..Walked::default() });
+    only(Walked { time: vec![(STRCMP, 0.12), (PARSE, 0.88)], ..Walked::default() });
+}
+
+#[test]
+fn too_few_entries_say_nothing() {
+    silent(Walked { entries: 28, ..Walked::default() });
+    only(Walked { entries: 36, ..Walked::default() });
+}
+
+/// `strlen` of one text.
+fn texts() -> Walked {
+    Walked {
+        time: vec![(STRLEN, 0.6), (PARSE, 0.4)],
+        at: STRLEN,
+        in_loop: false,
+        strides: vec![0, 0, 0],
+        entry: |n| (vec![LIST, n * 4096, n], vec![77, n, 0], 300),
+        ..Walked::default()
+    }
+}
+
+#[test]
+fn the_length_of_a_long_text_taken_again_and_again_is_blamed_on_whoever_asks() {
+    let finding = only(texts());
+    assert_eq!((finding.cause.slug(), finding.place.frame.function.as_str()), ("repeated-scan", "main"));
+    assert!(finding.explanation[0].ends_with("at least 300 bytes"), "{:?}", finding.explanation);
+    silent(Walked { entry: |n| (vec![LIST, n, n], vec![77, n, 0], 255), ..texts() });
+    silent(Walked { entry: |n| (vec![LIST + n * 4096, 0, 0], vec![n + 1, 0, 0], 300), ..texts() });
+    silent(Walked { entry: |n| (vec![LIST, 0, 0], vec![n + 1, 0, 0], 300), ..texts() });
+}
+
+#[test]
+fn a_length_is_an_argument_where_the_function_has_one() {
+    let memchr = |entry: Entry| {
+        let mut recording = recording(&Walked { entry, ..texts() });
+        let strlen = recording.tables.functions.iter_mut().find(|one| one.name == "__strlen_avx2");
+        strlen.expect("it is there").name = "__memchr_avx2".into();
+        diagnose(&recording).findings
+    };
+    // A megabyte is as large as an address.
+    assert_eq!(memchr(|_| (vec![LIST, 10, 1 << 20], vec![77, 0, 0], 0)).len(), 1);
+    assert!(memchr(|_| (vec![LIST, 10, 255], vec![77, 0, 0], 0)).is_empty());
+    assert!(memchr(|n| (vec![LIST, 10, 300 + n], vec![77, 0, 0], 0)).is_empty());
+}
+
+/// `memmove` by the size of an item.
+fn moves() -> Walked {
+    Walked {
+        time: vec![(MEMMOVE, 0.6), (PARSE, 0.4)],
+        at: MEMMOVE,
+        entry: |_| (vec![LIST, LIST + 8, 6_400], vec![77, 78, 0], 0),
+        ..texts()
+    }
+}
+
+#[test]
+fn an_array_that_is_moved_by_one_item_each_time_is_superlinear_work() {
+    let finding = only(moves());
+    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "moves"));
+    assert_eq!(finding.place.frame.function, "main");
+    assert!(finding.explanation[0].contains("about 800 items"), "{:?}", finding.explanation);
+    // A buffer of which a part was used up is moved to its start.
+    silent(Walked { entry: |_| (vec![LIST, LIST + 200, 6_400], vec![77, 78, 0], 0), ..moves() });
+    // The third argument of others is no size.
+    let strcpy = recording(&Walked { at: STRCMP, time: vec![(STRCMP, 0.6), (PARSE, 0.4)], ..moves() });
+    assert!(diagnose(&strcpy).findings.is_empty());
+    // A copy elsewhere.
+    silent(Walked { entry: |_| (vec![LIST, LIST + 8_000, 6_400], vec![77, 78, 0], 0), ..moves() });
+}
+
+#[test]
+fn a_text_that_is_copied_for_each_addition_is_superlinear_work() {
+    let growing = Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST + n * 65_536 - 32_768, 5_000 + n * 20], vec![0, 77, 0], 0),
+        ..moves()
+    };
+    let finding = only(growing);
+    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "additions"));
+    // The same each time, others each time, and short ones.
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 5_000], vec![0, 77, 0], 0),
+        ..moves()
+    });
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 5_000 + n * 20], vec![0, n + 1, 0], 0),
+        ..moves()
+    });
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 700 + n], vec![0, 77, 0], 0),
+        ..moves()
+    });
+    // A buffer that doubles.
+    silent(Walked {
+        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 2_000 << (n % 8)], vec![0, 77, 0], 0),
+        ..moves()
+    });
+}
+
+#[test]
+fn loops_that_search_add_up_unless_one_is_in_the_other() {
+    let with = |within| {
+        let time = vec![(SEARCH, 0.4), (PARSE, 0.3)];
+        only(Walked { time, beside: 0.3, within, ..Walked::default() }).cost.gain() / 1_000_000
+    };
+    let (apart, within) = (with(false), with(true));
+    // Of 0.7 s a half, since an index takes a half of what 200 items do. The inner loop's time is in the outer one's.
+    assert!((340..=360).contains(&apart) && (340..=360).contains(&within), "{apart} {within}");
+}
+
+#[test]
+fn the_usual_way_around_a_loop_is_likely() {
+    let mut recording = recording(&Walked::default());
+    assert_eq!(diagnose(&recording).findings[0].confidence, Confidence::Certain);
+    recording.tables.loops[0].usual = Some(true);
+    assert_eq!(diagnose(&recording).findings[0].confidence, Confidence::Likely);
+}

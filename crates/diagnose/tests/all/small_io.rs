@@ -1,0 +1,208 @@
+//! Bytes that are moved a few at a time, on synthetic recordings, at the thresholds of their cause, with calls recorded one by one and added up.
+
+use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Basis, Confidence};
+use slowpath_recording::Recording;
+
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const SEEK: u32 = 8;
+
+/// `calls` writes or reads of `bytes` each, of 10 µs each.
+fn tiny(mode: Mode, number: u32, calls: u32, bytes: i64, kind: &str, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/tmp/out", kind, 0);
+    for _ in 0..calls {
+        traced.call(number, Some(file), bytes, 10 * US);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn tiny_writes_and_reads_are_told() {
+    for mode in BOTH {
+        let finding = only(&tiny(mode, WRITE, 10_000, 20, "file", 200), "small-io");
+        assert_eq!((finding.title.as_str(), finding.cost.basis()), ("tiny writes", Basis::Cpu));
+        assert_eq!(finding.confidence, Confidence::Certain);
+        assert!(
+            finding.explanation[0]
+                .starts_with("10,000 writes to /tmp/out from work (program.c:11), 20 bytes each")
+        );
+        let finding = only(&tiny(mode, READ, 10_000, 1, "pipe", 200), "small-io");
+        assert_eq!((finding.title.as_str(), finding.confidence), ("tiny reads", Confidence::Likely));
+    }
+}
+
+#[test]
+fn tiny_io_counts_from_a_thousand_calls_below_512_bytes_and_a_twentieth_of_the_time() {
+    for mode in BOTH {
+        silent(&tiny(mode, WRITE, 999, 20, "file", 100));
+        only(&tiny(mode, WRITE, 1_000, 20, "file", 100), "small-io");
+        silent(&tiny(mode, WRITE, 10_000, 513, "file", 200));
+        only(&tiny(mode, WRITE, 10_000, 512, "file", 200), "small-io");
+        silent(&tiny(mode, WRITE, 10_000, 20, "file", 2_100));
+        only(&tiny(mode, WRITE, 10_000, 20, "file", 1_900), "small-io");
+    }
+}
+
+#[test]
+fn small_messages_to_terminals_and_sockets_and_big_blocks_are_silent() {
+    for mode in BOTH {
+        silent(&tiny(mode, WRITE, 10_000, 20, "terminal", 200));
+        silent(&tiny(mode, WRITE, 10_000, 20, "socket", 200));
+        silent(&tiny(mode, READ, 10_000, 65_536, "file", 200));
+    }
+}
+
+/// Reads of `asked` bytes each from a socket, which take 10 µs and sleep for `asleep_ns` of that; then one that reads `rest` bytes.
+fn from_socket(mode: Mode, calls: u32, asked: u64, come: i64, asleep_ns: u64, rest: i64) -> Recording {
+    const RECEIVE: u32 = 45;
+    let mut traced = Traced::new(mode);
+    let file = traced.file("", "socket", 0);
+    for _ in 0..calls {
+        let row = traced.call(RECEIVE, Some(file), come, 10 * US);
+        (row.argument, row.blocked_ns) = (asked, asleep_ns);
+    }
+    let row = traced.call(RECEIVE, Some(file), rest, 10 * US);
+    (row.argument, row.stack) = (1 << 20, Some(crate::traced::OTHER));
+    traced.recording(100 * MS)
+}
+
+#[test]
+fn reads_of_a_few_bytes_from_a_socket_that_has_more_are_reported() {
+    for mode in BOTH {
+        let finding = only(&from_socket(mode, 10_000, 1, 1, 0, 0), "small-io");
+        assert_eq!((finding.title.as_str(), finding.confidence), ("tiny reads", Confidence::Likely));
+        only(&from_socket(mode, 1_000, 64, 64, 0, 0), "small-io");
+        silent(&from_socket(mode, 999, 64, 64, 0, 0));
+        silent(&from_socket(mode, 10_000, 65, 65, 0, 0));
+        // Less came than was asked for: that was all.
+        only(&from_socket(mode, 10_000, 60, 54, 0, 0), "small-io");
+        silent(&from_socket(mode, 10_000, 60, 53, 0, 0));
+        // Each waits until something comes.
+        only(&from_socket(mode, 10_000, 1, 1, 900, 0), "small-io");
+        silent(&from_socket(mode, 10_000, 1, 1, 1_100, 0));
+        // The heads of messages, whose rest is read as a whole.
+        only(&from_socket(mode, 10_000, 8, 8, 0, 79_000), "small-io");
+        silent(&from_socket(mode, 10_000, 8, 8, 0, 81_000));
+    }
+}
+
+#[test]
+fn random_numbers_that_are_asked_for_byte_by_byte_are_reported() {
+    const RANDOM: u32 = 318;
+    let asked = |calls, bytes: i64| {
+        let mut traced = Traced::new(Mode::Each);
+        for _ in 0..calls {
+            traced.call(RANDOM, None, bytes, 10 * US).bytes = bytes as u64;
+        }
+        traced.recording(100 * MS)
+    };
+    let finding = only(&asked(1_000, 1), "small-io");
+    assert!(finding.explanation[0].contains("reads from the kernel's random numbers"), "{finding:#?}");
+    silent(&asked(999, 1));
+    only(&asked(1_000, 512), "small-io");
+    silent(&asked(1_000, 513));
+}
+
+#[test]
+fn small_reads_at_places_that_are_sought_are_silent() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let file = traced.file("/data/index", "file", 1 << 30);
+        for _ in 0..10_000 {
+            traced.call(SEEK, Some(file), 0, US);
+            traced.call(READ, Some(file), 100, 10 * US);
+        }
+        silent(&traced.recording(200 * MS));
+    }
+}
+
+/// Reads of 4 bytes, each after a seek by so many bytes.
+fn seeking(mode: Mode, by: i64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/data/archive", "file", 1 << 30);
+    for call in 0..10_000 {
+        traced.call(SEEK, Some(file), (1 << 40) - call * by, US);
+        traced.call(READ, Some(file), 4, 10 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
+    only(&seeking(Mode::Each, 1), "small-io");
+    only(&seeking(Mode::Each, 4_096), "small-io");
+    // A block would hold no more than one of them.
+    silent(&seeking(Mode::Each, 65_536));
+    silent(&seeking(Mode::Each, 65_537));
+    silent(&seeking(Mode::Each, 0));
+    silent(&seeking(Mode::AddedUp, 1));
+}
+
+/// Calls of 4 bytes at places so far from each other.
+fn at_places(mode: Mode, number: u32, by: u64) -> Recording {
+    at_places_in(mode, number, |call| call * by)
+}
+
+fn at_places_in(mode: Mode, number: u32, place: impl Fn(u64) -> u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file("/data/archive", "file", 1 << 30);
+    for call in 0..10_000 {
+        traced.call(number, Some(file), 4, 10 * US).argument = place(call);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn small_calls_that_name_their_place_are_reported_where_the_next_place_is_near() {
+    const AT: [(u32, &str); 6] = [
+        (17, "tiny reads"),
+        (295, "tiny reads"),
+        (327, "tiny reads"),
+        (18, "tiny writes"),
+        (296, "tiny writes"),
+        (328, "tiny writes"),
+    ];
+    for (number, title) in AT {
+        assert_eq!(only(&at_places(Mode::Each, number, 4), "small-io").title, title);
+        only(&at_places(Mode::Each, number, 4_096), "small-io");
+        // A block would hold no more than one of them.
+        silent(&at_places(Mode::Each, number, 65_536));
+        silent(&at_places(Mode::Each, number, 65_537));
+        // Backwards: reads of a table from its end; writes that go back to the head of the file.
+        let back = at_places_in(Mode::Each, number, |call| (10_000 - call) * 4);
+        assert_eq!(diagnose(&back).findings.len(), usize::from(title == "tiny reads"), "{number}");
+        // The same place again is no sequence.
+        silent(&at_places(Mode::Each, number, 0));
+        silent(&at_places(Mode::AddedUp, number, 4));
+    }
+}
+
+#[test]
+fn a_pipe_that_refuses_to_be_sought_in_is_read_in_sequence() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let pipe = traced.file("", "pipe", 0);
+        for _ in 0..10_000 {
+            traced.call(SEEK, Some(pipe), -29, US); // ESPIPE
+            traced.call(READ, Some(pipe), 1, 10 * US);
+        }
+        only(&traced.recording(200 * MS), "small-io");
+    }
+}
+
+#[test]
+fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
+    let reads = |size: u64| {
+        let mut traced = Traced::new(Mode::AddedUp);
+        let file = traced.file("/etc/small", "file", size);
+        for _ in 0..10_000 {
+            traced.call(READ, Some(file), 20, 10 * US);
+        }
+        traced.recording(200 * MS)
+    };
+    silent(&reads(200));
+    only(&reads(201), "small-io");
+}

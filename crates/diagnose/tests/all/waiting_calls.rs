@@ -1,0 +1,414 @@
+//! The causes in calls that wait, on synthetic recordings, at their thresholds, with calls recorded one by one and added up.
+
+use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
+use slowpath_diagnose::findings::{Basis, Confidence};
+use slowpath_recording::Recording;
+use slowpath_recording::tables::{File, Syscall};
+
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+const OPEN: u32 = 257;
+const NANOSLEEP: u32 = 230;
+const RECEIVE: u32 = 45;
+const SEND: u32 = 44;
+const POLL: u32 = 7;
+const CONNECT: u32 = 42;
+const FSYNC: u32 = 74;
+
+/// `times` records of `bytes`, each written and then waited for.
+fn syncing(times: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..times {
+        traced.call(WRITE, Some(file), bytes, 10 * US);
+        traced.sleep(FSYNC, Some(file), 0, wait);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording((times as u64 * 20 * US) + other_ms * MS)
+}
+
+#[test]
+fn a_sync_for_every_record_is_told_in_elapsed_time() {
+    let finding = only(&syncing(100, 200, 3 * MS, 0), "sync-per-operation");
+    assert_eq!((finding.cost.basis(), finding.cost.amount()), (Basis::Wall, 300 * MS));
+    assert_eq!(finding.files[0].path, "/var/log/journal");
+    assert!(
+        finding.explanation[1].contains("on average 200 bytes were written"),
+        "{:?}",
+        finding.explanation
+    );
+}
+
+#[test]
+fn syncs_count_from_twenty_on_below_64_kib_and_from_a_tenth_of_the_time() {
+    silent(&syncing(19, 200, 3 * MS, 0));
+    only(&syncing(20, 200, 3 * MS, 0), "sync-per-operation");
+    silent(&syncing(100, 16_385, 3 * MS, 0));
+    only(&syncing(100, 16_384, 3 * MS, 0), "sync-per-operation");
+    silent(&syncing(100, 200, 3 * MS, 2_800));
+    only(&syncing(100, 200, 3 * MS, 2_500), "sync-per-operation");
+}
+
+/// Syncs of 3 ms during which a thread uses the CPU.
+fn syncs_beside(thread: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.process(Some(0), "/bin/program", 300 * MS);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..100 {
+        let from = traced.now;
+        traced.sleep(FSYNC, Some(file), 0, 3 * MS);
+        let until = std::mem::replace(&mut traced.now, from);
+        traced.compute(OTHER, 3 * MS);
+        traced.now = until;
+    }
+    traced.tables.samples.iter_mut().for_each(|sample| sample.thread = thread);
+    traced.recording(310 * MS)
+}
+
+#[test]
+fn syncs_beside_other_work_are_silent() {
+    silent(&syncs_beside(1));
+}
+
+#[test]
+fn what_the_sync_itself_computes_is_no_other_work() {
+    // On a fast disk that is most of it.
+    only(&syncs_beside(0), "sync-per-operation");
+}
+
+#[test]
+fn a_file_opened_for_synchronous_writes_is_told_too() {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for _ in 0..100 {
+        traced.sleep(WRITE, Some(file), 200, 3 * MS).sync = true;
+    }
+    only(&traced.recording(MS), "sync-per-operation");
+}
+
+/// `answers` questions on a socket; before each answer there are `empty` looks, and a sleep after each.
+fn polling(answers: u32, empty: u32, sleep: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..answers {
+        for _ in 0..empty {
+            traced.call(RECEIVE, Some(socket), -11, 5 * US);
+            traced.sleep(NANOSLEEP, None, 0, sleep);
+        }
+        traced.call(RECEIVE, Some(socket), 100, 5 * US);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(10 * MS + other_ms * MS)
+}
+
+#[test]
+fn sleeping_and_looking_again_is_told_with_half_a_sleep_for_each_answer() {
+    let finding = only(&polling(100, 1, 10 * MS, 0), "waiting");
+    assert_eq!((finding.title.as_str(), finding.cost.basis()), ("polls in a sleep loop", Basis::Wall));
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (1_000 * MS, 500 * MS));
+    assert!(finding.explanation[1].contains("recvfrom"), "{:?}", finding.explanation);
+    assert_eq!(only(&polling(100, 3, 10 * MS, 0), "waiting").cost.gain(), 500 * MS);
+}
+
+#[test]
+fn a_thread_of_a_runtime_sleeps_for_its_own_reasons() {
+    let mut recording = polling(100, 1, 10 * MS, 0);
+    recording.tables.functions.iter_mut().for_each(|function| function.name = "runtime.sysmon".into());
+    silent(&recording);
+}
+
+#[test]
+fn sleeps_shorter_than_a_wait_of_their_own_are_told_in_both_modes() {
+    for mode in BOTH {
+        let mut traced = Traced::new(mode);
+        let socket = traced.file("", "socket", 0);
+        for _ in 0..1_000 {
+            traced.call(RECEIVE, Some(socket), -11, 5 * US);
+            traced.sleep(NANOSLEEP, None, 0, 900 * US);
+            traced.call(RECEIVE, Some(socket), 100, 5 * US);
+        }
+        only(&traced.recording(20 * MS), "waiting");
+    }
+}
+
+#[test]
+fn a_file_that_was_found_is_opened_and_its_size_asked_which_is_no_second_look() {
+    const LOOK: u32 = 262;
+    let gain = |asked: bool| {
+        let mut traced = Traced::new(Mode::Each);
+        for number in 0..12 {
+            let path = format!("/tmp/result{number}");
+            let (name, opened) = (traced.file(&path, "path", 0), traced.file(&path, "file", 1));
+            traced.call(LOOK, Some(name), -2, 5 * US);
+            traced.sleep(NANOSLEEP, None, 0, 100 * MS);
+            traced.call(LOOK, Some(name), 0, 5 * US);
+            traced.call(OPEN, Some(opened), 3, 5 * US);
+            for _ in 0..2 * u32::from(asked) {
+                traced.call(LOOK, Some(opened), 0, US);
+            }
+        }
+        only(&traced.recording(10 * MS), "waiting").cost.gain()
+    };
+    assert_eq!([gain(false), gain(true)], [600 * MS, 600 * MS]);
+}
+
+#[test]
+fn one_long_wait_however_often_it_looks_is_silent() {
+    silent(&polling(1, 500, 10 * MS, 0));
+}
+
+#[test]
+fn sleeps_of_less_than_a_fifth_of_the_time_are_silent() {
+    silent(&polling(100, 1, 10 * MS, 4_200));
+    only(&polling(100, 1, 10 * MS, 3_800), "waiting");
+}
+
+#[test]
+fn sleeps_without_a_look_are_pacing_and_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..100 {
+        traced.call(SEND, Some(socket), 100, 5 * US);
+        traced.sleep(NANOSLEEP, None, 0, 10 * MS);
+    }
+    silent(&traced.recording(10 * MS));
+}
+
+/// A question to an address and a poll that expires after `wait`, `times` times; then other work.
+fn unanswered(times: u32, wait: u64, answered: bool, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:53", "address", 0);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..times {
+        traced.call(CONNECT, Some(address), 0, 5 * US);
+        traced.call(SEND, Some(socket), 30, 5 * US);
+        if answered {
+            traced.call(RECEIVE, Some(socket), 30, 5 * US);
+        }
+        traced.sleep(POLL, None, 0, wait);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(10 * MS + other_ms * MS)
+}
+
+#[test]
+fn waits_in_vain_are_told_with_the_address() {
+    let finding = only(&unanswered(2, 5_000 * MS, false, 0), "waiting");
+    assert!(
+        finding.explanation[0].contains("waited for an answer from 192.0.2.1:53"),
+        "{:?}",
+        finding.explanation
+    );
+    assert_eq!((finding.confidence, finding.cost.amount()), (Confidence::Certain, 10_000 * MS));
+}
+
+#[test]
+fn waits_in_vain_count_from_one_second_and_a_fifth_of_the_time_on() {
+    silent(&unanswered(1, 900 * MS, false, 0));
+    only(&unanswered(1, 1_000 * MS, false, 0), "waiting");
+    silent(&unanswered(1, 1_000 * MS, false, 4_100));
+    only(&unanswered(1, 1_000 * MS, false, 3_900), "waiting");
+}
+
+#[test]
+fn a_wait_after_an_answer_is_idleness() {
+    silent(&unanswered(5, 2_000 * MS, true, 0));
+}
+
+#[test]
+fn calls_that_are_not_looked_at_are_said() {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..7 {
+        traced.call(426, None, 1, US);
+    }
+    traced.call(4, None, 0, US).compat = true;
+    let notes = slowpath_diagnose::diagnose(&traced.recording(MS)).notes.join("\n");
+    assert!(notes.contains("work was submitted through io_uring 7 times"), "{notes}");
+    assert!(notes.contains("1 32-bit system calls"), "{notes}");
+}
+
+/// `times` questions of so many messages of `bytes`, each answered after `wait`; then other work.
+fn chatty(times: u32, messages: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..times {
+        for _ in 0..messages {
+            traced.call(WRITE, Some(socket), bytes, 5 * US);
+        }
+        traced.sleep(READ, Some(socket), 10, wait);
+    }
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording(10 * MS + other_ms * MS)
+}
+
+#[test]
+fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
+    let finding = only(&chatty(20, 2, 8, 42 * MS, 0), "waiting");
+    assert_eq!(
+        (finding.title.as_str(), finding.cost.gain()),
+        ("waits for delayed acknowledgements", 840 * MS)
+    );
+    only(&chatty(5, 2, 8, 42 * MS, 0), "waiting");
+    silent(&chatty(4, 2, 8, 42 * MS, 0));
+    for otherwise in [
+        chatty(20, 1, 8, 42 * MS, 0),
+        chatty(20, 2, 1_500, 42 * MS, 0),
+        chatty(20, 2, 8, 30 * MS, 0),
+        chatty(20, 2, 8, 60 * MS, 0),
+    ] {
+        // Questions with slow answers, and no delayed acknowledgements.
+        only(&otherwise, "round-trip-per-operation");
+    }
+    silent(&chatty(20, 2, 8, 42 * MS, 8_000));
+    only(&chatty(20, 2, 8, 42 * MS, 7_000), "waiting");
+}
+
+#[test]
+fn the_second_message_may_be_larger_than_a_packet_of_ethernet() {
+    let second = |bytes: u64, address: &str| {
+        let mut recording = chatty(20, 2, 8, 42 * MS, 0);
+        let file = File {
+            file: 1,
+            path: address.into(),
+            kind: "address".into(),
+            ..recording.tables.files[0].clone()
+        };
+        recording.tables.files.push(file);
+        let first = recording.tables.syscalls[0].clone();
+        let connect = Syscall {
+            number: CONNECT,
+            file: Some(1),
+            time_ns: first.time_ns - 1,
+            result: 0,
+            bytes: 0,
+            ..first
+        };
+        recording.tables.syscalls.insert(0, connect);
+        let writes = recording.tables.syscalls.iter_mut().filter(|row| row.number == WRITE);
+        for row in writes.skip(1).step_by(2) {
+            (row.bytes, row.result) = (bytes, bytes as i64);
+        }
+        recording
+    };
+    only(&second(65_483, "127.0.0.1:80"), "waiting");
+    only(&second(65_484, "127.0.0.1:80"), "round-trip-per-operation");
+    only(&second(1_400, "10.0.0.1:80"), "waiting");
+    only(&second(1_401, "10.0.0.1:80"), "round-trip-per-operation");
+}
+
+#[test]
+fn a_delayed_acknowledgement_is_reported_where_the_messages_are_written() {
+    let mut recording = chatty(20, 2, 8, 42 * MS, 0);
+    for row in recording.tables.syscalls.iter_mut().filter(|row| row.number == WRITE) {
+        row.stack = Some(OTHER);
+    }
+    let finding = only(&recording, "waiting");
+    assert_eq!(finding.place.frame.function, "other");
+    assert!(
+        finding.explanation[0].contains("from other (program.c:13) and then waited in work"),
+        "{finding:#?}"
+    );
+}
+
+#[test]
+fn a_sampler_that_reads_a_file_to_its_end_and_sleeps_is_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let stat = traced.file("/proc/stat", "pseudo", 0);
+    for _ in 0..100 {
+        traced.call(READ, Some(stat), 900, 50 * US);
+        traced.call(READ, Some(stat), 0, 5 * US);
+        traced.sleep(NANOSLEEP, None, 0, 50 * MS);
+    }
+    silent(&traced.recording(20 * MS));
+}
+
+#[test]
+fn datagrams_to_others_than_name_servers_need_no_answer() {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("127.0.0.1:8125", "address", 0);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..5 {
+        traced.call(CONNECT, Some(address), 0, 5 * US);
+        traced.call(SEND, Some(socket), 30, 5 * US);
+        traced.sleep(POLL, None, 0, 700 * MS);
+    }
+    silent(&traced.recording(20 * MS));
+}
+
+#[test]
+fn an_idle_connection_that_was_made_without_blocking_is_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:80", "address", 0);
+    traced.call(CONNECT, Some(address), -115, 5 * US);
+    traced.sleep(POLL, None, 1, 20 * MS);
+    for _ in 0..5 {
+        traced.sleep(POLL, None, 0, 1_000 * MS);
+    }
+    silent(&traced.recording(20 * MS));
+    let mut traced = Traced::new(Mode::Each);
+    let address = traced.file("192.0.2.1:80", "address", 0);
+    traced.call(CONNECT, Some(address), -115, 5 * US);
+    traced.sleep(POLL, None, 0, 3_000 * MS);
+    only(&traced.recording(20 * MS), "waiting");
+}
+
+/// `times` questions that are not answered within `wait`, and are asked again: then there is an answer after `answer`, if so many of ten are
+/// answered; else the next question follows.
+fn asking_two(times: u32, wait: u64, answer: u64, of_ten: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("socket", "socket", 0);
+    for time in 0..times {
+        traced.call(SEND, Some(socket), 40, 10 * US);
+        traced.sleep(POLL, None, 0, wait);
+        traced.call(SEND, Some(socket), 40, 10 * US);
+        if time % 10 < of_ten {
+            traced.sleep(POLL, None, 1, answer);
+            traced.call(RECEIVE, Some(socket), 60, 10 * US);
+        }
+    }
+    traced.recording(MS)
+}
+
+#[test]
+fn a_server_that_does_not_answer_and_is_asked_each_time_is_reported() {
+    let finding = only(&asking_two(100, 25 * MS, MS, 10), "waiting");
+    assert_eq!(
+        (finding.title.as_str(), finding.confidence),
+        ("waits for an answer that does not come", Confidence::Likely)
+    );
+    assert_eq!((finding.cost.basis(), finding.cost.amount()), (Basis::Wall, 2_500 * MS));
+    assert_eq!(finding.cost.gain(), 2_475 * MS);
+    assert!(finding.explanation[1].starts_with("100 of these times"), "{:?}", finding.explanation);
+}
+
+#[test]
+fn waits_that_expire_count_from_ten_on_where_the_next_question_is_answered_at_once() {
+    let is_reported = |times, wait, answer, of_ten| {
+        let findings = slowpath_diagnose::diagnose(&asking_two(times, wait, answer, of_ten)).findings;
+        findings.iter().any(|finding| finding.cause == "waiting")
+    };
+    assert!(is_reported(10, 25 * MS, MS, 10));
+    assert!(!is_reported(9, 25 * MS, MS, 10));
+    // Whoever sends now and then, and may receive something, waits for the next time.
+    assert!(is_reported(100, 25 * MS, 6 * MS, 10));
+    assert!(!is_reported(100, 25 * MS, 7 * MS, 10));
+    assert!(!is_reported(100, 25 * MS, MS, 7));
+    assert!(!is_reported(100, 25 * MS, MS, 0));
+    // Shorter ones are looks.
+    assert!(!is_reported(10_000, 900 * US, US, 10));
+}
+
+#[test]
+fn a_timer_between_a_message_that_needs_no_answer_and_another_question_is_none() {
+    let mut traced = Traced::new(Mode::Each);
+    let (database, log) = (traced.file("socket", "socket", 0), traced.file("log", "socket", 0));
+    for _ in 0..100 {
+        traced.call(SEND, Some(database), 40, 10 * US);
+        traced.sleep(POLL, None, 1, MS);
+        traced.call(RECEIVE, Some(database), 60, 10 * US);
+        traced.call(SEND, Some(log), 90, 10 * US);
+        traced.sleep(POLL, None, 0, 25 * MS);
+    }
+    let findings = slowpath_diagnose::diagnose(&traced.recording(MS)).findings;
+    assert!(findings.iter().all(|finding| finding.cause != "waiting"), "{findings:#?}");
+}

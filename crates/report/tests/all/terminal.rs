@@ -1,0 +1,158 @@
+//! What the terminal report shows, and that no text or width breaks it.
+
+use crate::common::{assert_golden, certificates, empty, healthy, hostile, without_color};
+use slowpath_diagnose::findings::{Confidence, Findings};
+use slowpath_report::{Style, terminal};
+use unicode_width::UnicodeWidthStr;
+
+const PLAIN: Style = Style { color: false, width: 100, unicode: true };
+
+fn every_style() -> impl Iterator<Item = Style> {
+    let widths = (0..130).chain([1000, usize::MAX]);
+    let signs = [(false, false), (false, true), (true, false), (true, true)];
+    widths.flat_map(move |width| signs.map(|(color, unicode)| Style { color, width, unicode }))
+}
+
+fn plain(findings: &Findings) -> String {
+    terminal(findings, &PLAIN).to_string()
+}
+
+#[test]
+fn a_report_with_findings_reads_like_this() {
+    assert_golden("findings.txt", &plain(&certificates()));
+}
+
+#[test]
+fn a_report_in_colour_reads_like_this() {
+    assert_golden("colour.txt", &terminal(&certificates(), &Style { color: true, ..PLAIN }));
+}
+
+#[test]
+fn a_report_in_60_columns_of_ascii_reads_like_this() {
+    assert_golden(
+        "narrow-ascii.txt",
+        &terminal(&certificates(), &Style { width: 60, unicode: false, ..PLAIN }),
+    );
+}
+
+#[test]
+fn a_report_without_findings_reads_like_this() {
+    assert_golden("healthy.txt", &plain(&healthy()));
+}
+
+#[test]
+fn colour_changes_nothing_but_the_colour() {
+    for findings in [certificates(), healthy(), hostile()] {
+        let coloured = terminal(&findings, &Style { color: true, ..PLAIN });
+        assert_ne!(coloured.to_string(), plain(&findings));
+        assert_eq!(without_color(&coloured), plain(&findings));
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for style in every_style().filter(|style| style.width >= 40) {
+        for findings in [certificates(), healthy(), empty()] {
+            for line in without_color(&terminal(&findings, &style)).lines() {
+                let is_command = line.contains("slowpath compare -- ");
+                assert!(is_command || line.width() <= style.width, "{} columns: {line:?}", style.width);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_text_and_no_number_makes_it_panic_or_steers_the_terminal() {
+    for style in every_style() {
+        for findings in [certificates(), healthy(), hostile(), empty()] {
+            let text = without_color(&terminal(&findings, &style));
+            let harmless = |c: char| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
+            assert!(text.chars().all(harmless), "{text:?}");
+            assert!(style.unicode || text.is_ascii(), "{text:?}");
+            assert!(text.ends_with('\n') && text.lines().all(|line| !line.ends_with(' ')), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_is_cut_short_says_so_first() {
+    let mut findings = certificates();
+    findings.recording.cut_short = true;
+    assert!(plain(&findings).starts_with("The recording is incomplete"));
+}
+
+#[test]
+fn what_could_not_be_seen_is_said_at_the_head() {
+    let text = plain(&certificates());
+    let unseen = text.find("limitations: system calls were not traced").unwrap();
+    assert!(text.contains("lost: 12 samples"));
+    assert!(unseen < text.find("1  work grows").unwrap());
+    assert!(!plain(&healthy()).contains("limitations:"));
+}
+
+#[test]
+fn doubt_is_shown_and_certainty_is_not() {
+    let mut findings = certificates();
+    assert!(plain(&findings).contains("1  work grows with every call "));
+    findings.findings[0].confidence = Confidence::Likely;
+    assert!(plain(&findings).contains("1  likely: work grows with every call "));
+    findings.findings[0].confidence = Confidence::Hint;
+    assert!(plain(&findings).contains("1  hint: work grows with every call "));
+}
+
+#[test]
+fn a_busy_program_without_findings_is_not_said_to_wait() {
+    let mut findings = healthy();
+    assert!(plain(&findings).contains(
+        "For at least 5.9 s of the 6.3 s elapsed the program did not run: it waited, or no CPU was free."
+    ));
+    findings.recording.cpu_ns = 6_000_000_000;
+    assert!(!plain(&findings).contains("did not run"));
+}
+
+#[test]
+fn calls_come_from_the_evidence_if_no_sentence_says_them() {
+    let mut findings = certificates();
+    findings.findings[0].explanation.remove(0);
+    assert!(
+        plain(&findings)
+            .contains("rebuild_rdn_list (loader.c:112), called 142 times from add_ca_file (loader.c:160)\n")
+    );
+}
+
+#[test]
+fn the_command_to_prove_a_fix_is_quoted_and_shown_once() {
+    let mut findings = certificates();
+    findings.recording.command = vec!["./load".to_owned(), "my certs".to_owned()];
+    let text = plain(&findings);
+    assert_eq!(text.matches("slowpath compare -- \"./load 'my certs'\" '<fixed command>'").count(), 1);
+    assert_eq!(text.matches("prove a fix:").count(), 1);
+    assert!(!plain(&healthy()).contains("prove a fix:"));
+}
+
+#[test]
+fn a_very_long_command_is_shortened() {
+    let mut findings = certificates();
+    findings.recording.command = (0..5000).map(|i| format!("file-{i}.o")).collect();
+    let text = plain(&findings);
+    assert!(text.lines().count() < 60, "{text}");
+    assert!(text.contains("slowpath compare -- '<command above>' '<fixed command>'"));
+}
+
+#[test]
+fn functions_of_one_or_two_samples_are_chance_and_not_shown() {
+    let mut findings = healthy();
+    findings.recording.samples = 10;
+    findings.recording.cpu_ns = 10_000_000;
+    for (at, hot) in findings.hot.iter_mut().enumerate() {
+        (hot.function, hot.self_ns) = (format!("row_{at}"), if at == 0 { 3_000_000 } else { 2_000_000 });
+    }
+    let text = plain(&findings);
+    assert!(text.contains("row_0") && !text.contains("row_1"), "{text}");
+    findings.hot.remove(0);
+    let text = plain(&findings);
+    assert!(
+        text.contains("Too few samples to show where CPU time is spent") && !text.contains("row_"),
+        "{text}"
+    );
+}
