@@ -22,6 +22,15 @@ fn items_that_get_bigger_are_no_finding_where_their_parser_shows_it() {
     silent(Model { parse_ns: |k, _| 0.02 * MS * k, ..Model::default() });
 }
 
+#[test]
+fn a_few_samples_more_in_the_second_half_are_growth_only_where_they_lie_as_the_growing_cost_does() {
+    // 11 samples in the first half, 25 in the second: in its first rounds, or in its last.
+    let early = |k: f64, _| if k <= 100.0 { 0.11 * MS } else { f64::from(k <= 125.0) * MS };
+    let late = |k: f64, _| if k <= 100.0 { 0.11 * MS } else { f64::from(k > 175.0) * MS };
+    assert_eq!(only(diagnosed(Model { parse_ns: early, ..Model::default() })).confidence, Confidence::Hint);
+    silent(Model { parse_ns: late, ..Model::default() });
+}
+
 /// `load` parses an item, calls `grow`, and does as much again itself; `main` does something between.
 fn in_parts(after_ns: fn(f64) -> f64, each_ns: fn(f64) -> f64) -> Model {
     Model { grow_ns: |k, _| 0.1 * MS * k, after_ns, count_load: true, each_ns, ..Model::default() }
