@@ -164,7 +164,7 @@ struct {
 // Where among the arguments that are kept the path stands.
 static __always_inline __u64 path_of(struct thread *thread, __u32 class)
 {
-	return class & PATH0 ? thread->arguments[0] : thread->arguments[1];
+	return class & PATH0 ? thread->arguments[0] : class & PATH3 ? thread->arguments[3] : thread->arguments[1];
 }
 
 // The argument that says most: a wanted size, a timeout, flags of an open.
@@ -419,7 +419,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	event->path_hash = 0;
 	if (thread->number == CALL_BRK && class) // it returns where the heap ends: what is given back
 		thread->arguments[0] = thread->arguments[1] > result ? thread->arguments[1] - result : 0;
-	if (class & (PATH0 | PATH1) && !(class & PROCESS && result == 0)) {
+	if (class & (PATH0 | PATH1 | PATH3) && !(class & PROCESS && result == 0)) {
 		// Whole words are hashed: what a longer path left behind the end must not count.
 		*(__u64 *)event->path = 0;
 		long size = bpf_probe_read_user_str(event->path, PATH_SIZE, (void *)path_of(thread, class));

@@ -9,6 +9,10 @@ pub const STATS: [u32; 9] =
     [STAT, LSTAT, ACCESS, READLINK, NEWFSTATAT, READLINKAT, FACCESSAT, STATX, FACCESSAT2];
 /// Those of [`STATS`] whose path may start at an open directory.
 pub const STATS_AT: [u32; 5] = [NEWFSTATAT, READLINKAT, FACCESSAT, STATX, FACCESSAT2];
+/// Calls that give a file another name; their path is the new one.
+pub const RENAMES: [u32; 3] = [RENAME, RENAMEAT, RENAMEAT2];
+/// Calls that remove a file.
+pub const UNLINKS: [u32; 2] = [UNLINK, UNLINKAT];
 /// Calls that list a directory.
 pub const LISTS: [u32; 2] = [GETDENTS, GETDENTS64];
 /// Calls that make a directory.

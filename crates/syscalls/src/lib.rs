@@ -32,6 +32,7 @@ pub fn path_argument(number: u32) -> Option<usize> {
     match class(number) {
         class if class & PATH0 != 0 => Some(0),
         class if class & PATH1 != 0 => Some(1),
+        class if class & PATH3 != 0 => Some(3),
         _ => None,
     }
 }
@@ -92,6 +93,7 @@ mod tests {
     fn what_moves_bytes_maps_memory_or_has_a_path_is_known_by_its_class() {
         assert!(READS.iter().chain(&WRITES_AT).all(|number| class(*number) & BYTES != 0));
         assert!(OPENS.iter().all(|number| class(*number) & NEW_FD != 0 && path_argument(*number).is_some()));
+        assert_eq!(RENAMES.map(path_argument), [Some(1), Some(3), Some(3)]);
         assert_eq!(
             (path_argument(STAT), path_argument(NEWFSTATAT), path_argument(READ)),
             (Some(0), Some(1), None)

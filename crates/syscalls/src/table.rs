@@ -29,6 +29,8 @@ classes! {
     FD4 = 128;
     /// The argument that says most is how many bytes are mapped or given back.
     MEMORY = 256;
+    /// Argument 3 is a path.
+    PATH3 = 512;
 }
 
 /// A call of which something is kept.
@@ -107,7 +109,10 @@ table! {
     READLINK readlink: PATH0, FIRST;
     CHDIR chdir: PATH0, FIRST;
     FCHDIR fchdir: 0, FIRST;
-    RENAME rename: PATH0, FIRST;
+    // Of renames the new name: that file is replaced.
+    RENAME rename: PATH1, FIRST;
+    RENAMEAT renameat: PATH3, FIRST;
+    RENAMEAT2 renameat2: PATH3, FIRST;
     MKDIR mkdir: PATH0, FIRST;
     RMDIR rmdir: PATH0, FIRST;
     UNLINK unlink: PATH0, FIRST;

@@ -18,6 +18,7 @@ mod redundant_copy;
 mod redundant_file_access;
 mod regex_backtracking;
 mod repeated_scan;
+mod rewritten_file;
 mod round_trips;
 pub(crate) mod runtime;
 mod small_io;
@@ -48,6 +49,7 @@ pub const ALL: &[Spec] = &[
     redundant_clearing::CAUSE,
     allocation_churn::CAUSE,
     redundant_file_access::CAUSE,
+    rewritten_file::CAUSE,
     process_per_operation::CAUSE,
     thread_per_operation::CAUSE,
     duplicate_build::CAUSE,

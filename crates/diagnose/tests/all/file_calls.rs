@@ -189,8 +189,9 @@ fn a_log_that_is_opened_for_each_line_is_told() {
         only(&reopening(mode, 100, APPEND, 100), "redundant-file-access");
         silent(&reopening(mode, 99, APPEND, 100));
         silent(&reopening(mode, 1_000, APPEND, 4_100));
-        silent(&reopening(mode, 1_000, 0o1101, 400)); // O_TRUNC: its content is made again
     }
+    // O_TRUNC: its contents are made again.
+    only(&reopening(Mode::Each, 1_000, 0o1101, 400), "rewritten-file");
 }
 
 /// One path is asked for `times` times.

@@ -41,6 +41,7 @@ mod regex_backtracking;
 mod registry;
 mod repeated_counts;
 mod repeated_scan;
+mod rewritten_files;
 mod scripts;
 mod small_io;
 mod superlinear_guilt;
