@@ -13,7 +13,13 @@ import { programName } from "../timeline/lanes";
 /** Causes that are about processes. */
 const PROCESSES = new Set(["process-per-operation", "duplicate-build"]);
 /** Causes that are about system calls. */
-const CALLS = new Set(["redundant-file-access", "small-io", "failed-lookups", "sync-per-operation", "rewritten-file"]);
+const CALLS = new Set([
+  "redundant-file-access",
+  "small-io",
+  "failed-lookups",
+  "sync-per-operation",
+  "rewritten-file",
+]);
 
 export function Evidence({ finding }: { finding: Finding }) {
   if (PROCESSES.has(finding.cause)) return <Processes />;
