@@ -47,27 +47,52 @@ const GATE: Gate = Gate::TWENTIETH_OF_CPU;
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut findings = opened(evidence, &calls);
-    for (place, mut question) in asked::find(evidence, &calls) {
-        // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is reported.
-        match findings.iter_mut().find(|(of, _)| *of == place) {
-            Some((_, candidate)) => {
-                if question.finding.cost.gain() > candidate.finding.cost.gain() {
-                    std::mem::swap(candidate, &mut question);
+    for mut question in asked::find(evidence, &calls) {
+        // Questions beside the reading, from the same place, are signs of the same cause: the one that saves more is reported, with what
+        // both save.
+        match findings.iter_mut().find(|sign| sign.place == question.place) {
+            Some(sign) => {
+                if question.candidate.finding.cost.gain() > sign.candidate.finding.cost.gain() {
+                    std::mem::swap(sign, &mut question);
                 }
-                let lesser = question.finding;
-                let also = lesser.explanation.into_iter().next().map(|sentence| format!("also {sentence}"));
-                candidate.finding.explanation.extend(also);
-                candidate.finding.facts.extend(lesser.facts);
+                sign.join(evidence, &calls, question);
             }
-            None => findings.push((place, question)),
+            None => findings.push(question),
         }
     }
-    findings.extend(reopened(evidence, &calls));
-    findings.extend(rewound::find(evidence, &calls));
-    findings.into_iter().map(|(_, finding)| finding).collect()
+    let mut candidates: Vec<Candidate> = findings.into_iter().map(|sign| sign.candidate).collect();
+    candidates.extend(reopened(evidence, &calls).into_iter().map(|(_, candidate)| candidate));
+    candidates.extend(rewound::find(evidence, &calls).into_iter().map(|(_, candidate)| candidate));
+    candidates
 }
 
-fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
+/// A sign of the cause in one place, with the calls that it is about.
+struct Sign {
+    place: CallSite,
+    sum: Sum,
+    candidate: Candidate,
+}
+
+impl Sign {
+    /// Adds what another sign in the same place saves; see [`Calls::sampled_ns`] for what surrounds the calls of both.
+    fn join(&mut self, evidence: &Evidence<'_>, calls: &Calls<'_>, lesser: Sign) {
+        self.sum.join(&lesser.sum);
+        let finding = &mut self.candidate.finding;
+        let costs = [finding.cost, lesser.candidate.finding.cost];
+        let once: u64 = costs.iter().map(|cost| cost.amount() - cost.gain()).sum();
+        let (process, own) = self.place;
+        let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &self.sum));
+        let cost = costs.iter().map(|cost| cost.amount() as f64).sum::<f64>().max(under).min(evidence.cpu_ns);
+        finding.cost = Cost::new(Basis::Cpu, cost, cost - once as f64);
+        finding.share = cost / evidence.cpu_ns.max(1.0);
+        let lesser = lesser.candidate.finding;
+        let also = lesser.explanation.into_iter().next().map(|sentence| format!("also {sentence}"));
+        finding.explanation.extend(also);
+        finding.facts.extend(lesser.facts);
+    }
+}
+
+fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     // Opens of each file by place, and from everywhere in the process.
     let mut opens: BTreeMap<(CallSite, u32), u64> = BTreeMap::new();
     let mut all_opens: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -142,32 +167,30 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidat
         ));
         explanation.push(format!("once is enough: this would save {}", time(gain)));
         let exact = own.is_some();
-        findings.push((
-            place,
-            Draft {
-                variant: "content",
-                files: evidence.concerned(paths),
-                explanation,
-                facts: vec![
-                    fact("opens", times as f64, "calls", Sure::Exact),
-                    fact("files", files.len() as f64, "files", Sure::Exact),
-                    fact("system calls", sum.count as f64, "calls", Sure::Exact),
-                    fact("time in the kernel", kernel, "ns", Sure::Exact),
-                    fact("time with the program's own work", cost, "ns", Sure::Sampled),
-                    fact("bytes read", sum.bytes as f64, "bytes", Sure::Exact),
-                ],
-                advice: "Read it once and cache the contents, or look it up only when the result is used"
-                    .to_owned(),
-                ..Draft::new(
-                    &CAUSE,
-                    "the same file is read again and again",
-                    if exact { Confidence::Certain } else { Confidence::Likely },
-                    Cost::new(Basis::Cpu, cost, gain),
-                    crate::calls::place(evidence, stack, own, process),
-                )
-            }
-            .candidate(evidence, GATE, process),
-        ));
+        let candidate = Draft {
+            variant: "content",
+            files: evidence.concerned(paths),
+            explanation,
+            facts: vec![
+                fact("opens", times as f64, "calls", Sure::Exact),
+                fact("files", files.len() as f64, "files", Sure::Exact),
+                fact("system calls", sum.count as f64, "calls", Sure::Exact),
+                fact("time in the kernel", kernel, "ns", Sure::Exact),
+                fact("time with the program's own work", cost, "ns", Sure::Sampled),
+                fact("bytes read", sum.bytes as f64, "bytes", Sure::Exact),
+            ],
+            advice: "Read it once and cache the contents, or look it up only when the result is used"
+                .to_owned(),
+            ..Draft::new(
+                &CAUSE,
+                "the same file is read again and again",
+                if exact { Confidence::Certain } else { Confidence::Likely },
+                Cost::new(Basis::Cpu, cost, gain),
+                crate::calls::place(evidence, stack, own, process),
+            )
+        }
+        .candidate(evidence, GATE, process);
+        findings.push(Sign { place, sum, candidate });
     }
     findings
 }

@@ -3,10 +3,9 @@
 //! The kernel adds up calls by path as long as there is room for new ones. Of what went beyond, only the place is known, and the calls recorded one by
 //! one: the first ones of each slice of time. These are a sample of all, from which the number of paths is estimated.
 
-use super::{ASKED, CAUSE, GATE};
+use super::{ASKED, CAUSE, GATE, Sign};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, some};
-use crate::candidate::Candidate;
 use crate::causes::words::{count, time, times};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -24,7 +23,7 @@ const SLICE_NS: u64 = 100_000_000;
 const HERE: i32 = -100;
 
 /// Storms of questions about a path that is there: stat, access, readlink, getcwd, and unchanged directories that are listed.
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     let mut by_path: BTreeMap<(CallSite, Option<u32>), u64> = BTreeMap::new();
     // A relative path is another file in another directory; an open file is asked for its size before it is read.
     let mut moved: HashMap<u32, u64> = HashMap::new();
@@ -99,44 +98,38 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
         }
         let paths: Vec<String> = paths.into_iter().collect();
         let stack = sum.stack();
-        findings.push((
-            place,
-            Draft {
-                variant: "path",
-                explanation: vec![
-                    format!(
-                        "{} {} looked up {} times{}, {}{} each on average",
-                        some_of(&paths, number),
-                        if paths.len() == 1 { "was" } else { "were" },
-                        count(sum.count as f64),
-                        from(evidence, stack, own),
-                        if estimated.is_some() { "about " } else { "" },
-                        times(sum.count as f64 / number.max(1.0))
-                    ),
-                    format!("this took {} in the kernel alone", time(cost)),
-                ],
-                facts: vec![
-                    fact("questions", sum.count as f64, "calls", Sure::Exact),
-                    fact(
-                        "paths",
-                        number,
-                        "paths",
-                        if estimated.is_some() { Sure::Sampled } else { Sure::Exact },
-                    ),
-                    fact("time in the kernel", cost, "ns", Sure::Exact),
-                ],
-                files: evidence.concerned(paths),
-                advice: "Look it up once and cache the result while it stays valid".to_owned(),
-                ..Draft::new(
-                    &CAUSE,
-                    "the same path is looked up again and again",
-                    Confidence::Likely,
-                    Cost::new(Basis::Cpu, cost, gain),
-                    crate::calls::place(evidence, stack, own, process),
-                )
-            }
-            .candidate(evidence, GATE, process),
-        ));
+        let candidate = Draft {
+            variant: "path",
+            explanation: vec![
+                format!(
+                    "{} {} looked up {} times{}, {}{} each on average",
+                    some_of(&paths, number),
+                    if paths.len() == 1 { "was" } else { "were" },
+                    count(sum.count as f64),
+                    from(evidence, stack, own),
+                    if estimated.is_some() { "about " } else { "" },
+                    times(sum.count as f64 / number.max(1.0))
+                ),
+                format!("this took {} in the kernel alone", time(cost)),
+            ],
+            facts: vec![
+                fact("questions", sum.count as f64, "calls", Sure::Exact),
+                fact("paths", number, "paths", if estimated.is_some() { Sure::Sampled } else { Sure::Exact }),
+                fact("time in the kernel", cost, "ns", Sure::Exact),
+            ],
+            files: evidence.concerned(paths),
+            advice: "Look it up once and cache the result while it stays valid".to_owned(),
+            ..Draft::new(
+                &CAUSE,
+                "the same path is looked up again and again",
+                Confidence::Likely,
+                Cost::new(Basis::Cpu, cost, gain),
+                crate::calls::place(evidence, stack, own, process),
+            )
+        }
+        .candidate(evidence, GATE, process);
+        sum.join(&listing);
+        findings.push(Sign { place, sum, candidate });
     }
     findings
 }
