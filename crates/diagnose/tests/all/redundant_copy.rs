@@ -293,7 +293,10 @@ fn copies_of_anything_that_are_dropped_again_are_reported() {
     let [finding] = &of(dropped())[..] else { panic!("there is one finding") };
     assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("lang::with", "dropped"));
     assert_eq!(finding.confidence, Confidence::Likely);
-    assert!((590..=610).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    // What frees the copies goes with them; half of it, where as much is allocated for something else.
+    assert!((790..=810).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    let beside = &of(Model { allocating: 0.24, share: 0.6, ..dropped() })[0];
+    assert!((690..=710).contains(&(beside.cost.gain() / 1_000_000)), "{:?}", beside.cost);
     // Where they are of the same data, that is reported.
     let same = Model { calls: vec![[THERE, HERE, (3, 0)]; 100], ..dropped() };
     assert_eq!(of(same)[0].variant, "");

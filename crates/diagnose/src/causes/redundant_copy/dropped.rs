@@ -4,7 +4,7 @@
 //! Whether it is the same data that is copied is not asked, so samples are enough: a scope that is cloned for each call, a table that is
 //! returned by value and then searched. Copies that are kept free nothing until the program ends.
 
-use super::{CAUSE, Kinds, asks};
+use super::{CAUSE, Kinds, asks, freeing};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::words::time;
@@ -85,7 +85,7 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         of_asker.callers.extend(outer);
     }
     let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
-        if !GATE.may_pass(evidence, spent.ns) {
+        if !GATE.passes(evidence, spent.ns) {
             return None;
         }
         // What the function or its caller frees, as where the copy goes out of scope.
@@ -98,7 +98,10 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
             ns += one.ns;
             times.push(one.time_ns);
         }
-        finding(evidence, (*process, *asker), spent, (ns, &times))
+        let near = spent.callers.iter().copied().chain([*asker]).collect();
+        let copy = |location, _| copiers.contains_key(&location);
+        let of_copies = freeing::with_copies(evidence, kinds, *process, &near, copy);
+        finding(evidence, (*process, *asker), spent, (ns, &times), of_copies)
     };
     spent.iter().filter_map(of).collect()
 }
@@ -139,12 +142,14 @@ fn finding(
     (process, asker): (u32, u32),
     spent: &Spent,
     (freeing_ns, freeing): (f64, &[u64]),
+    of_copies: f64,
 ) -> Option<Candidate> {
     let dropped =
         freeing_ns >= FREEING * spent.allocating_ns && parts_with_both(&spent.times, freeing) >= BOTH;
     if !dropped || spent.allocating_ns < ALLOCATING * spent.ns {
         return None;
     }
+    let cost = (spent.ns + of_copies).min(evidence.cpu_ns);
     let stack = heaviest(&spent.stacks);
     let copier = evidence.frame(heaviest(&spent.functions)?);
     let draft = Draft {
@@ -157,8 +162,9 @@ fn finding(
                 time(spent.allocating_ns)
             ),
             format!(
-                "memory is freed all along, which took {} more: so most copies are probably dropped again",
-                time(freeing_ns)
+                "memory is freed all along, which took {} more, of which the copies have about {}: so most copies are probably dropped again",
+                time(freeing_ns),
+                time(of_copies)
             ),
         ],
         related: vec![copier],
@@ -174,7 +180,7 @@ fn finding(
             &CAUSE,
             "structures are copied and dropped again",
             Confidence::Likely,
-            Cost::new(Basis::Cpu, spent.ns, spent.ns),
+            Cost::new(Basis::Cpu, cost, cost),
             evidence.place(stack, asker, process, asks),
         )
     };

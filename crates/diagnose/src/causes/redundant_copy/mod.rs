@@ -7,6 +7,7 @@
 //! it then changes, such as the start of a search. The C library's own buffers are left alone.
 
 mod dropped;
+mod freeing;
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec, allocators, runtime};
@@ -65,6 +66,8 @@ struct Spent {
     stacks: BTreeMap<u32, f64>,
     /// By the function that copies.
     functions: BTreeMap<u32, f64>,
+    /// Who calls the one that asks.
+    callers: HashSet<u32>,
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -105,6 +108,8 @@ fn of_the_same(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         match copy {
             Some(at) => {
                 of_asker.ns += weight;
+                let behind = functions.iter().skip_while(|function| **function != asker);
+                of_asker.callers.extend(behind.copied().find(|function| *function != asker));
                 *of_asker.stacks.entry(stack).or_default() += weight;
                 *of_asker.functions.entry(functions[at]).or_default() += weight;
             }
@@ -126,7 +131,16 @@ fn of_the_same(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         if *ns < ALONE * whole[&(*process, *function)] {
             return None;
         }
-        finding(evidence, (*process, *asker), spent, (*function, looked[&(*process, *function)]))
+        let what = looked[&(*process, *function)];
+        // Bytes are copied into blocks, which stay or go for reasons of their own.
+        let freeing_ns = if what.what == Copied::Bytes {
+            0.0
+        } else {
+            let near = spent.callers.iter().copied().chain([*asker]).collect();
+            let copy = |_, function| looked.contains_key(&(*process, function));
+            freeing::with_copies(evidence, kinds, *process, &near, copy)
+        };
+        finding(evidence, (*process, *asker), spent, freeing_ns, (*function, what))
     };
     spent.iter().filter_map(of).collect()
 }
@@ -223,10 +237,12 @@ fn finding(
     evidence: &Evidence<'_>,
     (process, asker): (u32, u32),
     spent: &Spent,
+    freeing_ns: f64,
     (function, looked): (u32, Looked),
 ) -> Option<Candidate> {
     let Looked { what, noted, again, bytes } = looked;
-    let gain = spent.ns * again;
+    let cost = (spent.ns + freeing_ns).min(evidence.cpu_ns);
+    let gain = cost * again;
     if what == Copied::Bytes && spent.allocating_ns < ALLOCATED * spent.ns || !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -246,15 +262,21 @@ fn finding(
         ),
     }];
     let (besides, compared) = match what {
-        Copied::Bytes => ("allocating memory for it", "how the data begins was compared"),
-        _ => ("freeing it", "how the data and its first items begin was compared"),
+        Copied::Bytes => {
+            (", without allocating memory for it".to_owned(), "how the data begins was compared")
+        }
+        _ => (
+            format!(", and freeing the copies about {}", time(freeing_ns)),
+            "how the data and its first items begin was compared",
+        ),
     };
-    explanation.push(format!("copying took {} of CPU time, without {besides}", time(spent.ns)));
+    explanation.push(format!("copying took {} of CPU time{besides}", time(spent.ns)));
     explanation.push(format!("{compared}; where a copy is not changed, a reference to the original will do"));
     let mut facts = vec![
         Fact::new("calls looked at", noted as f64, "calls", "probe", Sure::Exact),
         Fact::new("share that repeats one", again, "ratio", "probe", Sure::Sampled),
         Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
+        Fact::new("time freeing copies", freeing_ns, "ns", "samples", Sure::Fitted),
     ];
     if what == Copied::Bytes {
         facts.push(Fact::new("bytes a copy", bytes, "bytes", "probe", Sure::Sampled));
@@ -270,7 +292,7 @@ fn finding(
             CAUSE.title,
             // Of bytes only the first are compared: a field that is copied at each step may have changed behind them.
             if what == Copied::Bytes { Confidence::Hint } else { Confidence::Likely },
-            Cost::new(Basis::Cpu, spent.ns, gain),
+            Cost::new(Basis::Cpu, cost, gain),
             evidence.place(stack, asker, process, asks),
         )
     };
