@@ -384,6 +384,23 @@ fn opening_a_connection_takes_until_the_first_bytes_are_sent() {
 }
 
 #[test]
+fn a_tls_handshake_is_part_of_a_connection() {
+    let cost = |function: &str| {
+        let mut traced = Traced::new(Mode::Each);
+        let (address, socket) = (traced.file("10.0.0.1:443", "address", 0), traced.file("", "socket", 0));
+        traced.tables.functions[2].name = function.to_owned();
+        for _ in 0..200 {
+            traced.call(CONNECT, Some(address), 0, 500 * US);
+            traced.call(SEND, Some(socket), 300, 5 * US);
+            traced.sleep(RECEIVE, Some(socket), 2_000, 994 * US);
+            traced.call(SEND, Some(socket), 40, 5 * US).stack = Some(OTHER);
+        }
+        only(&traced.recording(200 * MS), "connection-per-operation").cost.amount() / MS
+    };
+    assert_eq!((cost("gnutls_handshake"), cost("send")), (300, 100));
+}
+
+#[test]
 fn making_and_closing_the_socket_is_part_of_a_connection() {
     let gain = |made: bool, closed: bool| {
         let mut traced = Traced::new(Mode::Each);

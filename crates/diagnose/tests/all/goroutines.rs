@@ -259,3 +259,54 @@ fn a_goroutine_that_sleeps_and_looks_polls_as_a_thread_does() {
     assert_eq!(finding.cost.gain(), 100 * MS);
     silent(&polling(false));
 }
+
+const CONNECT: u32 = 42;
+const DIALS: [&str; 4] =
+    ["main.fetch", "net/http.(*Client).Do", "net/http.(*Transport).getConn", "runtime.selectgo"];
+
+/// `side_by_side` goroutines that wait 1 ms each for a connection, `waits` in all, for which `connects` were opened; and another
+/// function that waits `others` times.
+fn dialing(waits: u64, connects: u64, side_by_side: u64, others: u64) -> Recording {
+    let mut go = Go::new();
+    let (here, there) =
+        (go.stack(&DIALS), go.stack(&["main.probe", "net.(*Dialer).DialContext", "runtime.selectgo"]));
+    let address = go.0.file("127.0.0.1:443", "address", 0);
+    for at in 0..connects {
+        go.0.call(CONNECT, Some(address), -115, US).thread = 0;
+        // Those who wait begin at the same time.
+        if at < waits {
+            go.0.now += if at % side_by_side == 0 { MS } else { 0 };
+        }
+    }
+    let mut now = MS;
+    for wait in 0..waits {
+        go.parks(wait % side_by_side + 1, here, now, MS);
+        now += if wait % side_by_side == side_by_side - 1 { MS } else { 0 };
+    }
+    for _ in 0..others {
+        go.parks(77, there, now, MS);
+        now += MS;
+    }
+    go.0.now = go.0.now.max(now);
+    go.recording(1.0)
+}
+
+#[test]
+fn waits_for_connections_that_are_opened_for_each_request_are_reported_where_it_is_made() {
+    let finding = only(&dialing(100, 100, 1, 0), "connection-per-operation");
+    assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("main.fetch", "dialed"));
+    assert_eq!((finding.cost.basis(), finding.cost.amount()), (Basis::Wall, 100 * MS));
+    // Four side by side wait together for a quarter of that.
+    assert_eq!(only(&dialing(400, 400, 4, 0), "connection-per-operation").cost.amount(), 100 * MS);
+}
+
+#[test]
+fn few_connections_those_of_others_and_those_of_several_functions_are_none() {
+    silent(&dialing(99, 99, 1, 0));
+    // For one that others had.
+    only(&dialing(125, 100, 1, 0), "connection-per-operation");
+    silent(&dialing(127, 100, 1, 0));
+    // Which of them opened how many is not known.
+    only(&dialing(100, 130, 1, 24), "connection-per-operation");
+    silent(&dialing(100, 130, 1, 26));
+}

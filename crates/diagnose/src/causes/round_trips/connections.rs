@@ -1,13 +1,14 @@
 //! A connection for each operation: opened, used for a moment and closed, again and again from one place to one address.
 //!
-//! What a connection takes is the time from its `connect` to the first bytes that are sent or received on a socket: with the wait until it is
-//! established, and what a library does to set it up. What the program's own code computes in between is left out. The calls that make the
+//! What a connection takes is the time from its `connect` to the first bytes that are sent or received on a socket, but for those of a TLS
+//! handshake: with the wait until it is established, and what a library does to set it up. What the program's own code computes in between is left out. The calls that make the
 //! socket before and close it afterwards are added. Traced by ptrace it is these calls and `connect` alone.
 //! In Go a thread runs other goroutines while one waits for its connection. If it is not known which goroutine made each call, only the call of
 //! `connect` counts there.
 
 use super::super::words::{count, time};
 use super::super::{Find, Needs, Spec};
+use super::dialed;
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
 use crate::candidate::Candidate;
@@ -30,11 +31,20 @@ pub(in crate::causes) const CAUSE: Spec = Spec {
 };
 
 /// Connections from one place to one address before they count. Pools and retries open some dozens.
-const OPENED: u64 = 100;
+pub(super) const OPENED: u64 = 100;
 /// What makes a socket ready to be connected.
 const MAKES: [u32; 6] = [SOCKET, BIND, GETSOCKNAME, GETPEERNAME, SETSOCKOPT, GETSOCKOPT];
-const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
+pub(super) const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
 
+/// Functions that make the TLS handshake of a connection: what they send and receive is none of the program's bytes.
+const HANDSHAKES: [&str; 6] = [
+    "SSL_connect",
+    "SSL_do_handshake",
+    "gnutls_handshake",
+    "mbedtls_ssl_handshake",
+    "wolfSSL_connect",
+    "SSL_ForceHandshake",
+];
 /// EINPROGRESS: the caller waits in another way until the connection is there.
 const IN_PROGRESS: i64 = -115;
 /// Where connections are opened: a thread, its function, and the address.
@@ -50,6 +60,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // By thread: what making the next socket has taken, ns. By file: the place of the connection that it is.
     let mut making: HashMap<u32, f64> = HashMap::new();
     let mut used: HashMap<u32, Place> = HashMap::new();
+    let handshakes = evidence.stacks_with(|function| HANDSHAKES.contains(&evidence.name(function)));
     let of_go: BTreeSet<u32> = evidence.recording.tables.parks.iter().map(|park| park.process).collect();
     for (row, process) in calls.all() {
         if is_connect(row) {
@@ -72,7 +83,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 place
                     .into_iter()
                     .for_each(|key| sums.entry(key).or_default().duration_ns += row.duration_ns as f64);
-            } else if is_send(row) || is_receive(row) {
+            } else if (is_send(row) || is_receive(row))
+                && !row.stack.is_some_and(|stack| handshakes[stack as usize])
+            {
                 making.remove(&row.thread);
                 if let Some(Some((key, since))) = opening.remove(&row.thread) {
                     opened.entry(row.thread).or_default().push((since, row.time_ns.max(since), key));
@@ -99,11 +112,15 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             sum.duration_ns = (sum.duration_ns - weight).max(0.0);
         }
     }
-    super::largest(sums.iter().filter_map(|(key, sum)| finding(evidence, *key, sum)))
+    let mut found = dialed::find(evidence, &calls);
+    let known: BTreeSet<u32> = found.iter().map(|one| one.process).collect();
+    let by_threads = super::largest(sums.iter().filter_map(|(key, sum)| finding(evidence, *key, sum)));
+    found.extend(by_threads.into_iter().filter(|one| !known.contains(&one.process)));
+    found
 }
 
 /// Whether it is an address of a connection: to a name server it is one of datagrams, and port 0 is asked for a route only.
-fn is_stream(file: &File) -> bool {
+pub(super) fn is_stream(file: &File) -> bool {
     file.kind == "address" && !file.path.ends_with(":53") && !file.path.ends_with(":0")
 }
 

@@ -11,6 +11,7 @@
 mod answers;
 mod awake;
 pub(super) mod connections;
+mod dialed;
 mod exchanges;
 
 use super::words::{count, time, two_digits};

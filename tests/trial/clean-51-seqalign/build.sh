@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+cd "$(dirname "$0")"
+gcc -O2 -g -o seqalign seqalign.c
