@@ -21,6 +21,8 @@
 #define COPY_AGAIN 1024
 // A child's own stacks are not worth their copies until it has lived so long; those of process calls are.
 #define YOUNG_NS 20000000
+// … unless it makes so many: starting up takes some 50 to 200.
+#define YOUNG_CALLS 256
 #define NEAR 64
 #define LONG_WAIT_NS 1000000
 // New keys of a thread in a slice, for each call that is told one by one: 2,000 at first, which is faster than files can be opened.
@@ -52,6 +54,7 @@ struct thread {
 	__u64 slice; // of SLICE_NS, and what was told in it
 	__u32 told, root;
 	__u64 peak_pages; // of the process, when this thread called for its end
+	__u64 young_calls;
 	struct near near[NEAR];
 };
 
@@ -300,7 +303,8 @@ static __noinline void note_stack(struct thread *thread, struct near *near, __u3
 			near->calls = 0;
 			return;
 		}
-		if (!thread->root && bpf_ktime_get_ns() - thread->born < YOUNG_NS)
+		bool young = !thread->root && bpf_ktime_get_ns() - thread->born < YOUNG_NS;
+		if (young && ++thread->young_calls < YOUNG_CALLS)
 			return;
 	}
 	thread->time = bpf_ktime_get_ns();

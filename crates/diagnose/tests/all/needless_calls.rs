@@ -1,6 +1,6 @@
 //! System calls that are not needed, on synthetic recordings, at the thresholds of their cause.
 
-use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
 use slowpath_recording::tables::{Location, Stack};
@@ -47,6 +47,20 @@ fn it_takes_a_thousand_questions_and_a_tenth_of_the_time() {
     silent(&calls(Mode::Each, GETPID, 0, 100, 10_000, 1_010));
     // How many bytes there are to be read is news each time.
     silent(&calls(Mode::Each, IOCTL, FIONREAD, 0, 10_000, 400));
+}
+
+#[test]
+fn entering_the_kernel_and_leaving_it_is_part_of_a_call() {
+    let cost = |stack| {
+        let mut traced = Traced::new(Mode::Each);
+        for _ in 0..1_000 {
+            traced.call(GETPID, None, 100, 100 * US);
+        }
+        traced.compute(stack, 150 * MS);
+        only(&traced.recording(400 * MS), "needless-system-calls").cost.amount() / MS
+    };
+    // In the library's function that calls; in the program's, which may do anything.
+    assert_eq!((cost(WORK), cost(OTHER)), (150, 100));
 }
 
 /// Seeks, of which `moving` of 100 lead elsewhere; with a read between if `reads`.
