@@ -5,7 +5,7 @@ use crate::Evidence;
 
 use crate::causes::runtime;
 use crate::evidence::heaviest;
-use slowpath_recording::tables::{Beginning, Loop, Walk, WalkBurst};
+use slowpath_recording::tables::{Beginning, Loop, Sample, Walk, WalkBurst};
 use slowpath_stats::median;
 use slowpath_syscalls::{READS, READS_AT, RECEIVES};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,7 +21,9 @@ const READS_A_WALK: f64 = 0.25;
 /// between two entries must be so many times as much.
 pub(crate) const HITS: f64 = 5.0;
 /// Share of the time between entries that must be CPU time: half, since ticks may miss some.
-pub(crate) const ON_CPU: f64 = 0.5;
+const ON_CPU: f64 = 0.5;
+/// … or from this share of the whole time on, in which pauses between walks would be seen.
+const ALL_ALONG: f64 = 0.8;
 
 /// What was seen of one walk.
 pub(crate) struct Entries<'a> {
@@ -36,6 +38,8 @@ pub(crate) struct Entries<'a> {
     pub lengths: Vec<Length>,
     /// Entries a second where they were noted, at least; 0 if there were too few.
     pub rate: f64,
+    /// Share of the time from the first entry that was noted to the last in which its thread used a CPU, by samples.
+    pub on_cpu: f64,
     /// The thread was stopped at each entry, by a breakpoint whose hit takes so long, ns.
     pub hit_ns: Option<f64>,
 }
@@ -85,10 +89,23 @@ pub(crate) fn all<'a>(evidence: &Evidence<'a>) -> Vec<Entries<'a>> {
             bursts: noted.map(of_burst).filter(|rows| rows.len() >= OF_BURST).collect(),
             lengths: bursts.iter().filter_map(length).collect(),
             rate: rates.get(rates.len() / 2).copied().unwrap_or(0.0),
+            on_cpu: on_cpu(evidence, rows),
             hit_ns: evidence.recording.about.hit_ns.map(|ns| ns as f64),
         })
     };
     tables.walks.iter().filter_map(of).collect()
+}
+
+/// See [`Entries::on_cpu`].
+fn on_cpu(evidence: &Evidence<'_>, rows: &[&Beginning]) -> f64 {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return 0.0 };
+    let samples = &evidence.recording.tables.samples;
+    let from = samples.partition_point(|sample| sample.time_ns < first.time_ns);
+    let to = samples.partition_point(|sample| sample.time_ns <= last.time_ns).max(from);
+    let of_thread = |sample: &Sample| Some(sample.thread) == first.thread && sample.on_cpu;
+    let weights = samples[from..to].iter().zip(&evidence.weights[from..to]);
+    let used: f64 = weights.filter(|(sample, _)| of_thread(sample)).map(|(_, weight)| weight).sum();
+    used / (last.time_ns - first.time_ns).max(1) as f64
 }
 
 impl Entries<'_> {
@@ -213,6 +230,12 @@ impl Entries<'_> {
         }
     }
 
+    /// Whether the thread was on a CPU for most of some time between entries, of which its account says so much: the account moves on at the
+    /// scheduler's ticks, and bursts are short. Where the thread had a CPU nearly all along, it had one then.
+    pub(crate) fn is_on_cpu(&self, cpu_ns: f64, elapsed_ns: f64) -> bool {
+        cpu_ns >= ON_CPU * elapsed_ns || self.hit_ns.is_none() && self.on_cpu >= ALL_ALONG
+    }
+
     /// Time from one entry to the next, ns, in each burst of one thread, in order. The median: it leaves out when another thread had the
     /// CPU.
     ///
@@ -233,7 +256,26 @@ impl Entries<'_> {
             Some(each)
         };
         let each: Vec<f64> = self.bursts.iter().filter_map(&mut of_burst).collect();
-        if cpu_ns as f64 >= ON_CPU * elapsed_ns { each } else { Vec::new() }
+        if self.is_on_cpu(cpu_ns as f64, elapsed_ns) { each } else { Vec::new() }
+    }
+
+    /// How unlike the times from one entry to the next are, in each burst of one thread: the third quartile over the first. Empty where
+    /// [`Entries::each_ns`] is.
+    pub(crate) fn spread(&self) -> Vec<f64> {
+        if self.each_ns().is_empty() {
+            return Vec::new();
+        }
+        let of_burst = |rows: &Vec<&Beginning>| {
+            let mut between: Vec<f64> = rows
+                .windows(2)
+                .filter(|pair| pair[0].thread == pair[1].thread)
+                .map(|pair| self.between(pair[0], pair[1]))
+                .collect();
+            between.sort_by(f64::total_cmp);
+            let quarter = between.len() / 4;
+            (quarter > 0).then(|| between[between.len() - 1 - quarter] / between[quarter].max(1.0))
+        };
+        self.bursts.iter().filter_map(of_burst).collect()
     }
 
     /// The samples in it: see [`Spent`].

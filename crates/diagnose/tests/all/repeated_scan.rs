@@ -85,6 +85,13 @@ fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
     silent(Walked { entry: |_| (vec![LIST, 7], vec![77, 0], 0), ..counting() });
     // It waits, or something else takes the time between the calls.
     silent(Walked { on_cpu: 0.4, ..counting() });
+    // The account of the CPU time stood still, by chance; the thread had a CPU all along, or not.
+    let at_ticks = |on_cpu| {
+        let mut recording = recording(&Walked { on_cpu, ..counting() });
+        recording.tables.beginnings.iter_mut().for_each(|row| row.cpu_ns = 0);
+        diagnose(&recording).findings.len()
+    };
+    assert_eq!((at_ticks(0.85), at_ticks(0.75)), (1, 0));
     silent(Walked { time: vec![(SEARCH, 0.6), (PARSE, 0.4)], ..counting() });
     // Reads may fill the text again.
     silent(Walked { reads: 40_000, ..counting() });

@@ -178,8 +178,11 @@ pub fn recording(walked: &Walked) -> Recording {
         run.spend(share * 1000.0 * MS, *stack);
     }
     run.spend(walked.beside * 1000.0 * MS, BESIDE);
-    let end_ns = run.now as u64;
+    let stretched = |ns: u64| (ns as f64 / walked.on_cpu) as u64;
+    let end_ns = stretched(run.now as u64);
     let mut tables = run.tables;
+    // A thread that waits is sampled at longer intervals.
+    tables.samples.iter_mut().for_each(|sample| sample.time_ns = stretched(sample.time_ns));
     sampled::one_thread(&mut tables, end_ns);
     let bursts = BURSTS.max(walked.each_ns.len() as u64);
     for burst in 0..bursts {

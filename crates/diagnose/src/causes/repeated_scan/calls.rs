@@ -9,7 +9,7 @@ use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
-use crate::walks::{self, Entries, HITS, LOWEST_ADDRESS, ON_CPU, Repeats};
+use crate::walks::{self, Entries, HITS, LOWEST_ADDRESS, Repeats};
 use slowpath_recording::tables::Beginning;
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         return None;
     }
     let seen = Seen::of(entries);
-    let on_cpu = seen.cpu_ns >= ON_CPU * seen.elapsed_ns;
+    let on_cpu = entries.is_on_cpu(seen.cpu_ns, seen.elapsed_ns);
     if seen.repeated_ns < AGAIN * seen.elapsed_ns || !on_cpu || walks::is_refilled(evidence, entries) {
         return None;
     }
