@@ -236,6 +236,28 @@ fn the_length_of_a_long_text_taken_again_and_again_is_blamed_on_whoever_asks() {
 }
 
 #[test]
+fn looking_for_one_end_from_ever_further_on_is_a_repeated_search() {
+    let found = |name: &str, entry: Entry| {
+        let mut recording = recording(&Walked { entry, ..texts() });
+        let strlen = recording.tables.functions.iter_mut().find(|one| one.name == "__strlen_avx2");
+        strlen.expect("it is there").name = name.into();
+        diagnose(&recording).findings
+    };
+    let all = found("__strlen_avx2", |n| (vec![LIST + 40 * n, n, 0], vec![77 + n, 0, 0], 400));
+    assert_eq!(all[0].cause.slug(), "repeated-scan");
+    assert!(all[0].explanation[0].contains("begins only a little further on"), "{:?}", all[0].explanation);
+    assert!((530..=550).contains(&(all[0].cost.gain() / 1_000_000)), "{:?}", all[0].cost);
+    // Half of the way for itself; then more; and an end in between.
+    assert_eq!(found("strlen", |n| (vec![LIST + 199 * n], vec![77 + n], 400)).len(), 1);
+    assert!(found("strlen", |n| (vec![LIST + 201 * n], vec![77 + n], 400)).is_empty());
+    assert!(found("strlen", |n| (vec![LIST + 401 * n], vec![77 + n], 400)).is_empty());
+    // Another byte than the one at the end; and whoever may stop before it.
+    assert_eq!(found("rawmemchr", |n| (vec![LIST + 40 * n, 0], vec![77 + n, 0], 400)).len(), 1);
+    assert!(found("rawmemchr", |n| (vec![LIST + 40 * n, 9], vec![77 + n, 0], 400)).is_empty());
+    assert!(found("strchr", |n| (vec![LIST + 40 * n, 0], vec![77 + n, 0], 400)).is_empty());
+}
+
+#[test]
 fn a_length_is_an_argument_where_the_function_has_one() {
     let memchr = |entry: Entry| {
         let mut recording = recording(&Walked { entry, ..texts() });

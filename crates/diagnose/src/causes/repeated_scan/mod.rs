@@ -68,6 +68,9 @@ const INDEX: &str = "Build an index once (a hash table or a sorted array) and lo
 const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes its bits: combine the hashes of its parts with a multiplication, not by xor \
                           or a sum alone";
 
+const END: &str = "Look for the end once and keep the length. Functions such as sscanf look for the end of their text each time: read numbers with \
+                   strtol or strtod, or give each call only its own part of the text";
+
 /// The work of a loop that counts what it meets.
 const COUNTS: &str = "counts";
 /// The variant of `superlinear-work` that is found here.
@@ -330,7 +333,12 @@ fn candidate(
             Fact::new("share of the time that is spared", scan.spared, "ratio", "probe", Sure::Fitted),
             Fact::new(&scan.unit.fact(), scan.length, scan.unit.of_fact(), "probe", Sure::Sampled),
         ],
-        advice: if scan.unit == Unit::Keys { COLLISIONS } else { INDEX }.to_owned(),
+        advice: match (scan.unit, scan.same) {
+            (Unit::Keys, _) => COLLISIONS,
+            (Unit::Bytes, None) => END,
+            _ => INDEX,
+        }
+        .to_owned(),
         ..Draft::new(cause, title, confidence, cost, Place { frame, path })
     };
     Some(draft.candidate(evidence, GATE, entries.walk.process))
