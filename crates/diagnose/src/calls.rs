@@ -68,6 +68,11 @@ impl Sum {
         heaviest(&self.stacks)
     }
 
+    /// Each stack with the time of its calls, ns.
+    pub(crate) fn times_by_stack(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.stacks.iter().map(|(stack, ns)| (*stack, *ns))
+    }
+
     pub(crate) fn stacks(&self) -> impl Iterator<Item = u32> + '_ {
         self.stacks.keys().copied()
     }

@@ -24,6 +24,8 @@ pub(crate) const HITS: f64 = 5.0;
 const ON_CPU: f64 = 0.5;
 /// … or from this share of the whole time on, in which pauses between walks would be seen.
 const ALL_ALONG: f64 = 0.8;
+/// Samples before that is known.
+const SAMPLES: usize = 20;
 
 /// What was seen of one walk.
 pub(crate) struct Entries<'a> {
@@ -104,8 +106,11 @@ fn on_cpu(evidence: &Evidence<'_>, rows: &[&Beginning]) -> f64 {
     let to = samples.partition_point(|sample| sample.time_ns <= last.time_ns).max(from);
     let of_thread = |sample: &Sample| Some(sample.thread) == first.thread && sample.on_cpu;
     let weights = samples[from..to].iter().zip(&evidence.weights[from..to]);
-    let used: f64 = weights.filter(|(sample, _)| of_thread(sample)).map(|(_, weight)| weight).sum();
-    used / (last.time_ns - first.time_ns).max(1) as f64
+    let (used, seen) = weights
+        .filter(|(sample, _)| of_thread(sample))
+        .fold((0.0, 0), |(used, seen), (_, weight)| (used + weight, seen + 1));
+    let alone = rows.iter().all(|row| row.thread == first.thread);
+    if seen < SAMPLES || !alone { 0.0 } else { used / (last.time_ns - first.time_ns).max(1) as f64 }
 }
 
 impl Entries<'_> {
@@ -259,21 +264,22 @@ impl Entries<'_> {
         if self.is_on_cpu(cpu_ns as f64, elapsed_ns) { each } else { Vec::new() }
     }
 
-    /// How unlike the times from one entry to the next are, in each burst of one thread: the third quartile over the first. Empty where
-    /// [`Entries::each_ns`] is.
+    /// How unlike the times from one entry to the next are, in each burst of one thread, of those entries that begin at the same place and find the
+    /// same there: the third quartile over the first. Empty where [`Entries::each_ns`] is.
     pub(crate) fn spread(&self) -> Vec<f64> {
         if self.each_ns().is_empty() {
             return Vec::new();
         }
         let of_burst = |rows: &Vec<&Beginning>| {
-            let mut between: Vec<f64> = rows
-                .windows(2)
-                .filter(|pair| pair[0].thread == pair[1].thread)
-                .map(|pair| self.between(pair[0], pair[1]))
-                .collect();
+            let mut alike: HashMap<(&[u64], &[u64]), Vec<f64>> = HashMap::new();
+            for pair in rows.windows(2).filter(|pair| pair[0].thread == pair[1].thread) {
+                let key = (pair[0].addresses.as_slice(), pair[0].contents.as_slice());
+                alike.entry(key).or_default().push(self.between(pair[0], pair[1]));
+            }
+            let mut between = alike.into_values().max_by_key(Vec::len).filter(|one| one.len() >= OF_BURST)?;
             between.sort_by(f64::total_cmp);
             let quarter = between.len() / 4;
-            (quarter > 0).then(|| between[between.len() - 1 - quarter] / between[quarter].max(1.0))
+            Some(between[between.len() - 1 - quarter] / between[quarter].max(1.0))
         };
         self.bursts.iter().filter_map(of_burst).collect()
     }

@@ -6,7 +6,7 @@
 //! `failed_lookups`, looks at what is not there yet to `busy_wait`.
 
 use super::words::{count, time};
-use super::{Find, Needs, Spec};
+use super::{Find, Needs, Spec, runtime};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, place, some};
 use crate::candidate::Candidate;
@@ -238,10 +238,13 @@ fn candidate(
 ) -> Option<Candidate> {
     let (variant, title, advice) = words;
     let sum = &calls.sum;
+    if sum.count < CALLS {
+        return None;
+    }
     let kernel = sum.working_ns();
     let cost = kernel.max(within(evidence, process, sum)).min(evidence.cpu_ns);
     let gain = cost * (1.0 - needed / sum.count.max(1) as f64);
-    if sum.count < CALLS || !GATE.may_pass(evidence, gain) {
+    if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = sum.stack();
@@ -250,7 +253,11 @@ fn candidate(
     let says = says(&count(sum.count as f64), &from(evidence, stack, own));
     let took = match cost > 1.05 * kernel {
         true => {
-            format!("this took {} in the kernel, {} with entering and leaving it", time(kernel), time(cost))
+            format!(
+                "this took {} in the kernel, {} with the library's function around it",
+                time(kernel),
+                time(cost)
+            )
         }
         false => format!("this took {} in the kernel alone", time(kernel)),
     };
@@ -275,8 +282,9 @@ fn candidate(
     Some(draft.candidate(evidence, GATE, process))
 }
 
-/// CPU time of the samples in the functions that make these calls for the program (the C library's, mostly), under the same callers, ns: entering the
-/// kernel and leaving it takes longer than what short calls do there. 0 where samples are of a tracer's stops as well.
+/// CPU time of the samples in the functions of the C library that make these calls, under the same callers, ns: entering the kernel and leaving it
+/// takes longer than what short calls do there. Of functions that make other calls too it is the part that these have. 0 where samples are of a
+/// tracer's stops as well, or the program makes the calls itself: what else its function does is not known.
 fn within(evidence: &Evidence<'_>, process: u32, sum: &Sum) -> f64 {
     if evidence.by_ptrace {
         return 0.0;
@@ -286,7 +294,20 @@ fn within(evidence: &Evidence<'_>, process: u32, sum: &Sum) -> f64 {
         let row = &tables.stacks[stack as usize];
         evidence.function_at(row.location).map(|function| (row.parent, function))
     };
-    let wrappers: HashSet<(Option<u32>, u32)> = sum.stacks().filter_map(key).collect();
+    let of_library = |stack: &u32| {
+        let function = evidence.function_at(tables.stacks[*stack as usize].location);
+        function.is_some_and(|function| runtime::is_name(&evidence.frame(function)))
+    };
+    let wrappers: HashSet<(Option<u32>, u32)> = sum.stacks().filter(of_library).filter_map(key).collect();
+    let is_wrapped = |row: &&Syscall| row.stack.and_then(key).is_some_and(|key| wrappers.contains(&key));
+    let all = Calls::new(evidence);
+    let mut others = Sum::default();
+    all.all()
+        .filter(|(_, of)| *of == process)
+        .map(|(row, _)| row)
+        .filter(is_wrapped)
+        .for_each(|row| others.add(row));
+    let part = (sum.working_ns() / others.working_ns().max(1.0)).min(1.0);
     let mut inside: Vec<bool> = Vec::with_capacity(tables.stacks.len());
     for (stack, row) in (0..).zip(&tables.stacks) {
         let outer = row.parent.is_some_and(|parent| inside[parent as usize]);
@@ -296,5 +317,5 @@ fn within(evidence: &Evidence<'_>, process: u32, sum: &Sum) -> f64 {
     let of_it = samples.filter(|(sample, _)| {
         sample.stack.is_some_and(|stack| inside[stack as usize]) && evidence.process_of(sample) == process
     });
-    of_it.map(|(_, weight)| weight).sum()
+    part * of_it.map(|(_, weight)| weight).sum::<f64>()
 }

@@ -79,15 +79,18 @@ impl Sign {
         self.sum.join(&lesser.sum);
         let finding = &mut self.candidate.finding;
         let costs = [finding.cost, lesser.candidate.finding.cost];
-        let once: u64 = costs.iter().map(|cost| cost.amount() - cost.gain()).sum();
+        let [all, gains] = [|cost: &Cost| cost.amount(), |cost: &Cost| cost.gain()]
+            .map(|of| costs.iter().map(|cost| of(cost) as f64).sum::<f64>());
         let (process, own) = self.place;
         let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &self.sum));
-        let cost = costs.iter().map(|cost| cost.amount() as f64).sum::<f64>().max(under).min(evidence.cpu_ns);
-        finding.cost = Cost::new(Basis::Cpu, cost, cost - once as f64);
+        let cost = all.max(under).min(evidence.cpu_ns);
+        let gain = cost * gains / all.max(1.0);
+        finding.cost = Cost::new(Basis::Cpu, cost, gain);
         finding.share = cost / evidence.cpu_ns.max(1.0);
         let lesser = lesser.candidate.finding;
         let also = lesser.explanation.into_iter().next().map(|sentence| format!("also {sentence}"));
         finding.explanation.extend(also);
+        finding.explanation.push(format!("both together take {}", time(cost)));
         finding.facts.extend(lesser.facts);
     }
 }

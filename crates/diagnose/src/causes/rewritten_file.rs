@@ -3,7 +3,7 @@
 //! Known by its name: it was opened to be emptied, or another file was renamed to it, which is how one is replaced safely. Nobody read it in
 //! between, so only the last contents were needed. Each process counts for itself.
 
-use super::words::{count, time};
+use super::words::{count, time, times as often};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{Calls, Sum, fact, from, is_read_open, place, some};
@@ -13,7 +13,7 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CLOSE, CREAT, OPEN, OPENAT, RENAMES, UNLINKS, WRITES, WRITES_AT};
+use slowpath_syscalls::{CLOSE, CREAT, OPEN, OPENAT, READS, READS_AT, RENAMES, UNLINKS, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
@@ -26,101 +26,144 @@ pub(super) const CAUSE: Spec = Spec {
     find: Find::InRecording(find),
 };
 
+/// Before this minor version of the format renames had their old name.
+const NEW_NAMES: u32 = 12;
 /// How often a file was written before it counts: less is what a program does that saves from time to time.
 const WRITTEN: u64 = 20;
 /// Share of those after which it was read, removed or renamed to something else, from which on it was needed each time.
 const NEEDED: f64 = 0.1;
-/// It has about the same contents if its size differs by at most this share from the time before, in this share of the cases.
+/// It has about the same contents if its size differs by at most this share from the time before, in this share of the cases: a state gains or loses
+/// little at a time, while texts, pictures or results of separate inputs differ by more than a quarter in most pairs.
 const SIZE: f64 = 0.25;
 const SAME_SIZE: f64 = 0.75;
-/// How many times the median a time may take of which that is asked.
+/// A time that took so many times the median was a longer one, or several of which not all calls are known.
 const LONG: f64 = 3.0;
-/// Share of the opens that must come from one function, and how many there may be of temporary files for one rename.
+/// Share of the opens that must come from one function, and of the writing that must be done under it.
 const MOST: f64 = 0.5;
+/// Openings of temporary files for one rename: one, but for some that failed or stood for something else.
 const TEMPORARY: std::ops::RangeInclusive<f64> = 0.8..=1.25;
-/// Gaps between two times in which a thread did something elsewhere, before it is known that the function which writes had returned.
-const GAPS: usize = 5;
-/// From this share of the cost on that is waiting, it is elapsed time that would be saved.
+/// Share of the openings of a relative name that may be of files which had not been seen under it: in another folder each is another file, while
+/// a file system uses the place of a file that was replaced again.
+const OTHERS: f64 = 0.5;
+/// From this share of the cost on that is waiting, it is elapsed time that would be saved: with less, what the CPU does is the greater part by far.
 const WAITING: f64 = 0.25;
-/// … unless other threads use CPUs for this share of the waits.
+/// … unless other threads use CPUs for this share of the waits: then other work goes on meanwhile.
 const BUSY: f64 = 0.5;
+/// Samples before they count: fewer are off by more than a third, by chance.
+const SEEN: usize = 9;
+
+/// From being emptied to being closed.
+#[derive(Clone, Copy)]
+struct Span {
+    thread: u32,
+    from: u64,
+    to: u64,
+    bytes: u64,
+}
 
 /// What happened to one name.
 #[derive(Default)]
 struct Name {
     /// Opens that emptied it, and renames to it, by the function that asks.
     emptied: BTreeMap<Option<u32>, Sum>,
-    replaced: BTreeMap<Option<u32>, Sum>,
+    replaced: u64,
     all: Sum,
     by: BTreeMap<Option<u32>, Sum>,
-    written: u64,
+    writes: Sum,
     unlinked: u64,
-    /// When each was recorded by itself: thread, from, to.
+    /// Reads where it was opened to be read as well when it was emptied.
+    read_back: u64,
+    threads: BTreeSet<u32>,
+    /// Openings that emptied it and were recorded by themselves, and the inodes that they were of.
+    known: usize,
+    inodes: BTreeSet<u64>,
+    /// When each call was recorded by itself: thread, from, to.
     intervals: Vec<(u32, u64, u64)>,
-    /// Bytes written between being emptied and closed, and the time between, ns, where each call was recorded by itself.
-    sizes: Vec<(u64, u64)>,
-    /// Since when it is open, and bytes since.
-    open: Option<(u64, u64)>,
+    spans: Vec<Span>,
+    open: Option<Span>,
+    both_ways: bool,
 }
 
 impl Name {
-    fn add(&mut self, row: &Syscall, by: Option<u32>) {
+    fn add(&mut self, row: &Syscall, by: Option<u32>, inode: u64) {
         self.all.add(row);
         self.by.entry(by).or_default().add(row);
-        if row.count == 1 {
+        let alone = row.count == 1;
+        if alone {
             self.intervals.push((row.thread, row.time_ns, row.end_ns));
         }
         if empties(row) {
             self.emptied.entry(by).or_default().add(row);
-            self.open = Some((row.time_ns, 0));
+            self.threads.insert(row.thread);
+            self.both_ways |= row.number != CREAT && row.argument & 0o3 == 0o2;
+            self.open = Some(Span { thread: row.thread, from: row.end_ns, to: row.end_ns, bytes: 0 });
+            if alone {
+                self.known += 1;
+                self.inodes.insert(inode);
+            }
         } else if RENAMES.contains(&row.number) {
-            self.replaced.entry(by).or_default().add(row);
+            self.replaced += row.count;
         } else if UNLINKS.contains(&row.number) {
             self.unlinked += row.count;
         } else if WRITES.contains(&row.number) || WRITES_AT.contains(&row.number) {
-            self.written += row.bytes;
-            if let Some((_, size)) = &mut self.open {
-                *size += row.bytes;
+            self.writes.add(row);
+            if let Some(open) = &mut self.open {
+                open.bytes = open.bytes.saturating_add(row.bytes);
             }
+        } else if READS.contains(&row.number) || READS_AT.contains(&row.number) {
+            self.read_back += row.count;
         } else if row.number == CLOSE
-            && let Some((since, size)) = self.open.take()
+            && let Some(open) = self.open.take()
+            && open.thread == row.thread
         {
-            self.sizes.push((size, row.end_ns - since));
+            self.spans.push(Span { to: row.time_ns.max(open.from), ..open });
         }
-        if row.count > 1 {
+        if !alone {
             self.open = None;
         }
     }
 
     /// Adds what happened to another name.
     fn join(&mut self, other: &Name) {
-        for (by, sum) in &other.emptied {
-            self.emptied.entry(*by).or_default().join(sum);
-        }
-        for (by, sum) in &other.by {
-            self.by.entry(*by).or_default().join(sum);
+        for (to, of) in [(&mut self.emptied, &other.emptied), (&mut self.by, &other.by)] {
+            of.iter().for_each(|(by, sum)| to.entry(*by).or_default().join(sum));
         }
         self.all.join(&other.all);
-        self.written += other.written;
+        self.writes.join(&other.writes);
         self.unlinked += other.unlinked;
+        self.read_back += if other.both_ways { other.read_back } else { 0 };
+        self.threads.extend(&other.threads);
+        self.known += other.known;
+        self.inodes.extend(&other.inodes);
         self.intervals.extend(&other.intervals);
-        self.sizes.extend(&other.sizes);
+        self.spans.extend(&other.spans);
+    }
+
+    fn times(&self) -> u64 {
+        self.emptied.values().map(|sum| sum.count).sum()
+    }
+
+    /// Those that are whole, in order of time: where calls are many, only bursts of them are recorded by themselves, and a span over two bursts lacks
+    /// what was between.
+    fn whole(&self) -> Vec<Span> {
+        let took: Vec<f64> = self.spans.iter().map(|span| (span.to - span.from) as f64).collect();
+        let longest = LONG * median(&took).unwrap_or(0.0);
+        let whole = self.spans.iter().filter(|span| (span.to - span.from) as f64 <= longest);
+        let mut whole: Vec<Span> = whole.copied().collect();
+        whole.sort_unstable_by_key(|span| span.from);
+        whole
     }
 
     /// Whether about as much was written each time.
     fn has_same_contents(&self) -> bool {
+        let sizes: Vec<u64> = self.whole().iter().map(|span| span.bytes).collect();
         let alike = |pair: &[u64]| {
             let (less, more) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
             less as f64 >= (1.0 - SIZE) * more as f64
         };
-        // Where calls are many, only bursts of them are recorded by themselves. A span over two bursts lacks what was between.
-        let took: Vec<f64> = self.sizes.iter().map(|(_, ns)| *ns as f64).collect();
-        let longest = LONG * median(&took).unwrap_or(0.0);
-        let whole = self.sizes.iter().filter(|(_, ns)| *ns as f64 <= longest);
-        let sizes: Vec<u64> = whole.map(|(size, _)| *size).collect();
         let pairs = sizes.len().saturating_sub(1);
         let same = sizes.windows(2).filter(|pair| alike(pair)).count();
-        self.written > 0 && pairs as u64 >= WRITTEN / 2 && same as f64 >= SAME_SIZE * pairs as f64
+        self.writes.bytes > 0 && pairs as u64 >= WRITTEN / 2 && same as f64 >= SAME_SIZE * pairs as f64
     }
 }
 
@@ -132,6 +175,13 @@ fn empties(row: &Syscall) -> bool {
         || matches!(row.number, OPEN | OPENAT) && row.argument & WRITING != 0 && row.argument & ANEW != 0
 }
 
+/// A file was opened to be read, or to be read and written on.
+fn reads(row: &Syscall) -> bool {
+    const BOTH_WAYS: u64 = 0o2;
+    is_read_open(row)
+        || matches!(row.number, OPEN | OPENAT) && row.argument & 0o3 == BOTH_WAYS && !empties(row)
+}
+
 fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
@@ -140,14 +190,23 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// How often by all functions.
-fn number(of: &BTreeMap<Option<u32>, Sum>) -> u64 {
-    of.values().map(|sum| sum.count).sum()
+/// The names of one process.
+#[derive(Default)]
+struct Names<'a> {
+    all: BTreeMap<&'a str, Name>,
+    /// Those that were emptied, by folder.
+    emptied: BTreeMap<&'a str, Vec<&'a str>>,
+    /// Renames to names that were replaced now and then only: files that were kept.
+    kept: u64,
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let format = evidence.recording.about.format;
+    if (format.major, format.minor) < (1, NEW_NAMES) {
+        return Vec::new();
+    }
     let calls = Calls::new(evidence);
-    let mut names: BTreeMap<u32, BTreeMap<&str, Name>> = BTreeMap::new();
+    let mut processes: BTreeMap<u32, Names<'_>> = BTreeMap::new();
     // How often a file of this name was opened to be read, by anybody: in which folder, is not always known.
     let mut read: HashMap<&str, u64> = HashMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
@@ -156,73 +215,73 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if !is_file || ["/dev/", "/proc/", "/sys/"].iter().any(|of| file.path.starts_with(of)) {
             continue;
         }
-        names.entry(process).or_default().entry(&file.path).or_default().add(row, calls.asks(row));
-        if is_read_open(row) {
+        let names = processes.entry(process).or_default();
+        names.all.entry(&file.path).or_default().add(row, calls.asks(row), file.inode);
+        if reads(row) {
             *read.entry(base(&file.path)).or_default() += row.count;
         }
     }
     let mut findings = Vec::new();
-    for (process, of_process) in &names {
-        for (path, name) in of_process {
-            let Some((written, as_what)) = rewritten(path, name, of_process) else { continue };
-            let times = number(&written.emptied);
-            let needed = read.get(base(path)).copied().unwrap_or(0) + written.unlinked;
-            if times < WRITTEN || needed as f64 > NEEDED * times as f64 || !written.has_same_contents() {
+    for (process, names) in &mut processes {
+        for (path, name) in &names.all {
+            if !name.emptied.is_empty() {
+                names.emptied.entry(folder(path)).or_default().push(path);
+            }
+            names.kept += if name.replaced < WRITTEN { name.replaced } else { 0 };
+        }
+        for (path, name) in names.all.iter().filter(|(_, name)| name.times() + name.replaced >= WRITTEN) {
+            let Some((written, temporary)) = rewritten(path, name, names) else { continue };
+            let times = written.times() as f64;
+            let relative = !path.starts_with('/');
+            if relative && written.inodes.len() as f64 > OTHERS * written.known as f64 {
                 continue;
             }
-            findings.extend(finding(evidence, &calls, *process, path, &as_what, &written));
+            let of = |path: &str| read.get(base(path)).copied().unwrap_or(0);
+            let opened = of(path) + temporary.iter().map(|path| of(path)).sum::<u64>();
+            let needed = opened + written.unlinked + written.read_back + names.kept;
+            if (written.times() < WRITTEN || needed as f64 > NEEDED * times) || !written.has_same_contents() {
+                continue;
+            }
+            findings.extend(finding(evidence, &calls, *process, (path, &temporary, opened), &written));
         }
     }
     findings
 }
 
-/// All that was done to write the file of this name again and again, with how it was replaced, if it was.
-fn rewritten(path: &str, name: &Name, all: &BTreeMap<&str, Name>) -> Option<(Name, String)> {
-    let (emptied, replaced) = (number(&name.emptied), number(&name.replaced));
-    // In its folder, other names to which files were renamed, and the temporary files themselves.
-    let beside = || all.iter().filter(|(other, _)| **other != path && folder(other) == folder(path));
-    let to_others: u64 = beside().map(|(_, other)| number(&other.replaced)).sum();
+/// All that was done to write the file of this name again and again, with the names of temporary files that were renamed to it.
+fn rewritten(path: &str, name: &Name, names: &Names<'_>) -> Option<(Name, Vec<String>)> {
     let mut written = Name::default();
     written.join(name);
-    if replaced < WRITTEN {
-        // A file that was renamed to something else after it had been written was no vain work.
-        return (to_others as f64 <= NEEDED * emptied as f64).then_some((written, String::new()));
+    if name.replaced < WRITTEN {
+        return Some((written, Vec::new()));
     }
-    let temporary: Vec<_> = beside().filter(|(_, other)| number(&other.emptied) > 0).collect();
-    for (_, other) in &temporary {
-        written.join(other);
-    }
-    let opened = number(&written.emptied) as f64 / replaced as f64;
-    let to_others = to_others as f64 <= NEEDED * replaced as f64;
-    let names: Vec<String> = temporary.iter().map(|(path, _)| (**path).to_owned()).collect();
-    (TEMPORARY.contains(&opened) && to_others).then(|| {
-        let through = format!(" by renaming {} to it", some(&names, 1));
-        (written, through)
-    })
+    let beside = names.emptied.get(folder(path)).map(Vec::as_slice).unwrap_or_default();
+    let temporary: Vec<String> =
+        beside.iter().filter(|other| **other != path).map(|path| (*path).to_owned()).collect();
+    temporary.iter().filter_map(|path| names.all.get(path.as_str())).for_each(|other| written.join(other));
+    let opened = written.times() as f64 / name.replaced as f64;
+    (TEMPORARY.contains(&opened) && !temporary.is_empty()).then_some((written, temporary))
 }
 
 fn finding(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
     process: u32,
-    path: &str,
-    through: &str,
+    (path, temporary, opened): (&str, &[String], u64),
     written: &Name,
 ) -> Option<Candidate> {
-    let times = number(&written.emptied);
+    let times = written.times();
     let (own, sum) = written.emptied.iter().max_by_key(|(_, sum)| sum.count)?;
-    if (sum.count as f64) < MOST * times as f64 {
+    if (sum.count as f64) < MOST * times as f64 || !is_written_there(evidence, *own, &written.writes) {
         return None;
     }
-    let stack = sum.stack();
-    let place = place(evidence, stack, *own, process);
-    let prepared = own.map_or(0.0, |own| {
-        let through_library = calls.sampled_ns(process, own, &written.by[&Some(own)]);
-        through_library.max(under(evidence, calls, process, place.frame.function_id.unwrap_or(own)))
-    });
-    let cpu = written.all.working_ns().max(prepared).min(evidence.cpu_ns);
+    let kernel = written.all.working_ns();
+    let through_library = own.map_or(0.0, |own| calls.sampled_ns(process, own, &written.by[&Some(own)]));
+    let cpu = (kernel + while_open(evidence, written)).max(through_library).min(evidence.cpu_ns);
     let waited = written.all.blocked_ns;
-    let waits = waited >= WAITING * (cpu + waited) && calls.busy_share(&written.intervals) < BUSY;
+    let waits = written.threads.len() == 1
+        && waited >= WAITING * (cpu + waited)
+        && calls.busy_share(&written.intervals) < BUSY;
     let (basis, cost, gate) = match waits {
         true => (Basis::Wall, cpu + waited, Gate::TENTH_OF_WALL),
         false => (Basis::Cpu, cpu, Gate::TENTH_OF_CPU),
@@ -231,10 +290,19 @@ fn finding(
     if !gate.may_pass(evidence, gain) {
         return None;
     }
-    let each = written.written as f64 / times as f64;
+    let stack = sum.stack();
+    let each = written.writes.bytes as f64 / times as f64;
+    let through = match temporary {
+        [] => String::new(),
+        names => format!(" by renaming {} to it", some(names, 1)),
+    };
+    let read = match opened {
+        0 => "nobody opened it to read it in between".to_owned(),
+        opened => format!("it was opened to be read {}", often(opened as f64)),
+    };
     let mut explanation = vec![
         format!(
-            "{path} was written {} times{}{through}, with {} bytes each time on average; nobody opened it to read it in between",
+            "{path} was written {} times{}{through}, with {} bytes each time on average; {read}",
             count(times as f64),
             from(evidence, stack, *own),
             count(each)
@@ -251,7 +319,7 @@ fn finding(
         facts: vec![
             fact("times written", times as f64, "calls", Sure::Exact),
             fact("bytes each time", each, "bytes", Sure::Exact),
-            fact("bytes written", written.written as f64, "bytes", Sure::Exact),
+            fact("bytes written", written.writes.bytes as f64, "bytes", Sure::Exact),
             fact("system calls", written.all.count as f64, "calls", Sure::Exact),
             fact("time in system calls", written.all.duration_ns, "ns", Sure::Exact),
             fact("time waited in them", waited, "ns", Sure::Exact),
@@ -265,62 +333,46 @@ fn finding(
             "a file is written as a whole again and again",
             Confidence::Likely,
             Cost::new(basis, cost, gain),
-            place,
+            place(evidence, stack, *own, process),
         )
     };
     Some(draft.candidate(evidence, gate, process))
 }
 
-/// CPU time of all samples under the function that opens the file, ns, which may be inlined: what makes the contents is done there. 0 unless it is
-/// called for each time.
-fn under(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, writer: u32) -> f64 {
-    let on = stacks_through(evidence, writer);
-    if evidence.by_ptrace || !returns(evidence, calls, process, &on) {
-        return 0.0;
-    }
-    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
-    let of_it = samples.filter(|(sample, _)| {
-        sample.stack.is_some_and(|stack| on[stack as usize]) && evidence.process_of(sample) == process
+/// Whether the function that opens the file also writes most of it, by itself or by what it calls: a log that is emptied now and then is
+/// written to by others.
+fn is_written_there(evidence: &Evidence<'_>, own: Option<u32>, writes: &Sum) -> bool {
+    let Some(own) = own else { return true };
+    let on = evidence.stacks_with(|function| function == own);
+    let (here, all) = writes.times_by_stack().fold((0.0, 0.0), |(here, all), (stack, ns)| {
+        (here + if on[stack as usize] { ns } else { 0.0 }, all + ns)
     });
-    of_it.map(|(_, weight)| weight).sum()
+    here >= MOST * all
 }
 
-/// For each stack whether a function is on it, inlined or not.
-fn stacks_through(evidence: &Evidence<'_>, function: u32) -> Vec<bool> {
-    let recording = evidence.recording;
-    let mut through: Vec<bool> = Vec::with_capacity(recording.tables.stacks.len());
-    for stack in &recording.tables.stacks {
-        let above = stack.parent.is_some_and(|parent| through[parent as usize]);
-        through.push(
-            above || recording.frames_of(stack.location).iter().any(|frame| frame.function == function),
-        );
+/// CPU time in user code from the moment at which the file is emptied until it is closed, ns, over all times: what makes the contents, as far as that is done
+/// while they are written. Of the times that are known whole, and from these for all.
+fn while_open(evidence: &Evidence<'_>, written: &Name) -> f64 {
+    if evidence.by_ptrace {
+        return 0.0; // samples there are of its stops as well
     }
-    through
-}
-
-/// Whether a function is left between one time and the next that it empties a file: its thread is seen elsewhere, in gaps all over the run. `on`:
-/// stacks with the function.
-fn returns(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, on: &[bool]) -> bool {
-    let here = |stack: Option<u32>| stack.is_some_and(|stack| on[stack as usize]);
-    let elsewhere = |stack: Option<u32>| stack.is_some_and(|stack| !on[stack as usize]);
-    let alone = || calls.all().filter(|(row, of)| *of == process && row.count == 1);
-    let mut opens: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    for (row, _) in alone().filter(|(row, _)| empties(row) && here(row.stack)) {
-        opens.entry(row.thread).or_default().push(row.time_ns);
-    }
-    opens.values_mut().for_each(|times| times.sort_unstable());
-    let samples = evidence.recording.tables.samples.iter().filter(|sample| elsewhere(sample.stack));
-    let moments = samples.map(|sample| (sample.thread, sample.time_ns));
-    let asked = alone().filter(|(row, _)| elsewhere(row.stack)).map(|(row, _)| (row.thread, row.time_ns));
-    let (mut seen, mut gaps) = (0, BTreeSet::new());
-    for (thread, at) in moments.chain(asked) {
-        let Some(times) = opens.get(&thread) else { continue };
-        let gap = times.partition_point(|time| *time <= at);
-        if (1..times.len()).contains(&gap) {
+    let tables = &evidence.recording.tables;
+    let in_user = |stack: u32| {
+        let inner = tables.stacks[stack as usize].location;
+        tables.locations[inner as usize].kind != "kernel"
+    };
+    let spans = written.whole();
+    let (mut user, mut seen) = (0.0, 0);
+    for span in &spans {
+        let first = tables.samples.partition_point(|sample| sample.time_ns < span.from);
+        let within = tables.samples[first..].iter().zip(&evidence.weights[first..]);
+        let own = within
+            .take_while(|(sample, _)| sample.time_ns <= span.to)
+            .filter(|(sample, _)| sample.thread == span.thread && sample.stack.is_some_and(in_user));
+        for (_, weight) in own {
+            user += weight;
             seen += 1;
-            gaps.insert((thread, gap));
         }
     }
-    let possible: usize = opens.values().map(|times| times.len().saturating_sub(1)).sum();
-    gaps.len() >= GAPS && 2 * gaps.len() >= possible.min(seen)
+    if seen < SEEN { 0.0 } else { user / spans.len() as f64 * written.times() as f64 }
 }

@@ -260,6 +260,7 @@ fn a_goroutine_that_sleeps_and_looks_polls_as_a_thread_does() {
     silent(&polling(false));
 }
 
+const CLOSE: u32 = 3;
 const CONNECT: u32 = 42;
 const DIALS: [&str; 4] =
     ["main.fetch", "net/http.(*Client).Do", "net/http.(*Transport).getConn", "runtime.selectgo"];
@@ -267,12 +268,19 @@ const DIALS: [&str; 4] =
 /// `side_by_side` goroutines that wait 1 ms each for a connection, `waits` in all, for which `connects` were opened; and another
 /// function that waits `others` times.
 fn dialing(waits: u64, connects: u64, side_by_side: u64, others: u64) -> Recording {
+    dialing_and_closing(waits, connects, side_by_side, others, connects)
+}
+
+fn dialing_and_closing(waits: u64, connects: u64, side_by_side: u64, others: u64, closed: u64) -> Recording {
     let mut go = Go::new();
     let (here, there) =
         (go.stack(&DIALS), go.stack(&["main.probe", "net.(*Dialer).DialContext", "runtime.selectgo"]));
-    let address = go.0.file("127.0.0.1:443", "address", 0);
+    let (address, socket) = (go.0.file("127.0.0.1:443", "address", 0), go.0.file("", "socket", 0));
     for at in 0..connects {
-        go.0.call(CONNECT, Some(address), -115, US).thread = 0;
+        go.0.call(CONNECT, Some(address), -115, US);
+        if at < closed {
+            go.0.call(CLOSE, Some(socket), 0, US);
+        }
         // Those who wait begin at the same time.
         if at < waits {
             go.0.now += if at % side_by_side == 0 { MS } else { 0 };
@@ -303,6 +311,9 @@ fn waits_for_connections_that_are_opened_for_each_request_are_reported_where_it_
 #[test]
 fn few_connections_those_of_others_and_those_of_several_functions_are_none() {
     silent(&dialing(99, 99, 1, 0));
+    // Those that are kept.
+    only(&dialing_and_closing(100, 100, 1, 0, 50), "connection-per-operation");
+    silent(&dialing_and_closing(100, 100, 1, 0, 49));
     // For one that others had.
     only(&dialing(125, 100, 1, 0), "connection-per-operation");
     silent(&dialing(127, 100, 1, 0));

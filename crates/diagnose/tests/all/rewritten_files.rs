@@ -3,6 +3,7 @@
 use crate::traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
+use slowpath_recording::tables::Syscall;
 
 const WRITE: u32 = 1;
 const OPEN: u32 = 2;
@@ -26,9 +27,11 @@ struct Saves {
     removed: u32,
     /// Part of the writing that is waiting, µs.
     waits: u64,
-    /// What `work` computes before it saves, and what `other` does after it, ns.
-    prepares: u64,
-    elsewhere: u64,
+    /// What `work` computes while the file is open, and before it opens it, ns.
+    within: u64,
+    before: u64,
+    /// Who writes.
+    writer: u32,
 }
 
 impl Default for Saves {
@@ -37,12 +40,13 @@ impl Default for Saves {
             times: 100,
             size: |_| 5_000,
             temporary: None,
-            target: |_| "state/settings".to_owned(),
+            target: |_| "/var/state/settings".to_owned(),
             read: 0,
             removed: 0,
             waits: 0,
-            prepares: 0,
-            elsewhere: 0,
+            within: 0,
+            before: 0,
+            writer: WORK,
         }
     }
 }
@@ -50,14 +54,15 @@ impl Default for Saves {
 fn recording(saves: &Saves) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     for k in 0..saves.times {
-        traced.compute(IN_WORK, saves.prepares);
+        traced.compute(IN_WORK, saves.before);
         let target = (saves.target)(k);
         let path = saves.temporary.map_or_else(|| target.clone(), |of| of(k));
         // It is another state of the file each time.
         let file = traced.file(&path, "file", 0);
         traced.call(OPEN, Some(file), 3, 100 * US).argument = EMPTIED;
+        traced.compute(IN_WORK, saves.within);
         let write = traced.call(WRITE, Some(file), (saves.size)(k), 200 * US);
-        write.blocked_ns = saves.waits * US;
+        (write.blocked_ns, write.stack) = (saves.waits * US, Some(saves.writer));
         traced.call(CLOSE, Some(file), 0, 50 * US);
         let named = traced.file(&target, "path", 0);
         if saves.temporary.is_some() {
@@ -70,10 +75,11 @@ fn recording(saves: &Saves) -> Recording {
         if k < saves.removed {
             traced.call(UNLINK, Some(named), 0, US);
         }
-        traced.compute(OTHER, saves.elsewhere);
     }
-    let cpu_ns = u64::from(saves.times) * (400 * US + saves.prepares + saves.elsewhere);
-    traced.recording(cpu_ns)
+    let cpu_ns = u64::from(saves.times) * (400 * US + saves.before + saves.within);
+    let mut recording = traced.recording(cpu_ns);
+    recording.about.format.minor = 12;
+    recording
 }
 
 #[test]
@@ -82,9 +88,9 @@ fn a_state_that_is_saved_each_time_is_reported_with_its_system_calls() {
     assert_eq!((finding.place.frame.function.as_str(), finding.cost.basis()), ("work", Basis::Cpu));
     assert_eq!((finding.cost.amount(), finding.cost.gain()), (35 * MS, 34_650 * US));
     let said = &finding.explanation[0];
-    assert!(said.contains("state/settings was written 100 times from work"), "{said}");
+    assert!(said.contains("/var/state/settings was written 100 times from work"), "{said}");
     // Safely, by way of another name, which may differ each time.
-    for temporary in [|_| "state/settings.tmp".to_owned(), |k| format!("state/.settings.{k}")] {
+    for temporary in [|_| "/var/state/settings.tmp".to_owned(), |k| format!("/var/state/.settings.{k}")] {
         let finding =
             only(&recording(&Saves { temporary: Some(temporary), ..Saves::default() }), "rewritten-file");
         assert_eq!(finding.cost.amount(), 40 * MS);
@@ -93,13 +99,46 @@ fn a_state_that_is_saved_each_time_is_reported_with_its_system_calls() {
 }
 
 #[test]
-fn what_makes_the_contents_counts_where_the_function_is_called_for_each_time() {
-    let cost = |elsewhere| {
-        let saves = Saves { prepares: 2 * MS, elsewhere, ..Saves::default() };
-        only(&recording(&saves), "rewritten-file").cost.amount() / MS
+fn what_is_done_while_it_is_open_counts_and_nothing_before() {
+    let cost = |within, before| {
+        only(&recording(&Saves { within, before, ..Saves::default() }), "rewritten-file").cost.amount() / MS
     };
-    // Its thread is seen elsewhere in between; or never, so that a loop in it may do other things.
-    assert_eq!((cost(MS), cost(0)), (200, 35));
+    assert_eq!((cost(2 * MS, 0), cost(0, MS / 5)), (235, 35));
+    // Too few samples.
+    assert_eq!(
+        only(&recording(&Saves { times: 8 + 12, ..Saves::default() }), "rewritten-file").cost.amount(),
+        7 * MS
+    );
+}
+
+#[test]
+fn a_log_that_others_write_to_is_none() {
+    silent(&recording(&Saves { writer: OTHER, ..Saves::default() }));
+}
+
+#[test]
+fn a_relative_name_must_lead_to_the_same_file() {
+    let mut relative = recording(&Saves { target: |_| "index.html".to_owned(), ..Saves::default() });
+    silent(&relative);
+    // A file system takes the place of the file that was replaced.
+    relative.tables.files.iter_mut().for_each(|file| file.inode = 40 + file.inode % 7);
+    only(&relative, "rewritten-file");
+    // Before minor version 12 a rename has the old name.
+    relative.about.format.minor = 11;
+    silent(&relative);
+}
+
+#[test]
+fn what_is_read_back_through_the_same_descriptor_is_needed() {
+    let mut spilled = recording(&Saves::default());
+    for row in spilled.tables.syscalls.iter_mut().filter(|row| row.number == OPEN) {
+        row.argument = EMPTIED + 1; // O_RDWR
+    }
+    only(&spilled, "rewritten-file");
+    let reads: Vec<_> = spilled.tables.syscalls.iter().filter(|row| row.number == WRITE).cloned().collect();
+    spilled.tables.syscalls.extend(reads.into_iter().map(|row| Syscall { number: 0, ..row }));
+    spilled.tables.syscalls.sort_by_key(|row| row.time_ns);
+    silent(&spilled);
 }
 
 #[test]
@@ -141,11 +180,23 @@ fn other_contents_each_time_are_none() {
 #[test]
 fn files_that_are_unpacked_are_none() {
     let unpacked = Saves {
-        temporary: Some(|_| "usr/share/.new".to_owned()),
-        target: |k| format!("usr/share/file{k}"),
+        temporary: Some(|_| "/usr/share/.new".to_owned()),
+        target: |k| format!("/usr/share/{}/file{k}", k % 7),
         ..Saves::default()
     };
     silent(&recording(&unpacked));
+    // A copy of the last contents is kept beside those that others read.
+    let backup = Saves {
+        temporary: Some(|_| "/var/state/settings".to_owned()),
+        target: |_| "/var/state/settings~".to_owned(),
+        ..Saves::default()
+    };
+    let mut backup = recording(&backup);
+    only(&backup, "rewritten-file");
+    let mut read = backup.tables.syscalls.iter().find(|row| row.number == OPEN).cloned().expect("opened");
+    (read.argument, read.stack, read.count) = (0, Some(OTHER), 11);
+    backup.tables.syscalls.push(read);
+    silent(&backup);
 }
 
 #[test]

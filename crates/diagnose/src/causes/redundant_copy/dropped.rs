@@ -85,7 +85,7 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         of_asker.callers.extend(outer);
     }
     let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
-        if !GATE.passes(evidence, spent.ns) {
+        if !GATE.may_pass(evidence, spent.ns) {
             return None;
         }
         // What the function or its caller frees, as where the copy goes out of scope.
@@ -100,7 +100,7 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         }
         let near = spent.callers.iter().copied().chain([*asker]).collect();
         let copy = |location, _| copiers.contains_key(&location);
-        let of_copies = freeing::with_copies(evidence, kinds, *process, &near, copy);
+        let of_copies = freeing::with_copies(evidence, kinds, (*process, *asker), &near, copy);
         finding(evidence, (*process, *asker), spent, (ns, &times), of_copies)
     };
     spent.iter().filter_map(of).collect()
@@ -184,5 +184,7 @@ fn finding(
             evidence.place(stack, asker, process, asks),
         )
     };
-    Some(draft.candidate(evidence, GATE, process))
+    // It is the copying alone that is held against the gate.
+    let gate = Gate { share: GATE.share * cost / spent.ns.max(1.0), ..GATE };
+    Some(draft.candidate(evidence, gate, process))
 }

@@ -138,7 +138,7 @@ fn of_the_same(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         } else {
             let near = spent.callers.iter().copied().chain([*asker]).collect();
             let copy = |_, function| looked.contains_key(&(*process, function));
-            freeing::with_copies(evidence, kinds, *process, &near, copy)
+            freeing::with_copies(evidence, kinds, (*process, *asker), &near, copy)
         };
         finding(evidence, (*process, *asker), spent, freeing_ns, (*function, what))
     };

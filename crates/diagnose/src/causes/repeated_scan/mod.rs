@@ -319,7 +319,14 @@ fn candidate(
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
         // Nor is it certain what runs in each round of a usual way.
-        None if scan.unit == Unit::Ns || counts || usual => (&CAUSE, "", Confidence::Likely),
+        // Nor is it certain that the end is far, of a text of which only the next bytes were looked at.
+        None if scan.unit == Unit::Ns
+            || counts
+            || usual
+            || scan.unit == Unit::Bytes && scan.same.is_none() =>
+        {
+            (&CAUSE, "", Confidence::Likely)
+        }
         None => (&CAUSE, "", Confidence::Certain),
     };
     let title = if scan.unit == Unit::Keys { "many keys have the same hash" } else { cause.title };

@@ -11,19 +11,24 @@ use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::goroutines::Watched;
+use slowpath_syscalls::CLOSE;
 use std::collections::{BTreeMap, HashMap};
 
 /// Functions of Go's library in which a goroutine waits for a connection of its own, or sets it up.
 const DIALS: [&str; 5] = [
-    "net/http.(*Transport).getConn",
+    POOLED,
     "net.(*Dialer).DialContext",
     "net.(*Dialer).Dial",
     "crypto/tls.(*Conn).clientHandshake",
     "golang.org/x/crypto/ssh.(*connection).clientHandshake",
 ];
+/// The one that may wait for a connection which others have.
+const POOLED: &str = "net/http.(*Transport).getConn";
+/// Share of the connections that must be closed again: others are kept.
+const CLOSED: f64 = 0.5;
 /// Share of all these waits that one function must have: the connections are counted for the whole process.
 const MOST: f64 = 0.8;
-/// Waits for a connection of which fewer were opened, by more than this, were for one that others had.
+/// Of waits that are so many times as many as connections were opened, some were for one that others had.
 const OWN: f64 = 1.25;
 
 /// What one function waits for its connections.
@@ -40,15 +45,19 @@ struct Dials {
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let dials = evidence.stacks_with(|function| DIALS.contains(&evidence.name(function)));
+    let pooled = evidence.stacks_with(|function| evidence.name(function) == POOLED);
     let mut by_process: BTreeMap<u32, BTreeMap<u32, Dials>> = BTreeMap::new();
+    let mut watched: BTreeMap<u32, Option<Watched>> = BTreeMap::new();
     for park in &tables.parks {
         let Some(stack) = park.stack.filter(|stack| dials[*stack as usize]) else { continue };
         let Some(own) = calls.own_of(stack) else { continue };
-        let Some(watched) = Watched::of(evidence.recording, park.process) else { continue };
+        let watched =
+            watched.entry(park.process).or_insert_with(|| Watched::of(evidence.recording, park.process));
+        let Some(watched) = watched else { continue };
         let times = watched.times(park.end_ns);
         let of = by_process.entry(park.process).or_default().entry(own).or_default();
         let ns = (park.end_ns - park.time_ns) as f64 * times;
-        of.waits += times;
+        of.waits += if pooled[stack as usize] { times } else { 0.0 };
         of.ns += ns;
         of.intervals.push((park.time_ns, park.end_ns));
         *of.stacks.entry(stack).or_default() += ns;
@@ -63,9 +72,13 @@ fn of_process(
     dials: &BTreeMap<u32, Dials>,
 ) -> Option<Candidate> {
     let mut opened: BTreeMap<u32, u64> = BTreeMap::new();
-    for (row, _) in calls.all().filter(|(row, of)| *of == process && is_connect(row)) {
-        if let Some(address) = calls.file(row).filter(|file| is_stream(file)) {
-            *opened.entry(address.file).or_default() += row.count;
+    let mut closed = 0;
+    for (row, _) in calls.all().filter(|(_, of)| *of == process) {
+        let Some(file) = calls.file(row) else { continue };
+        if is_connect(row) && is_stream(file) {
+            *opened.entry(file.file).or_default() += row.count;
+        } else if row.number == CLOSE && file.kind == "socket" {
+            closed += row.count;
         }
     }
     let (address, opened) = opened.into_iter().max_by_key(|(_, opened)| *opened)?;
@@ -74,7 +87,7 @@ fn of_process(
     // Those who wait side by side save the time of one of them.
     let waited = most.ns / most_at_a_time(&most.intervals) as f64;
     let gain = waited * (1.0 - 1.0 / opened.max(1) as f64);
-    let few = opened < OPENED || most.waits > OWN * opened as f64;
+    let few = opened < OPENED || most.waits > OWN * opened as f64 || (closed as f64) < CLOSED * opened as f64;
     if few || most.ns < MOST * all || !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -84,13 +97,12 @@ fn of_process(
         variant: "dialed",
         explanation: vec![
             format!(
-                "{} connections to {address} were opened{}, which waited {} for each, {} in total",
+                "{} connections to {address} were opened{}, which waited {} for each, {} in total, with the TLS handshake where there is one",
                 count(opened as f64),
                 from(evidence, stack, Some(*own)),
                 time(most.ns / opened as f64),
                 time(most.ns)
             ),
-            "with the TLS handshake, where there is one".to_owned(),
         ],
         facts: vec![
             fact("connections", opened as f64, "calls", Sure::Exact),

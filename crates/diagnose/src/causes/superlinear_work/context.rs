@@ -149,7 +149,8 @@ fn compared(grower: &Candidate, caller: u32, rest: &[f64]) -> Option<Rest> {
 /// Whether samples of the rest lie rather as they would if it cost as much as the grower's calls at all times than as if it
 /// cost the same: the ratio of the likelihoods, which tells two hypotheses apart best (Neyman and Pearson 1933). Of few
 /// samples the halves alone call one steady rest in a hundred growing, and this with them one in three hundred; of those
-/// that do grow it misses 2 of 1,000 more (drawn at random: 20 to 80 samples, a cost in proportion to the number of the call).
+/// that do grow as much it misses 2 of 1,000 more, of those that grow with the root of that one in ten (drawn at random: 20 to 80 samples, a cost in
+/// proportion to the number of the call).
 fn follows(grower: &Candidate, rest: &[f64]) -> bool {
     let mean = grower.points.iter().map(|point| point.cost).sum::<f64>() / grower.points.len().max(1) as f64;
     // Calls too short for a sample cost something.
