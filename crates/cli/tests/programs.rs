@@ -52,32 +52,42 @@ fn may_run(name: &str) -> bool {
 
 /// The program has work that grows with every call, in a function whose name contains `guilty`, and nothing else.
 fn finds(name: &str, guilty: &str) {
-    finds_cause(name, guilty, "superlinear-work");
+    finds_one(name, guilty, "superlinear-work", Some("repeated-scan"));
 }
 
 /// The same with any cause.
 fn finds_cause(name: &str, guilty: &str, cause: &str) {
+    finds_one(name, guilty, cause, None);
+}
+
+/// `also`: a cause that is true as well, of what goes through the same items each time, and is what a recording shows in which few samples tell of the
+/// rest of the work. Once in so many attempts the first one must be found.
+fn finds_one(name: &str, guilty: &str, cause: &str, also: Option<&str>) {
     let _one = one_at_a_time();
     if !may_run(name) {
         return;
     }
     // Causes are detected from samples, which chance and a busy machine can blur: a miss is reported, and tried again. What is found
     // must be right each time.
-    let mut found = Vec::new();
+    let mut found = false;
     for attempt in 1..=ATTEMPTS {
-        found = findings(name, 1.3);
-        if !found.is_empty() {
+        let findings = findings(name, 1.3);
+        if let [finding] = &findings[..] {
+            let function = finding["function"].as_str().expect("a name");
+            assert!(function.contains(guilty), "{name}: {function}");
+            let share = finding["share"].as_f64().expect("a number");
+            assert!((0.3..=1.0).contains(&share), "{name}: {share}");
+            found = finding["cause"] == cause;
+            assert!(found || also.is_some_and(|also| finding["cause"] == also), "{name}: {finding:#?}");
+        } else {
+            assert!(findings.is_empty(), "{name}: {findings:#?}");
+        }
+        if found {
             break;
         }
         eprintln!("MISSED {name} in attempt {attempt}");
     }
-    let findings = found;
-    assert_eq!(findings.len(), 1, "{name}: {findings:#?}");
-    assert_eq!(findings[0]["cause"], cause);
-    let function = findings[0]["function"].as_str().expect("a name");
-    assert!(function.contains(guilty), "{name}: {function}");
-    let share = findings[0]["share"].as_f64().expect("a number");
-    assert!((0.3..=1.0).contains(&share), "{name}: {share}");
+    assert!(found, "{name}: not found in {ATTEMPTS} attempts");
 }
 
 /// The program is clean.
