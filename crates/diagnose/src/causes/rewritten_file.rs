@@ -198,6 +198,8 @@ struct Names<'a> {
     emptied: BTreeMap<&'a str, Vec<&'a str>>,
     /// Renames to names that were replaced now and then only: files that were kept.
     kept: u64,
+    /// Folders with a name that was replaced again and again: what is emptied there is on its way to it.
+    replaced: BTreeSet<&'a str>,
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -227,7 +229,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             if !name.emptied.is_empty() {
                 names.emptied.entry(folder(path)).or_default().push(path);
             }
-            names.kept += if name.replaced < WRITTEN { name.replaced } else { 0 };
+            if name.replaced < WRITTEN {
+                names.kept += name.replaced;
+            } else {
+                names.replaced.insert(folder(path));
+            }
         }
         for (path, name) in names.all.iter().filter(|(_, name)| name.times() + name.replaced >= WRITTEN) {
             let Some((written, temporary)) = rewritten(path, name, names) else { continue };
@@ -253,7 +259,7 @@ fn rewritten(path: &str, name: &Name, names: &Names<'_>) -> Option<(Name, Vec<St
     let mut written = Name::default();
     written.join(name);
     if name.replaced < WRITTEN {
-        return Some((written, Vec::new()));
+        return (!names.replaced.contains(folder(path))).then_some((written, Vec::new()));
     }
     let beside = names.emptied.get(folder(path)).map(Vec::as_slice).unwrap_or_default();
     let temporary: Vec<String> =
