@@ -11,7 +11,7 @@ use crate::sampled::{self, MS as MS_F, Run};
 use crate::traced::{MS, Mode};
 use calls::{
     asking, building, chatty, children, churning, contending, exchanging, needless, parking, polling,
-    reading, small, spinning, syncing, threading, throwing, unanswered,
+    reading, rewriting, small, spinning, syncing, threading, throwing, unanswered,
 };
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
@@ -45,6 +45,7 @@ pub(crate) fn all() -> &'static [Base] {
                 building(),
                 churning(),
                 syncing(),
+                rewriting(),
                 unanswered(),
                 chatty(),
                 children(),

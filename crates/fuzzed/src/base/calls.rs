@@ -163,6 +163,22 @@ pub(super) fn syncing() -> Recording {
     traced.recording(10 * MS)
 }
 
+/// A state that is saved each time, by way of another name.
+pub(super) fn rewriting() -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..40 {
+        let file = traced.file("/var/state/settings.new", "file", 0);
+        traced.call(2, Some(file), 3, 100 * US).argument = 0o1101;
+        traced.call(1, Some(file), 5_000, 200 * US);
+        traced.call(3, Some(file), 0, 50 * US);
+        let named = traced.file("/var/state/settings", "path", 0);
+        traced.call(82, Some(named), 0, 50 * US);
+    }
+    let mut recording = traced.recording(20 * MS);
+    recording.about.format.minor = 12;
+    recording
+}
+
 pub(super) fn unanswered() -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let address = traced.file("192.0.2.1:53", "address", 0);
