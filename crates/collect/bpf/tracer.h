@@ -21,8 +21,9 @@
 #define COPY_AGAIN 1024
 // A child's own stacks are not worth their copies until it has lived so long; those of process calls are.
 #define YOUNG_NS 20000000
-// … unless it makes so many calls from places that are not known: starting up takes some 50 to 200 in C, some 1,000 in interpreters.
-#define YOUNG_CALLS 2048
+// … unless it makes so many calls from places that are not known: starting up takes 100 to 250 in C programs, 600 in node, 2,400 in python3
+// (by strace).
+#define YOUNG_CALLS 4096
 #define NEAR 64
 #define LONG_WAIT_NS 1000000
 // New keys of a thread in a slice, for each call that is told one by one: 2,000 at first, which is faster than files can be opened.

@@ -220,6 +220,28 @@ impl<'a> Calls<'a> {
         part * sampled
     }
 
+    /// CPU time in user code by the samples of threads in spans of time (thread, from, to; ns), in all, ns, and how many samples those are.
+    pub(crate) fn user_ns(&self, spans: &[(u32, u64, u64)]) -> (f64, usize) {
+        let tables = &self.evidence.recording.tables;
+        let in_user = |stack: u32| {
+            let inner = tables.stacks[stack as usize].location;
+            tables.locations[inner as usize].kind != "kernel"
+        };
+        let (mut user, mut seen) = (0.0, 0);
+        for (thread, from, to) in spans {
+            let first = tables.samples.partition_point(|sample| sample.time_ns < *from);
+            let within = tables.samples[first..].iter().zip(&self.evidence.weights[first..]);
+            let own = within
+                .take_while(|(sample, _)| sample.time_ns <= *to)
+                .filter(|(sample, _)| sample.thread == *thread && sample.stack.is_some_and(in_user));
+            for (_, weight) in own {
+                user += weight;
+                seen += 1;
+            }
+        }
+        (user, seen)
+    }
+
     /// Share of the time in which threads were in their calls (thread, from, to; ns, in order of their start) that some other
     /// thread of the tree used a CPU: what the thread itself used was for the call. Without samples the most that it can be.
     pub(crate) fn busy_share(&self, intervals: &[(u32, u64, u64)]) -> f64 {
@@ -270,7 +292,32 @@ pub(crate) fn is_read_open(row: &Syscall) -> bool {
     let reads = flags & ACCESS_MODE == 0 && flags & (CREATE | TRUNCATE) == 0;
     OPENS.contains(&row.number) && row.result >= 0 && reads && row.number != CREAT
 }
+/// A file was opened to be written to, and emptied, or made anew.
+pub(crate) fn is_emptying_open(row: &Syscall) -> bool {
+    const ANEW: i32 = TRUNCATE | EXCLUSIVE;
+    // openat2 keeps its flags in memory.
+    row.number == CREAT
+        || OPENS.contains(&row.number)
+            && row.number != OPENAT2
+            && writes(row)
+            && row.argument as i32 & ANEW != 0
+}
+
+/// A file was opened to be written to as it is.
+pub(crate) fn is_writing_open(row: &Syscall) -> bool {
+    OPENS.contains(&row.number)
+        && row.number != OPENAT2
+        && row.number != CREAT
+        && writes(row)
+        && !is_emptying_open(row)
+}
+
+/// Whether an open's flags allow writing.
+fn writes(row: &Syscall) -> bool {
+    row.argument as i32 & ACCESS_MODE != 0
+}
 const ACCESS_MODE: i32 = 3;
+const EXCLUSIVE: i32 = 0o200;
 const CREATE: i32 = 0o100;
 const TRUNCATE: i32 = 0o1000;
 

@@ -138,11 +138,12 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         })
     };
     let questions = asked.iter().filter(|(((site, number), _), _)| *number != LSEEK || stays(site));
-    let questions = questions.filter_map(|((made, what), asked)| of_questions(evidence, *made, what, asked));
+    let questions =
+        questions.filter_map(|((made, what), asked)| of_questions(evidence, &calls, *made, what, asked));
     let failures =
         failed.iter().filter(|((made, _), failed)| failed.sum.count as f64 >= NEARLY_ALL * all[made] as f64);
     let failures =
-        failures.filter_map(|((made, error), failed)| of_failures(evidence, *made, *error, failed));
+        failures.filter_map(|((made, error), failed)| of_failures(evidence, &calls, *made, *error, failed));
     questions.chain(failures).chain(polls::find(evidence, &calls)).collect()
 }
 
@@ -172,7 +173,13 @@ fn is_wrong(row: &Syscall) -> bool {
     exists || row.result == NOT_OPEN || row.result == INVALID || UNKNOWN.contains(&row.result)
 }
 
-fn of_questions(evidence: &Evidence<'_>, made: Made, what: &str, asked: &Calling<'_>) -> Option<Candidate> {
+fn of_questions(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    made: Made,
+    what: &str,
+    asked: &Calling<'_>,
+) -> Option<Candidate> {
     let (_, number) = made;
     let advice = match number {
         LSEEK => {
@@ -188,10 +195,16 @@ fn of_questions(evidence: &Evidence<'_>, made: Made, what: &str, asked: &Calling
     let says = |times: &str, from: &str| {
         format!("the kernel was asked {what} {times} times{from}: {}", name(number))
     };
-    candidate(evidence, made, asked, 1.0, ("question", title, advice), says)
+    candidate(evidence, calls, made, asked, 1.0, ("question", title, advice), says)
 }
 
-fn of_failures(evidence: &Evidence<'_>, made: Made, error: i64, failed: &Calling<'_>) -> Option<Candidate> {
+fn of_failures(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    made: Made,
+    error: i64,
+    failed: &Calling<'_>,
+) -> Option<Candidate> {
     let (_, number) = made;
     let (why, advice) = match error {
         NOT_OPEN if number == CLOSE => (
@@ -223,32 +236,33 @@ fn of_failures(evidence: &Evidence<'_>, made: Made, error: i64, failed: &Calling
     };
     // Each directory may have to be there: the first time it must be asked for.
     let needed = if error == EXISTS { failed.needed() } else { 0.0 };
-    candidate(evidence, made, failed, needed, ("failure", title, advice), says)
+    candidate(evidence, calls, made, failed, needed, ("failure", title, advice), says)
 }
 
 /// A finding of calls of which so many are `needed`. `words`: its variant, title and advice; `says` makes the first sentence, of how often and
 /// from where.
 fn candidate(
     evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
     ((process, own), _): Made,
-    calls: &Calling<'_>,
+    made: &Calling<'_>,
     needed: f64,
     words: (&'static str, &str, &str),
     says: impl Fn(&str, &str) -> String,
 ) -> Option<Candidate> {
     let (variant, title, advice) = words;
-    let sum = &calls.sum;
+    let sum = &made.sum;
     if sum.count < CALLS {
         return None;
     }
     let kernel = sum.working_ns();
-    let cost = kernel.max(within(evidence, process, sum)).min(evidence.cpu_ns);
+    let cost = kernel.max(within(evidence, calls, process, sum)).min(evidence.cpu_ns);
     let gain = cost * (1.0 - needed / sum.count.max(1) as f64);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = sum.stack();
-    let files: Vec<String> = calls.files.iter().map(|path| (*path).to_owned()).collect();
+    let files: Vec<String> = made.files.iter().map(|path| (*path).to_owned()).collect();
     let about = if files.is_empty() { String::new() } else { format!(" ({})", some(&files, 3)) };
     let says = says(&count(sum.count as f64), &from(evidence, stack, own));
     let took = match cost > 1.05 * kernel {
@@ -283,9 +297,10 @@ fn candidate(
 }
 
 /// CPU time of the samples in the functions of the C library that make these calls, under the same callers, ns: entering the kernel and leaving it
-/// takes longer than what short calls do there. Of functions that make other calls too it is the part that these have. 0 where samples are of a
+/// takes longer than what short calls do there. Not all of what a library does on the way to them, as `Calls::sampled_ns` says: it may ask for something else
+/// that is needed. Of functions that make other calls too it is the part that these have. 0 where samples are of a
 /// tracer's stops as well, or the program makes the calls itself: what else its function does is not known.
-fn within(evidence: &Evidence<'_>, process: u32, sum: &Sum) -> f64 {
+fn within(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, sum: &Sum) -> f64 {
     if evidence.by_ptrace {
         return 0.0;
     }
@@ -300,9 +315,9 @@ fn within(evidence: &Evidence<'_>, process: u32, sum: &Sum) -> f64 {
     };
     let wrappers: HashSet<(Option<u32>, u32)> = sum.stacks().filter(of_library).filter_map(key).collect();
     let is_wrapped = |row: &&Syscall| row.stack.and_then(key).is_some_and(|key| wrappers.contains(&key));
-    let all = Calls::new(evidence);
     let mut others = Sum::default();
-    all.all()
+    calls
+        .all()
         .filter(|(_, of)| *of == process)
         .map(|(row, _)| row)
         .filter(is_wrapped)

@@ -8,14 +8,14 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, is_writing_open, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CLOSE, OPEN, OPENAT};
+use slowpath_syscalls::CLOSE;
 use std::collections::BTreeMap;
 
 mod asked;
@@ -236,7 +236,11 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
     if (spans.len() as f64) < OPENED as f64 / 2.0 || (spans.len() as f64) < MATCHED * single as f64 {
         return 0.0;
     }
-    let Some(by_samples) = sampled_span(evidence, &spans) else { return 0.0 };
+    let (user, seen) = calls.user_ns(&spans);
+    if seen < SEEN {
+        return 0.0;
+    }
+    let by_samples = user / spans.len() as f64;
     by_samples.min(typical_span(evidence, calls, process, &spans)) * opens as f64
 }
 
@@ -267,28 +271,6 @@ fn typical_span(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, spans:
     median(&took.collect::<Vec<f64>>()).unwrap_or(0.0)
 }
 
-/// CPU time in user code of a span on average, ns, by the samples of its thread; none if these are too few.
-fn sampled_span(evidence: &Evidence<'_>, spans: &[(u32, u64, u64)]) -> Option<f64> {
-    let tables = &evidence.recording.tables;
-    let in_user = |stack: u32| {
-        let inner = tables.stacks[stack as usize].location;
-        tables.locations[inner as usize].kind != "kernel"
-    };
-    let (mut user, mut seen) = (0.0, 0);
-    for (thread, from, to) in spans {
-        let first = tables.samples.partition_point(|sample| sample.time_ns < *from);
-        let within = tables.samples[first..].iter().zip(&evidence.weights[first..]);
-        let own = within
-            .take_while(|(sample, _)| sample.time_ns <= *to)
-            .filter(|(sample, _)| sample.thread == *thread && sample.stack.is_some_and(in_user));
-        for (_, weight) in own {
-            user += weight;
-            seen += 1;
-        }
-    }
-    (seen >= SEEN).then(|| user / spans.len() as f64)
-}
-
 /// One file opened again for each of many writes: the opening and closing is what is done again.
 fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
     // By place and path, for what is written changes the file's state.
@@ -298,7 +280,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candid
         let Some(file) = calls.file(row).filter(|file| file.kind == "file" && !file.path.is_empty()) else {
             continue;
         };
-        if is_append_open(row) {
+        if is_writing_open(row) {
             opens.entry(((process, calls.own(row)), &file.path)).or_default().add(row);
         } else if row.number == CLOSE {
             closes.entry((process, &file.path)).or_default().add(row);
@@ -341,11 +323,4 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candid
         findings.push((place, draft.candidate(evidence, GATE, process)));
     }
     findings
-}
-
-/// A file was opened to be written to, neither emptied nor required to be new.
-fn is_append_open(row: &Syscall) -> bool {
-    const WRITING: u64 = 0o3;
-    const ANEW: u64 = 0o1000 | 0o200; // O_TRUNC, O_EXCL
-    matches!(row.number, OPEN | OPENAT) && row.argument & WRITING != 0 && row.argument & ANEW == 0
 }

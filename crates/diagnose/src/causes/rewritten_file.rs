@@ -6,14 +6,14 @@
 use super::words::{count, time, times as often};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, is_read_open, place, some};
+use crate::calls::{Calls, Sum, fact, from, is_emptying_open, is_read_open, is_writing_open, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CLOSE, CREAT, OPEN, OPENAT, READS, READS_AT, RENAMES, UNLINKS, WRITES, WRITES_AT};
+use slowpath_syscalls::{CLOSE, CREAT, READS, READS_AT, RENAMES, UNLINKS, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
@@ -92,10 +92,10 @@ impl Name {
         if alone {
             self.intervals.push((row.thread, row.time_ns, row.end_ns));
         }
-        if empties(row) {
+        if is_emptying_open(row) {
             self.emptied.entry(by).or_default().add(row);
             self.threads.insert(row.thread);
-            self.both_ways |= row.number != CREAT && row.argument & 0o3 == 0o2;
+            self.both_ways |= row.number != CREAT && row.argument & ACCESS_MODE == BOTH_WAYS;
             self.open = Some(Span { thread: row.thread, from: row.end_ns, to: row.end_ns, bytes: 0 });
             if alone {
                 self.known += 1;
@@ -167,20 +167,12 @@ impl Name {
     }
 }
 
-/// A file was opened and emptied, or made.
-fn empties(row: &Syscall) -> bool {
-    const WRITING: u64 = 0o3;
-    const ANEW: u64 = 0o1000 | 0o200; // O_TRUNC, O_EXCL
-    row.number == CREAT
-        || matches!(row.number, OPEN | OPENAT) && row.argument & WRITING != 0 && row.argument & ANEW != 0
-}
-
 /// A file was opened to be read, or to be read and written on.
 fn reads(row: &Syscall) -> bool {
-    const BOTH_WAYS: u64 = 0o2;
-    is_read_open(row)
-        || matches!(row.number, OPEN | OPENAT) && row.argument & 0o3 == BOTH_WAYS && !empties(row)
+    is_read_open(row) || is_writing_open(row) && row.argument & ACCESS_MODE == BOTH_WAYS
 }
+const ACCESS_MODE: u64 = 0o3;
+const BOTH_WAYS: u64 = 0o2;
 
 fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
@@ -283,7 +275,7 @@ fn finding(
     }
     let kernel = written.all.working_ns();
     let through_library = own.map_or(0.0, |own| calls.sampled_ns(process, own, &written.by[&Some(own)]));
-    let cpu = (kernel + while_open(evidence, written)).max(through_library).min(evidence.cpu_ns);
+    let cpu = (kernel + while_open(evidence, calls, written)).max(through_library).min(evidence.cpu_ns);
     let waited = written.all.blocked_ns;
     let waits = written.threads.len() == 1
         && waited >= WAITING * (cpu + waited)
@@ -358,27 +350,12 @@ fn is_written_there(evidence: &Evidence<'_>, own: Option<u32>, writes: &Sum) -> 
 
 /// CPU time in user code from the moment at which the file is emptied until it is closed, ns, over all times: what makes the contents, as far as that is done
 /// while they are written. Of the times that are known whole, and from these for all.
-fn while_open(evidence: &Evidence<'_>, written: &Name) -> f64 {
+fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, written: &Name) -> f64 {
     if evidence.by_ptrace {
         return 0.0; // samples there are of its stops as well
     }
-    let tables = &evidence.recording.tables;
-    let in_user = |stack: u32| {
-        let inner = tables.stacks[stack as usize].location;
-        tables.locations[inner as usize].kind != "kernel"
-    };
-    let spans = written.whole();
-    let (mut user, mut seen) = (0.0, 0);
-    for span in &spans {
-        let first = tables.samples.partition_point(|sample| sample.time_ns < span.from);
-        let within = tables.samples[first..].iter().zip(&evidence.weights[first..]);
-        let own = within
-            .take_while(|(sample, _)| sample.time_ns <= span.to)
-            .filter(|(sample, _)| sample.thread == span.thread && sample.stack.is_some_and(in_user));
-        for (_, weight) in own {
-            user += weight;
-            seen += 1;
-        }
-    }
+    let spans: Vec<(u32, u64, u64)> =
+        written.whole().iter().map(|span| (span.thread, span.from, span.to)).collect();
+    let (user, seen) = calls.user_ns(&spans);
     if seen < SEEN { 0.0 } else { user / spans.len() as f64 * written.times() as f64 }
 }

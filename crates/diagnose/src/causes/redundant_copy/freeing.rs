@@ -8,7 +8,7 @@ use crate::Evidence;
 use std::collections::{BTreeMap, HashSet};
 
 /// From this share of freeing on, a function that is called and allocates next to nothing frees a structure, and all that it does is that: its way
-/// from part to part takes twice as long as giving back each of them in `xmlFreeDoc`.
+/// from part to part goes as well. `xmlFreeDoc` frees for 63 % of its time; half of that leaves room for structures of larger parts.
 const FREES: f64 = 0.3;
 const ALLOCATES: f64 = 0.1;
 
