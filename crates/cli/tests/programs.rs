@@ -10,7 +10,7 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is (about) linear in their scale.
-const LINEAR: [&str; 18] = [
+const LINEAR: [&str; 20] = [
     "hash_doubling",
     "sort",
     "recursion",
@@ -29,6 +29,8 @@ const LINEAR: [&str; 18] = [
     "refilled",
     "sorted_lazily",
     "sorted_folded",
+    "nested_sizes",
+    "searched_tree",
 ];
 
 /// Its time there is quadratic in the scale where it has a cause, or where its items get bigger.
@@ -144,6 +146,9 @@ tests! {
 
     keys_that_a_sort_makes_again_are_found: finds_cause("sorted_folded", "by_folded_name", "redundant-computation");
 
+    sizes_that_are_added_up_at_each_level_are_found: finds_cause("nested_sizes", "box_size", "redundant-computation");
+
+    searching_and_measuring_one_tree_is_clean: silent("searched_tree");
     keys_that_a_sort_makes_once_are_clean: silent("sorted_lazily");
     a_doubling_hash_table_is_clean: silent("hash_doubling");
     hash_tables_built_again_and_again_are_clean: silent("anew_flat");

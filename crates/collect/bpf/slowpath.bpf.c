@@ -65,6 +65,8 @@ struct slot {
 	__u32 origins_used, texts;
 	struct origin origins[MAX_ORIGINS];
 	__u64 last[MAX_ORIGINS]; // where the walk before began, of any thread
+	__u32 nests, outer_tid; // nests: it is noted which entries an invocation makes that has not returned
+	__u64 outer_sp, outer_return, outer_time; // the outermost of these
 };
 
 // Hits of a slot over all threads: when the first of them was and when the limit was reached, and how long the thread of

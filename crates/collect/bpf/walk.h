@@ -23,6 +23,7 @@ struct walk_event {
 	struct beginning beginnings[MAX_ORIGINS];
 	__u64 linked; // a bit for each that begins at an item that points to where the one before began
 	__u64 length; // of what the first leads to, as far as it was read: a text has at most TEXT - 1
+	__u64 within; // when the outermost invocation was entered that this one is part of, 0 if it is one itself
 	char text[TEXT];
 };
 
@@ -79,6 +80,23 @@ static __always_inline __u64 read_text(struct walk_event *event, __u32 how)
 	return bpf_probe_read_user(event->text, CONTENT, from) ? UNREAD : CONTENT;
 }
 
+// Returns when the invocation was entered that this one is part of: the outermost one on the thread's stack whose entry was noted. 0 if there
+// is none; then it is the outermost.
+static __always_inline __u64 outer_of(struct pt_regs *ctx, struct slot *slot, __u64 time)
+{
+	struct hits outer = { .sp = slot->outer_sp, .return_address = slot->outer_return };
+	__u64 sp = PT_REGS_SP(ctx) + slot->sp_adjust;
+	__u32 tid = bpf_get_current_pid_tgid();
+	if (slot->outer_tid == tid && active(&outer, sp))
+		return slot->outer_time;
+	slot->outer_tid = tid;
+	slot->outer_sp = sp;
+	slot->outer_time = time;
+	if (bpf_probe_read_user(&slot->outer_return, sizeof(slot->outer_return), (void *)sp))
+		slot->outer_tid = 0;
+	return 0;
+}
+
 // Tells where the walk that begins at this hit begins.
 static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
 {
@@ -103,5 +121,6 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 		slot->last[i] = event->beginnings[i].address;
 	}
 	event->length = read_text(event, slot->texts);
+	event->within = slot->nests ? outer_of(ctx, slot, event->hit.time) : 0;
 	bpf_ringbuf_submit(event, wake_flags());
 }

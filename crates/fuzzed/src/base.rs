@@ -136,7 +136,14 @@ fn preparing() -> Base {
         tables.stacks.push(Stack { stack, parent: (stack != main).then_some(main), location: stack });
     }
     for (walk, location, inputs) in [(0, compile, 2), (1, context, 1)] {
-        tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides: vec![0] });
+        tables.walks.push(Walk {
+            walk,
+            process: 0,
+            location,
+            loop_number: None,
+            strides: vec![0],
+            arguments: None,
+        });
         for call in 0..40u64 {
             tables.beginnings.push(Beginning {
                 walk,
@@ -147,6 +154,7 @@ fn preparing() -> Base {
                 contents: vec![1 + call % inputs],
                 linked: 0,
                 length: 0,
+                within_ns: 0,
             });
         }
     }
@@ -166,7 +174,7 @@ fn entered(
     (addresses, contents): (&[u64], &[u64]),
 ) {
     let (walk, strides) = (0, vec![0; addresses.len()]);
-    tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides });
+    tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides, arguments: None });
     for burst in 0..bursts {
         let start_ns = (burst + 1) * 100_000_000;
         let end_ns = start_ns + 10_000_000;
@@ -180,6 +188,7 @@ fn entered(
             contents: contents.to_vec(),
             linked: 0,
             length: 0,
+            within_ns: 0,
         }));
     }
 }
@@ -258,7 +267,7 @@ fn searching() -> Base {
         (3, memset, vec![list, 0, 80_000], vec![0; 3]),
     ] {
         let loop_number = (location == find).then_some(0);
-        tables.walks.push(Walk { walk, process: 0, location, loop_number, strides });
+        tables.walks.push(Walk { walk, process: 0, location, loop_number, strides, arguments: None });
         for burst in 0..3u64 {
             let start_ns = (u64::from(walk) + 1) * 10_000_000 + burst * 100_000_000;
             let (entries, end_ns) = (16, start_ns + 1_000_000);
@@ -272,6 +281,7 @@ fn searching() -> Base {
                     addresses: addresses.clone(),
                     linked: 0,
                     length: 400,
+                    within_ns: 0,
                 });
             }
             tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });

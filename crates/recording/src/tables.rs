@@ -268,6 +268,8 @@ table! {
         loop_number: Option<u32>,
         /// By how many bytes each of the pointers of `beginnings` moves in a round; 0 where that is not known.
         strides: Vec<u64>,
+        /// Of a function that calls itself and, with all that it calls, only reads: how many arguments it is given. All of them were looked at.
+        arguments: Option<u32>,
     }
 }
 
@@ -306,6 +308,8 @@ table! {
         linked: u64,
         /// Of a function, bytes from its first argument on that are not zero, at most 511; 0 for a loop.
         length: u64,
+        /// Of a function that calls itself: `time_ns` of the outermost invocation among these that it is part of; 0 if it is one itself.
+        within_ns: u64,
     }
 }
 

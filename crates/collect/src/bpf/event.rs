@@ -102,6 +102,8 @@ pub(crate) struct Entered {
     /// A bit for each that begins at an item that points to where the one before began.
     pub linked: u64,
     pub length: u64,
+    /// When the outermost invocation was entered that this one is part of; 0 if it is one itself, or that was not asked.
+    pub within: u64,
     /// What the first leads to, as far as it was read; none if it cannot be.
     pub text: Option<Vec<u8>>,
 }
@@ -177,7 +179,7 @@ impl Event {
                     *beginning = (u64_at(at)?, u64_at(at + 8)?);
                 }
                 let length = u64_at(48 + ORIGINS * 16)?;
-                let text = bytes.get(56 + ORIGINS * 16..).unwrap_or_default();
+                let text = bytes.get(64 + ORIGINS * 16..).unwrap_or_default();
                 let (length, text) = match length {
                     UNREAD => (0, None),
                     _ => (length, Some(text[..text.len().min(length as usize)].to_vec())),
@@ -190,6 +192,7 @@ impl Event {
                     beginnings,
                     linked: u64_at(40 + ORIGINS * 16)?,
                     length,
+                    within: u64_at(56 + ORIGINS * 16)?,
                     text,
                 })
             }

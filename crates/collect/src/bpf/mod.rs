@@ -310,6 +310,13 @@ pub(crate) struct Slot {
     pub origins: [SlotOrigin; ORIGINS],
     /// Kept by the object: where the walk before began.
     pub last: [u64; ORIGINS],
+    /// Not 0: it is noted which entries an invocation makes that has not returned; `sp_adjust` must be right.
+    pub nests: u32,
+    /// Kept by the object: the outermost of these invocations, its thread, its stack pointer at entry, what is there, and when that was.
+    pub outer_tid: u32,
+    pub outer_sp: u64,
+    pub outer_return: u64,
+    pub outer_time: u64,
 }
 
 /// Where a walk begins; `struct origin` of the BPF object. See [`Origin`].

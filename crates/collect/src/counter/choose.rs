@@ -27,6 +27,8 @@ struct Seen {
     inclusive: f64,
     innermost: f64,
     twice: f64,
+    /// It is on the stack twice in a row: it calls itself directly.
+    directly: f64,
     /// Weight by direct caller.
     callers: HashMap<u32, f64>,
     /// Weight by location in it, where it was among the innermost frames.
@@ -42,6 +44,8 @@ pub(crate) struct Choice {
     pub innermost: f64,
     /// The recent samples of the process, faded.
     pub samples: f64,
+    /// It calls itself: its calls are not counted, for each is a part of another.
+    pub recursive: bool,
     /// The function that calls it most.
     pub caller: Option<u32>,
     /// Where in it its own work was done: locations and shares. Empty if there is little of it.
@@ -54,8 +58,12 @@ impl Recent {
         self.path.clear();
         self.path.extend(frames);
         // An address range twice in a row: a call within the function's own code.
+        let own = self.path.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
         self.path.dedup_by_key(|(function, _)| *function);
         self.total += 1.0;
+        if let Some(function) = own {
+            self.functions.entry(function).or_default().directly += 1.0;
+        }
         for (at, (function, location)) in self.path.iter().enumerate() {
             let again = self.path[..at].iter().any(|(other, _)| other == function);
             let seen = self.functions.entry(*function).or_default();
@@ -81,6 +89,7 @@ impl Recent {
             seen.inclusive *= factor;
             seen.innermost *= factor;
             seen.twice *= factor;
+            seen.directly *= factor;
             seen.callers.values_mut().for_each(|weight| *weight *= factor);
             seen.places.values_mut().for_each(|weight| *weight *= factor);
             seen.inclusive > 0.5
@@ -102,11 +111,12 @@ impl Recent {
         let mut choices: Vec<Choice> = self
             .functions
             .iter()
-            .filter(|(_, seen)| seen.twice <= RECURSIVE * seen.inclusive)
             .filter_map(|(function, seen)| {
+                let recursive = seen.twice.max(seen.directly) > RECURSIVE * seen.inclusive;
                 let caller = seen.callers.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(caller, _)| *caller);
                 let wanted = share(seen) >= SHARE
-                    || (share(seen) >= SHARE_OF_CALLEE
+                    || (!recursive
+                        && share(seen) >= SHARE_OF_CALLEE
                         && seen.inclusive >= 2.0
                         && caller.as_ref().is_some_and(large));
                 wanted.then(|| Choice {
@@ -114,6 +124,7 @@ impl Recent {
                     share: share(seen),
                     innermost: seen.innermost / self.total,
                     samples: self.total,
+                    recursive,
                     caller,
                     places: self.places(seen),
                 })
@@ -144,7 +155,9 @@ mod tests {
     }
 
     fn chosen(recent: &Recent) -> Vec<u32> {
-        let mut functions: Vec<u32> = recent.choices().iter().map(|choice| choice.function).collect();
+        let choices = recent.choices();
+        let counted = choices.iter().filter(|choice| !choice.recursive);
+        let mut functions: Vec<u32> = counted.map(|choice| choice.function).collect();
         functions.sort();
         functions
     }
@@ -162,8 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_calls_itself_is_not_counted() {
-        assert_eq!(chosen(&recent(&[(&[1, 2, 3, 2, 3], 100)])), [1]);
+    fn a_function_that_calls_itself_is_told_but_not_counted() {
+        let recent = recent(&[(&[1, 2, 3, 2, 3], 100)]);
+        assert_eq!(chosen(&recent), [1]);
+        assert_eq!(recent.choices().iter().filter(|choice| choice.recursive).count(), 2);
     }
 
     #[test]

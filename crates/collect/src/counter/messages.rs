@@ -21,6 +21,8 @@ pub(crate) struct Candidate {
     pub share: f64,
     /// The share of the samples whose innermost frame of the program it is.
     pub innermost: f64,
+    /// It calls itself.
+    pub recursive: bool,
     /// The recent samples of the process.
     pub samples: f64,
     pub image: Arc<Image>,
@@ -73,6 +75,8 @@ pub(crate) enum Told {
         function: u32,
         of: Option<usize>,
         strides: Vec<u64>,
+        /// Of a function, how many arguments it is given.
+        arguments: Option<u32>,
         /// Of a function that is meant to be called once for its input.
         input: Option<&'static Input>,
     },

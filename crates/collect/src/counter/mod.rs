@@ -3,11 +3,13 @@
 //! - `choose` — which functions, from samples.
 //! - `place` — at which instruction.
 //! - `input` — what a function that is meant to be called once for its input is given.
+//! - `given` — how many arguments a function is given.
 //! - `listed` — functions whose calls are worth a look because of what they do.
 //! - `flow` — the blocks of a function's code, and who dominates whom.
 //! - `loops` — the loops of a function, whose rounds are counted where the function itself is entered only once or so.
 //! - `origin` — where a walk begins, as registers tell.
 //! - `walk` — whether a loop only looks at things.
+//! - `reads_only` — whether a function and all that it calls only read.
 //! - `messages` — what the session asks for and what it hears.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
 //! - `room` — which probes there is room for.
@@ -28,6 +30,7 @@ mod bucket;
 mod chase;
 pub(crate) mod choose;
 mod flow;
+mod given;
 mod hits;
 pub(crate) mod input;
 mod listed;
@@ -35,6 +38,7 @@ pub(crate) mod loops;
 mod messages;
 pub(crate) mod origin;
 pub(crate) mod place;
+mod reads_only;
 mod room;
 mod standing;
 mod survey;
@@ -158,8 +162,8 @@ pub(crate) struct Counter {
     by_function: HashMap<(u32, u32), usize>,
     /// Functions that cannot be probed.
     refused: HashSet<(u32, u32)>,
-    /// Loops of functions that do work of their own, and which of them are counted in which process.
-    loops: HashMap<u32, Arc<[Loop]>>,
+    /// Loops of functions that do work of their own, what all of the function's code does, and which of them are counted in which process.
+    loops: HashMap<u32, (Arc<[Loop]>, Work)>,
     counted_loops: HashSet<(u32, u32, usize)>,
     /// Loops of functions whose usual way was looked for.
     ways_known: HashSet<(u32, usize)>,
@@ -272,6 +276,10 @@ impl Counter {
                 for candidate in candidates {
                     self.take_up_interface(&candidate);
                     self.take_up_listed(&candidate);
+                    if candidate.recursive {
+                        self.take_up_recursive(&candidate);
+                        continue;
+                    }
                     self.look_at_loops(&candidate);
                     let key = (candidate.process, candidate.function);
                     match self.by_function.get(&key) {
@@ -320,17 +328,7 @@ impl Counter {
             return;
         }
         let key = (candidate.process, candidate.function);
-        let loops = match self.loops.get(&candidate.function) {
-            Some(loops) => loops.clone(),
-            None => {
-                let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
-                let loops: Arc<[Loop]> = code.map(loops::loops).unwrap_or_default().into();
-                let work = code.map_or(Work::Calculates, walk::work_of_function);
-                self.tell(Told::Loops { function: candidate.function, loops: loops.clone(), work });
-                self.loops.insert(candidate.function, loops.clone());
-                loops
-            }
-        };
+        let (loops, _) = self.known(candidate);
         let loops = self.with_usual(candidate, loops);
         self.take_up(candidate, &loops);
         let seldom = match self.by_function.get(&key) {
@@ -352,6 +350,19 @@ impl Counter {
                 self.insert(Candidate { share, caller: None, ..candidate.clone() }, placement, Some(number));
             }
         }
+    }
+
+    /// The loops of a function and what all of its code does: told once.
+    fn known(&mut self, candidate: &Candidate) -> (Arc<[Loop]>, Work) {
+        if let Some(known) = self.loops.get(&candidate.function) {
+            return known.clone();
+        }
+        let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
+        let loops: Arc<[Loop]> = code.map(loops::loops).unwrap_or_default().into();
+        let work = code.map_or(Work::Calculates, walk::work_of_function);
+        self.tell(Told::Loops { function: candidate.function, loops: loops.clone(), work });
+        self.loops.insert(candidate.function, (loops.clone(), work));
+        (loops, work)
     }
 
     /// Whether a function's probe has stood beyond its trial and was hit only now and then.

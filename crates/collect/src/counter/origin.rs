@@ -105,6 +105,11 @@ const ARGUMENTS: [Register; 6] =
 const GO_ARGUMENTS: [Register; 6] =
     [Register::RAX, Register::RBX, Register::RCX, Register::RDI, Register::RSI, Register::R8];
 
+/// Where a function's arguments are.
+pub(super) fn argument_registers(go: bool) -> &'static [Register] {
+    if go { &GO_ARGUMENTS } else { &ARGUMENTS }
+}
+
 /// What a function's arguments are found in where `code` ends: what comes between its entry and the probe.
 struct Arguments {
     registers: Registers,
@@ -120,16 +125,21 @@ impl Arguments {
 
     /// Of the argument with this number, from 0.
     fn get(&self, at: usize) -> Option<Origin> {
-        let register = *if self.go { &GO_ARGUMENTS } else { &ARGUMENTS }.get(at)?;
+        let register = *argument_registers(self.go).get(at)?;
         let register = self.registers.holder(register)?;
         Some(Origin { register, index: None, offsets: vec![0] })
     }
 }
 
-/// The first three arguments of a function. Only as many as can be found without a gap.
-pub(super) fn of_arguments<'a>(code: impl Iterator<Item = &'a Instruction>, go: bool) -> Vec<Origin> {
+/// The first three of the arguments with these numbers, from 1. Only as many as can be found without a gap.
+pub(super) fn of_arguments<'a>(
+    code: impl Iterator<Item = &'a Instruction>,
+    go: bool,
+    numbers: &[u8],
+) -> Vec<Origin> {
     let arguments = Arguments::after(code, go);
-    (0..ORIGINS).map_while(|at| arguments.get(at)).collect()
+    let found = numbers.iter().map_while(|number| arguments.get(usize::from(*number).checked_sub(1)?));
+    found.take(ORIGINS).collect()
 }
 
 /// The arguments with these numbers, from 1; none unless all of them can be found.
@@ -292,10 +302,11 @@ mod tests {
     #[test]
     fn arguments_are_found_where_they_were_moved_to() {
         // push rbx; mov rbx, rdi; xor edi, edi
-        let found = of_arguments(code(&[0x53, 0x48, 0x89, 0xfb, 0x31, 0xff]).iter(), false);
-        assert_eq!(found[0], origin(Register::RBX, &[0]));
-        assert_eq!(found.len(), 3);
-        // xor edi, edi: the first is gone
-        assert!(of_arguments(code(&[0x31, 0xff]).iter(), false).is_empty());
+        let moved = code(&[0x53, 0x48, 0x89, 0xfb, 0x31, 0xff]);
+        let found = of_arguments(moved.iter(), false, &[1, 3]);
+        assert_eq!(found, [origin(Register::RBX, &[0]), origin(Register::RDX, &[0])]);
+        // At most three; xor edi, edi: the first is gone
+        assert_eq!(of_arguments(moved.iter(), false, &[1, 2, 3, 4]).len(), 3);
+        assert!(of_arguments(code(&[0x31, 0xff]).iter(), false, &[1, 2]).is_empty());
     }
 }

@@ -43,19 +43,35 @@ pub(crate) const HIT_COST_NS: u64 = 700;
 ///
 /// A function of Go restarts after its stack was grown: there a jump to the very start is none of a loop.
 pub(crate) fn entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
-    in_entry_block(code, address, go, true)
+    in_entry_block(code, address, go, Wanted::ToReturn)
+}
+
+/// The same for a function that may call itself.
+pub(super) fn each_entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
+    in_entry_block(code, address, go, Wanted::Each)
 }
 
 /// The same where it does not matter what the stack pointer was at the entry: an offset.
 pub(super) fn somewhere_at_entry(code: &[u8], address: u64, go: bool) -> Option<u64> {
-    in_entry_block(code, address, go, false).map(|placement| placement.offset)
+    in_entry_block(code, address, go, Wanted::Somewhere).map(|placement| placement.offset)
 }
 
-/// `to_return`: the stack pointer at the entry must be known.
-fn in_entry_block(code: &[u8], address: u64, go: bool, to_return: bool) -> Option<Placement> {
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    /// The stack pointer at the entry must be known; the function does not call itself.
+    ToReturn,
+    /// It may.
+    Each,
+    /// Nor must the stack pointer be known.
+    Somewhere,
+}
+
+fn in_entry_block(code: &[u8], address: u64, go: bool, wanted: Wanted) -> Option<Placement> {
+    let to_return = wanted != Wanted::Somewhere;
     let targets: HashSet<u64> = Decoder::with_ip(64, code, address, DecoderOptions::NONE)
         .into_iter()
         .filter(|instruction| instruction.near_branch_target() != 0)
+        .filter(|instruction| wanted == Wanted::ToReturn || !instruction.is_call_near())
         .map(|instruction| instruction.near_branch_target())
         .collect();
     let mut sp_adjust = 0u32;

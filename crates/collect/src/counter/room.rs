@@ -1,7 +1,9 @@
 //! Room for probes: their slots are few, and what a program does at its start is not what it does later.
 //!
-//! A probe of a function that is not hot any more leaves its slot to one that is. What it counted was recorded.
+//! A probe of a function that is not hot any more leaves its slot to one that is, and so does what is surveyed. What it showed was recorded.
 
+use super::survey::Survey;
+use super::taken_up::Of;
 use super::*;
 
 /// How long a probe keeps its slot at least, ns: its trial, and two of the windows that hot ones have every 250 ms.
@@ -24,6 +26,40 @@ impl Counter {
                 None => probe.candidate.share *= COOLS,
             }
         }
+        for survey in self.surveys.iter_mut().filter(|survey| survey.candidate.process == process) {
+            match shares.get(&survey.candidate.function) {
+                Some(share) => survey.candidate.share = *share,
+                None => survey.candidate.share *= COOLS,
+            }
+        }
+    }
+
+    /// Whether there is a place for one more survey of a kind, in a process and in all, as far as colder ones can make way for it.
+    pub(super) fn has_room(&mut self, of: Of, around: bool, candidate: &Candidate) -> bool {
+        let process = candidate.process;
+        let alike = |survey: &Survey| survey.is_alike(process, of, around);
+        let here = self.surveys.iter().filter(|survey| alike(survey)).count();
+        if here >= of.most() && !self.drop_coldest(candidate.share, alike) {
+            return false;
+        }
+        self.surveys.len() < of.most_in_all() || self.drop_coldest(candidate.share, |_| true)
+    }
+
+    /// Ends the coldest survey of some, if it makes way for one with such a share.
+    fn drop_coldest(&mut self, share: f64, of: impl Fn(&Survey) -> bool) -> bool {
+        let now = clock::now_ns();
+        let may_go = |survey: &Survey| {
+            of(survey) && !survey.stands() && now.saturating_sub(survey.made_ns) >= KEEPS_NS
+        };
+        let shares = self.surveys.iter().enumerate().filter(|(_, survey)| may_go(survey));
+        let shares: Vec<(usize, f64)> = shares.map(|(at, survey)| (at, survey.candidate.share)).collect();
+        let Some(at) = who_goes(&shares, share) else { return false };
+        let gone = self.surveys.remove(at);
+        self.surveyed.remove(&gone.key());
+        for slot in gone.slots() {
+            self.give_back(slot, gone.generation);
+        }
+        true
     }
 
     /// A slot for a probe of something that has such a share of the recent samples; none if all others are as worth while.

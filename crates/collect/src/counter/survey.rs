@@ -7,7 +7,7 @@
 
 use super::hits::Handle;
 use super::origin::{ORIGINS, Origin};
-use super::taken_up::Of;
+use super::taken_up::{Entry, Of};
 use super::*;
 use crate::bpf::{MODE_LENGTH, MODE_WALK, SlotOrigin};
 
@@ -19,6 +19,11 @@ const BEGINNINGS_DEAR: u64 = 40;
 const BEGINNINGS_DEAR_NS: u64 = 60_000_000;
 /// Blocks in a burst: what is done for one item may take some dozens, and the same must come twice.
 pub(super) const BLOCKS: u64 = 256;
+/// Calls in a burst of a function that calls itself: it comes back to what it was given before after all calls that this took, which may be as many
+/// as a tree is deep, and several times that. 1 ms.
+pub(super) const CALLS: u64 = 1024;
+/// … and where hits are dear: 2 ms.
+const CALLS_DEAR: u64 = 200;
 /// Texts in a burst: 3 ms, or 10 where they are dear. Each burst has twice as many as the one before, up to eight times: one text in thousands
 /// may be what takes all the time, and a burst that is begun meanwhile sees those that follow.
 pub(super) const TEXTS: u64 = 1024;
@@ -69,21 +74,22 @@ fn is_of_lengths(number: u32, dear: bool) -> bool {
 /// A loop or function whose entries are looked at.
 pub(super) struct Survey {
     number: u32,
-    candidate: Candidate,
+    pub(super) candidate: Candidate,
     of: Of,
     /// Of a loop: it only counts.
     counts: bool,
-    /// Offset of the probe, and what it computes.
-    offset: u64,
+    /// Where the probe stands, and what it computes.
+    entry: Entry,
     origins: Vec<Origin>,
     /// Of a loop, an instruction that is executed once in each round.
     round: Option<u64>,
     slot: usize,
     round_slot: Option<usize>,
     standing: Option<Standing>,
-    generation: u32,
+    pub(super) generation: u32,
     bursts: u32,
     again_ns: u64,
+    pub(super) made_ns: u64,
 }
 
 struct Standing {
@@ -113,19 +119,13 @@ impl Counter {
         &mut self,
         candidate: &Candidate,
         of: Of,
-        offset: u64,
+        entry: Entry,
         origins: &[(Origin, i64)],
         round: Option<u64>,
     ) {
         let process = candidate.process;
-        let alike = |survey: &&Survey| {
-            survey.candidate.process == process
-                && std::mem::discriminant(&survey.of) == std::mem::discriminant(&of)
-                && survey.is_around() == origins.is_empty()
-        };
-        let here = self.surveys.iter().filter(alike).count();
         let key = (process, candidate.function, of.one_loop());
-        if here >= of.most() || self.surveys.len() >= of.most_in_all() || self.surveyed.contains(&key) {
+        if self.surveyed.contains(&key) || !self.has_room(of, origins.is_empty(), candidate) {
             return;
         }
         let Some(slot) = self.slot_for(candidate.share) else { return };
@@ -140,8 +140,9 @@ impl Counter {
         let strides = origins.iter().map(|(_, stride)| stride.unsigned_abs()).collect();
         let input = if let Of::Interface(input) = of { Some(input) } else { None };
         let (function, of_loop) = (candidate.function, of.one_loop());
-        self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, input });
-        let of_function = self.loops.get(&function);
+        let arguments = entry.given;
+        self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, arguments, input });
+        let of_function = self.loops.get(&function).map(|(loops, _)| loops);
         let counts = of_loop.and_then(|at| of_function?.get(at)).is_some_and(|one| one.work == Work::Counts);
         let generation_of = |slot: usize| self.generations[slot];
         let generation = generation_of(slot).max(round_slot.map_or(0, generation_of));
@@ -150,7 +151,7 @@ impl Counter {
             counts,
             candidate: candidate.clone(),
             of,
-            offset,
+            entry,
             origins: origins.iter().map(|(origin, _)| origin.clone()).collect(),
             round: round.filter(|_| round_slot.is_some()),
             slot,
@@ -159,6 +160,7 @@ impl Counter {
             generation,
             bursts: 0,
             again_ns: 0,
+            made_ns: clock::now_ns(),
         });
     }
 
@@ -167,9 +169,8 @@ impl Counter {
         for at in 0..self.surveys.len() {
             if self.surveys[at].candidate.process == process {
                 self.end_burst(at);
-                let Survey { slot, round_slot, generation, .. } = self.surveys[at];
-                self.give_back(slot, generation);
-                round_slot.into_iter().for_each(|slot| self.give_back(slot, generation));
+                let generation = self.surveys[at].generation;
+                self.surveys[at].slots().into_iter().for_each(|slot| self.give_back(slot, generation));
             }
         }
         self.surveys.retain(|survey| survey.candidate.process != process);
@@ -247,6 +248,7 @@ impl Counter {
         let stop_at = match survey.of {
             Of::Matcher(_) => TEXTS << survey.bursts.min(TEXTS_TWICE),
             Of::Loop(_) | Of::Function | Of::Interface(_) if dear => BEGINNINGS_DEAR,
+            Of::Recursive if dear => CALLS_DEAR,
             of => of.beginnings(),
         };
         survey.generation += 1;
@@ -259,13 +261,14 @@ impl Counter {
             (entry.mode, entry.stop_at, entry.parent) = (MODE_LENGTH, entries, rounds);
         }
         entry.texts = survey.of.texts();
+        (entry.nests, entry.sp_adjust) = survey.entry.nests().map_or((0, 0), |adjust| (1, adjust));
         entry.origins_used = survey.origins.len().min(ORIGINS) as u32;
         for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
             *to = SlotOrigin::from(from);
         }
         let rounds =
             Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_AT_MOST, ..Slot::default() };
-        let (candidate, offset, slot) = (survey.candidate.clone(), survey.offset, survey.slot);
+        let (candidate, offset, slot) = (survey.candidate.clone(), survey.entry.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
         // The rounds first: they are counted from the first entry on.
         let rounds = round.and_then(|(round, slot)| self.hits.open(slot, rounds, &candidate, round).ok());
@@ -330,6 +333,22 @@ impl Counter {
 }
 
 impl Survey {
+    /// Whether it is one of a kind, in a process.
+    pub(super) fn is_alike(&self, process: u32, of: Of, around: bool) -> bool {
+        self.candidate.process == process
+            && std::mem::discriminant(&self.of) == std::mem::discriminant(&of)
+            && self.is_around() == around
+    }
+
+    /// By process, function and loop.
+    pub(super) fn key(&self) -> (u32, u32, Option<usize>) {
+        (self.candidate.process, self.candidate.function, self.of.one_loop())
+    }
+
+    pub(super) fn slots(&self) -> Vec<usize> {
+        std::iter::once(self.slot).chain(self.round_slot).collect()
+    }
+
     /// Whether its probes stand.
     pub(super) fn stands(&self) -> bool {
         self.standing.is_some()

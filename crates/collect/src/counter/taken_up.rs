@@ -6,7 +6,7 @@
 use super::listed::Does;
 use super::loops::Loop;
 use super::origin::{self, Origin};
-use super::survey::{BEGINNINGS, BEGINNINGS_NS, BLOCKS, TEXTS};
+use super::survey::{BEGINNINGS, BEGINNINGS_NS, BLOCKS, CALLS, TEXTS};
 use super::*;
 use crate::bpf::{TEXT_AS_IT_IS, TEXT_TO_ZERO};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
@@ -16,6 +16,8 @@ use slowpath_interfaces::{Input, What};
 /// are left to the counting of calls.
 const LOOPS: usize = 6;
 const FUNCTIONS: usize = 4;
+/// Two that call each other.
+const RECURSIVE: usize = 2;
 /// One that takes back, one that moves, one that hands out.
 const MEMORY: usize = 3;
 const INTERFACES: usize = 4;
@@ -29,6 +31,8 @@ pub(super) enum Of {
     Loop(usize),
     /// A function that works itself.
     Function,
+    /// A function that calls itself.
+    Recursive,
     /// A function of an allocator.
     Memory,
     /// A function that matches a regular expression with a text.
@@ -41,7 +45,7 @@ impl Of {
     pub(super) fn one_loop(self) -> Option<usize> {
         match self {
             Of::Loop(at) => Some(at),
-            Of::Function | Of::Memory | Of::Matcher(_) | Of::Interface(_) => None,
+            Of::Function | Of::Recursive | Of::Memory | Of::Matcher(_) | Of::Interface(_) => None,
         }
     }
 
@@ -50,6 +54,7 @@ impl Of {
         match self {
             Of::Loop(_) => LOOPS,
             Of::Function => FUNCTIONS,
+            Of::Recursive => RECURSIVE,
             Of::Memory => MEMORY,
             Of::Matcher(_) => MATCHERS,
             Of::Interface(_) => INTERFACES,
@@ -60,7 +65,7 @@ impl Of {
     pub(super) fn most_in_all(self) -> usize {
         match self {
             Of::Interface(_) | Of::Memory | Of::Matcher(_) => IN_ALL + INTERFACES,
-            Of::Loop(_) | Of::Function => IN_ALL,
+            Of::Loop(_) | Of::Function | Of::Recursive => IN_ALL,
         }
     }
 
@@ -69,6 +74,7 @@ impl Of {
         match self {
             Of::Memory => BLOCKS,
             Of::Matcher(_) => TEXTS,
+            Of::Recursive => CALLS,
             Of::Loop(_) | Of::Function | Of::Interface(_) => BEGINNINGS,
         }
     }
@@ -82,7 +88,7 @@ impl Of {
                 What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,
                 What::Number(_) | What::None => 0,
             },
-            Of::Loop(_) | Of::Memory | Of::Matcher(_) => 0,
+            Of::Loop(_) | Of::Recursive | Of::Memory | Of::Matcher(_) => 0,
         }
     }
 }
@@ -106,7 +112,7 @@ impl Counter {
                 // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in a function that searches compares keys.
                 let outermost = in_bucket || one.is_whole && one.parent.is_none();
                 if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
-                    self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
+                    self.survey(candidate, Of::Loop(at), Entry::of_loop(entry.offset), &[], one.count_at);
                 }
                 continue;
             }
@@ -114,7 +120,7 @@ impl Counter {
                 continue;
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
-            self.survey(candidate, Of::Loop(at), entry.offset, &entry.origins, one.count_at);
+            self.survey(candidate, Of::Loop(at), Entry::of_loop(entry.offset), &entry.origins, one.count_at);
             let whole = if one.is_whole { Some(one) } else { one.parent.and_then(|at| loops.get(at)) };
             self.take_up_around(candidate, loops, whole.and_then(|whole| whole.parent));
         }
@@ -129,7 +135,7 @@ impl Counter {
         if candidate.innermost < choose::SHARE || !known.is_some_and(|index| self.is_entered_often(*index)) {
             return;
         }
-        self.take_up_function(candidate);
+        self.take_up_function(candidate, Of::Function);
     }
 
     /// Takes up a function that copies something as a whole or matches a text (it may do so by others, and seldom), or hands out memory, takes it
@@ -150,19 +156,37 @@ impl Counter {
         if of != Of::Memory && candidate.share < choose::SHARE {
             return;
         }
-        let Some((offset, before)) = entry_of(candidate) else { return };
+        let Some((at, before)) = entry_of(candidate) else { return };
         let Some(origins) = listed::origins(does, before.iter(), candidate.image.go) else { return };
-        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
-        self.survey(candidate, of, offset, &origins, None);
+        self.survey(candidate, of, at, &still(origins), None);
     }
 
-    fn take_up_function(&mut self, candidate: &Candidate) {
-        let Some((offset, before)) = entry_of(candidate) else { return };
-        let arguments = origin::of_arguments(before.iter(), candidate.image.go);
-        let arguments: Vec<(Origin, i64)> = arguments.into_iter().map(|origin| (origin, 0)).collect();
-        if !arguments.is_empty() {
-            self.survey(candidate, Of::Function, offset, &arguments, None);
+    /// Takes up a function that calls itself, where it only reads: what it is given again it works out again.
+    pub(super) fn take_up_recursive(&mut self, candidate: &Candidate) {
+        let listed = self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some();
+        if !self.notes_beginnings() || listed || candidate.share < choose::SHARE {
+            return;
         }
+        let (_, work) = self.known(candidate);
+        let reads = matches!(work, Work::Reads | Work::Walks)
+            && reads_only::only_reads(&candidate.image, candidate.start, candidate.end);
+        if reads {
+            self.take_up_function(candidate, Of::Recursive);
+        }
+    }
+
+    fn take_up_function(&mut self, candidate: &Candidate, of: Of) {
+        let Some((at, before)) = entry_of(candidate) else { return };
+        let Some(code) = code_of(candidate) else { return };
+        let given = given::arguments(&code, candidate.image.go);
+        let arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
+        // Of one that calls itself all that it is given must be noted.
+        let recursive = of == Of::Recursive;
+        if arguments.is_empty() || recursive && (arguments.len() < given.len() || at.sp_adjust.is_none()) {
+            return;
+        }
+        let at = Entry { given: recursive.then_some(given.len() as u32), ..at };
+        self.survey(candidate, of, at, &still(arguments), None);
     }
 
     /// Takes up a function that is meant to be called once for an input, wherever the work is done that it asks for.
@@ -175,10 +199,9 @@ impl Counter {
         if self.surveyed.contains(&(candidate.process, candidate.function, None)) {
             return;
         }
-        let Some((offset, before)) = entry_of(candidate) else { return };
+        let Some((at, before)) = entry_of(candidate) else { return };
         let Some(origins) = input::origins(input, before.iter(), candidate.image.go) else { return };
-        let origins: Vec<(Origin, i64)> = origins.into_iter().map(|origin| (origin, 0)).collect();
-        self.survey(candidate, Of::Interface(input), offset, &origins, None);
+        self.survey(candidate, Of::Interface(input), at, &still(origins), None);
     }
 
     /// The loops around one that is looked at: a call of the function goes through as many rounds as all of them together. Only where the
@@ -190,7 +213,7 @@ impl Counter {
         }
         while let Some(one) = around.and_then(|at| loops.get(at)) {
             if let (Some(at), Some(entry)) = (around, one.entry.as_ref().filter(|_| one.count_at.is_some())) {
-                self.survey(candidate, Of::Loop(at), entry.offset, &[], one.count_at);
+                self.survey(candidate, Of::Loop(at), Entry::of_loop(entry.offset), &[], one.count_at);
             }
             around = one.parent;
         }
@@ -208,13 +231,46 @@ impl Counter {
     }
 }
 
+/// Where the probe of a survey stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    /// Bytes from the function's start.
+    pub offset: u64,
+    /// At a function's entry: bytes that the stack pointer is below its value there, where that is known.
+    pub sp_adjust: Option<u32>,
+    /// How many arguments it is given, of a function that calls itself and only reads.
+    pub given: Option<u32>,
+}
+
+impl Entry {
+    /// Of a function that calls itself, where it can be told which entries an invocation makes before it returns: bytes as in `sp_adjust`.
+    pub(super) fn nests(&self) -> Option<u32> {
+        self.sp_adjust.filter(|_| self.given.is_some())
+    }
+
+    fn of_loop(offset: u64) -> Entry {
+        Entry { offset, sp_adjust: None, given: None }
+    }
+}
+
 /// Where a probe can stand at a function's entry, and the code before it.
-fn entry_of(candidate: &Candidate) -> Option<(u64, Vec<Instruction>)> {
+fn entry_of(candidate: &Candidate) -> Option<(Entry, Vec<Instruction>)> {
     let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
     let offset = place::somewhere_at_entry(code, candidate.start, candidate.image.go)?;
-    let before = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
-        .into_iter()
-        .take_while(|instruction| instruction.ip() < offset)
-        .collect();
-    Some((offset, before))
+    let placement = place::each_entry(code, candidate.start, candidate.image.go);
+    let sp_adjust = placement.filter(|at| at.offset == offset).map(|at| at.sp_adjust);
+    let before =
+        code_of(candidate)?.into_iter().take_while(|instruction| instruction.ip() < offset).collect();
+    Some((Entry { offset, sp_adjust, given: None }, before))
+}
+
+/// A function's code, from 0.
+fn code_of(candidate: &Candidate) -> Option<Vec<Instruction>> {
+    let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
+    Some(Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect())
+}
+
+/// Pointers that do not move.
+fn still(origins: Vec<Origin>) -> Vec<(Origin, i64)> {
+    origins.into_iter().map(|origin| (origin, 0)).collect()
 }

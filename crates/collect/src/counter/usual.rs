@@ -48,7 +48,9 @@ impl Counter {
             if let Some(usual) = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts)) {
                 self.tell(Told::Way { function: candidate.function, at: loops.len(), one: usual.clone() });
                 loops = loops.iter().cloned().chain([usual]).collect();
-                self.loops.insert(candidate.function, loops.clone());
+                if let Some((known, _)) = self.loops.get_mut(&candidate.function) {
+                    *known = loops.clone();
+                }
             }
         }
         loops

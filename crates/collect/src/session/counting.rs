@@ -63,6 +63,7 @@ impl Session {
                 caller: choice.caller,
                 share: choice.share,
                 innermost: choice.innermost,
+                recursive: choice.recursive,
                 samples: choice.samples,
                 places: choice
                     .places
@@ -143,7 +144,7 @@ impl Session {
                 };
                 self.way_of.insert((function, at), number);
             }
-            Told::Walk { walk, process, function, of, strides, input } => {
+            Told::Walk { walk, process, function, of, strides, arguments, input } => {
                 self.inputs.extend(input.map(|input| (walk, input)));
                 let live = self.stacks.live(function).clone();
                 let place = Place::Native { module: live.module, svma: live.range.start };
@@ -155,7 +156,7 @@ impl Session {
                 let way = of.and_then(|of| self.way_of.get(&(function, of)).copied());
                 let loop_number = way.or_else(of_whole);
                 self.walks = self.walks.max(walk + 1);
-                tables.walks.push(Walk { walk, process, location, loop_number, strides });
+                tables.walks.push(Walk { walk, process, location, loop_number, strides, arguments });
             }
             Told::Burst(burst) => tables.walk_bursts.push(burst),
             Told::Window(window) => tables.windows.push(window),
@@ -171,7 +172,7 @@ impl Session {
     /// An entry of a walk.
     pub(super) fn entered(&mut self, entry: Entered) {
         self.hear(); // what is looked at comes first
-        let Entered { walk, tid, time, cpu_ns, beginnings, linked, length, text } = entry;
+        let Entered { walk, tid, time, cpu_ns, beginnings, linked, length, within, text } = entry;
         let thread = self.world.thread_number(tid);
         let row = match self.inputs.get(&walk) {
             Some(input) => {
@@ -186,11 +187,22 @@ impl Session {
                     contents,
                     linked: 0,
                     length: 0,
+                    within_ns: 0,
                 }
             }
             None => {
                 let (addresses, contents) = beginnings.iter().copied().unzip();
-                Beginning { walk, time_ns: time, thread, cpu_ns, addresses, contents, linked, length }
+                Beginning {
+                    walk,
+                    time_ns: time,
+                    thread,
+                    cpu_ns,
+                    addresses,
+                    contents,
+                    linked,
+                    length,
+                    within_ns: within,
+                }
             }
         };
         self.writer.tables.beginnings.push(row);

@@ -34,6 +34,7 @@ mod needless_calls;
 mod old_recordings;
 mod page_faults;
 mod processes;
+mod recursion;
 mod redundant_clearing;
 mod redundant_computation;
 mod redundant_copy;

@@ -129,7 +129,14 @@ fn preparing(ms: u64) -> Recording {
     tables.locations.push(Location { location, module: Some(0), address: 0x9000, kind: kind.clone() });
     tables.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind });
     tables.stacks.push(Stack { stack, parent: Some(WORK), location });
-    tables.walks.push(Walk { walk: 0, process: 0, location, loop_number: None, strides: vec![0] });
+    tables.walks.push(Walk {
+        walk: 0,
+        process: 0,
+        location,
+        loop_number: None,
+        strides: vec![0],
+        arguments: None,
+    });
     for call in 0..40 {
         tables.beginnings.push(Beginning {
             walk: 0,
@@ -140,6 +147,7 @@ fn preparing(ms: u64) -> Recording {
             contents: vec![1],
             linked: 0,
             length: 0,
+            within_ns: 0,
         });
     }
     let template = tables.samples[0].clone();

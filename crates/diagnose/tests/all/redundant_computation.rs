@@ -62,7 +62,14 @@ fn recording(compile: &str, library: &str, keys: impl Iterator<Item = u64>, shar
         });
         tables.stacks.push(Stack { stack: number, parent, location: number });
     }
-    tables.walks.push(Walk { walk: 0, process: 0, location: COMPILE, loop_number: None, strides: vec![0] });
+    tables.walks.push(Walk {
+        walk: 0,
+        process: 0,
+        location: COMPILE,
+        loop_number: None,
+        strides: vec![0],
+        arguments: None,
+    });
     let mut run = Run::new(tables);
     run.spend((1.0 - share) * 1000.0 * MS, MAIN);
     run.spend(share * 800.0 * MS, PARSE);
@@ -80,6 +87,7 @@ fn recording(compile: &str, library: &str, keys: impl Iterator<Item = u64>, shar
             contents: vec![key],
             linked: 0,
             length: 0,
+            within_ns: 0,
         });
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())

@@ -121,7 +121,14 @@ fn recording(model: &Model) -> Recording {
     }
     tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
     tables.stacks.push(Stack { stack: WITHIN, parent: Some(COPY), location: MALLOC });
-    tables.walks.push(Walk { walk: 0, process: 0, location: COPY, loop_number: None, strides: vec![0; 3] });
+    tables.walks.push(Walk {
+        walk: 0,
+        process: 0,
+        location: COPY,
+        loop_number: None,
+        strides: vec![0; 3],
+        arguments: None,
+    });
     let mut run = Run::new(tables);
     run.spend((1.0 - model.share - model.allocating) * 1000.0 * MS, MAIN);
     let (copying, (freeing, parts)) = (model.share * 100.0 * MS, model.freeing);
@@ -152,6 +159,7 @@ fn recording(model: &Model) -> Recording {
                 contents: arguments.iter().map(|(_, content)| *content).collect(),
                 linked: 0,
                 length: 0,
+                within_ns: 0,
             });
         }
     }

@@ -85,7 +85,14 @@ pub const ENTRIES: u64 = 30;
 pub fn loops_of_grow(tables: &mut Tables, model: &Model) {
     for (number, rounds) in [(0, model.around), (1, model.loop_rounds)] {
         let (loop_number, strides) = (Some(number), Vec::new());
-        tables.walks.push(Walk { walk: number, process: 0, location: GROW, loop_number, strides });
+        tables.walks.push(Walk {
+            walk: number,
+            process: 0,
+            location: GROW,
+            loop_number,
+            strides,
+            arguments: None,
+        });
         let Some(rounds) = rounds else { continue };
         let entries: Vec<u64> =
             tables.calls.iter().filter(|row| row.probe == 0).map(|row| row.time_ns).collect();

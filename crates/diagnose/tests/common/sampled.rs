@@ -84,7 +84,7 @@ pub fn one_thread(tables: &mut Tables, end_ns: u64) {
 #[allow(dead_code, reason = "not all tests that share this file look at entries")]
 pub fn entered(tables: &mut Tables, location: u32, entries: &[Vec<u64>], bursts: usize) {
     let (walk, strides) = (tables.walks.len() as u32, vec![0; entries.first().map_or(1, Vec::len)]);
-    tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides });
+    tables.walks.push(Walk { walk, process: 0, location, loop_number: None, strides, arguments: None });
     for (number, burst) in entries.chunks(entries.len().div_ceil(bursts).max(1)).enumerate() {
         let start_ns = (number as u64 + 1) * 100_000_000;
         let (end_ns, entries) = (start_ns + 50_000_000, burst.len() as u64);
@@ -99,6 +99,7 @@ pub fn entered(tables: &mut Tables, location: u32, entries: &[Vec<u64>], bursts:
                 contents: vec![at as u64 + 1; addresses.len()],
                 linked: 0,
                 length: 0,
+                within_ns: 0,
             });
         }
     }

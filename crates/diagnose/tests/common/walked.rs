@@ -169,9 +169,23 @@ pub fn recording(walked: &Walked) -> Recording {
     tables.bodies.push(Body { location: SEARCH + 6, work: walked.body.into() });
     let loop_number = walked.in_loop.then_some(0);
     let strides = || walked.strides.clone();
-    tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides: strides() });
+    tables.walks.push(Walk {
+        walk: 0,
+        process: 0,
+        location,
+        loop_number,
+        strides: strides(),
+        arguments: None,
+    });
     if walked.beside > 0.0 {
-        tables.walks.push(Walk { walk: 1, process: 0, location, loop_number: Some(1), strides: strides() });
+        tables.walks.push(Walk {
+            walk: 1,
+            process: 0,
+            location,
+            loop_number: Some(1),
+            strides: strides(),
+            arguments: None,
+        });
     }
     let mut run = Run::new(tables);
     for (stack, share) in &walked.time {
@@ -204,6 +218,7 @@ pub fn recording(walked: &Walked) -> Recording {
                 contents,
                 linked: walked.linked,
                 length,
+                within_ns: 0,
             });
         }
         let end_ns = at(each);

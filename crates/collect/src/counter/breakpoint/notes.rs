@@ -167,6 +167,7 @@ impl Notes {
             beginnings: [(0, 0); ORIGINS],
             linked: 0,
             length: 0,
+            within: 0,
             text: None,
         };
         for at in 0..(row.origins_used as usize).min(ORIGINS) {
@@ -180,9 +181,12 @@ impl Notes {
         }
         entered.text = text(entered.beginnings[0].0, row.texts, &read);
         entered.length = entered.text.as_ref().map_or(0, |text| text.len() as u64);
+        if row.nests != 0 {
+            entered.within = outer_of(&mut row, registers[4], hit, &read);
+        }
         if let Some(kept) = self.state().rows.get_mut(&slot).filter(|kept| kept.generation == row.generation)
         {
-            kept.last = row.last;
+            *kept = row;
         }
         Some(entered)
     }
@@ -196,6 +200,24 @@ pub(crate) struct Hit {
     pub time: u64,
     /// CPU time of the thread so far, without what hits and stops took, ns.
     pub cpu_ns: u64,
+}
+
+/// When the invocation was entered that this one is part of: the outermost one on the thread's stack whose entry was noted, and whose return address
+/// still stands where it stood. 0 if there is none; then it is the outermost.
+fn outer_of(row: &mut Slot, rsp: u64, hit: Hit, read: &impl Fn(u64, &mut [u8]) -> usize) -> u64 {
+    let sp = rsp.wrapping_add(u64::from(row.sp_adjust));
+    let word = |at: u64| {
+        let mut bytes = [0; WORD];
+        (read(at, &mut bytes) == WORD).then(|| u64::from_ne_bytes(bytes))
+    };
+    let inside = row.outer_tid == hit.tid && row.outer_sp > sp;
+    if inside && word(row.outer_sp) == Some(row.outer_return) {
+        return row.outer_time;
+    }
+    let returns = word(sp);
+    row.outer_tid = if returns.is_some() { hit.tid } else { 0 };
+    (row.outer_sp, row.outer_return, row.outer_time) = (sp, returns.unwrap_or(0), hit.time);
+    0
 }
 
 /// Where one pointer leads.

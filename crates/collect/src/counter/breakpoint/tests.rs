@@ -32,6 +32,7 @@ fn candidate() -> Candidate {
         share: 1.0,
         samples: 100.0,
         innermost: 1.0,
+        recursive: false,
         image,
         file: path.to_owned(),
         start: svma,

@@ -293,11 +293,11 @@ fn finding(
     Some(draft.candidate(evidence, GATE, process))
 }
 
-/// The innermost frame of the comparison on a stack, which may have been inlined.
-fn place_of(evidence: &Evidence<'_>, stack: u32, comparison: u32, process: u32) -> Place {
+/// The innermost frame of a function on a stack, which may have been inlined.
+pub(super) fn place_of(evidence: &Evidence<'_>, stack: u32, function: u32, process: u32) -> Place {
     let leaf = evidence.locations(stack).next().and_then(|location| evidence.function_at(location));
     let mut path = leaf.map_or_else(Vec::new, |leaf| evidence.path_at(stack, leaf));
-    let at = path.iter().rposition(|frame| frame.function_id == Some(comparison));
+    let at = path.iter().rposition(|frame| frame.function_id == Some(function));
     path.truncate(at.map_or(0, |at| at + 1));
     Place::at_end_of(path, || evidence.whole_process(process))
 }

@@ -4,9 +4,11 @@
 //! Which functions these are is listed in the crate `slowpath-interfaces`. Their inputs are compared by a key that the collector made of each;
 //! how much of the time they take is known from samples. Whoever asks for it again is guilty, not the library that does it.
 //!
+//! - `recursion` — what a function that calls itself works out several times.
 //! - `comparisons` — what a sort's comparison makes from its items at each comparison.
 
 mod comparisons;
+mod recursion;
 
 pub(super) use comparisons::COMPARISON;
 
@@ -117,7 +119,8 @@ struct Spent {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
-    of_the_same(evidence).into_iter().chain(comparisons::find(evidence)).collect()
+    let found = of_the_same(evidence).into_iter().chain(comparisons::find(evidence));
+    found.chain(recursion::find(evidence)).collect()
 }
 
 /// Listed functions that are called again with the same input.

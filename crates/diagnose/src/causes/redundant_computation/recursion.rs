@@ -1,0 +1,157 @@
+//! A function that calls itself is given, while it works out one result, the very same several times, and works it out each time: a matcher that
+//! comes back to a place where it failed before, a graph that is followed along every way, a size that each level of a tree adds up anew.
+//!
+//! The function and all that it calls only read (the collector looked at their code), and what it is given was noted with its first bytes: so it
+//! comes to the same result. That a program calls it several times for the same is not enough: a test or a benchmark does so on purpose. It must be
+//! within one call, or a call for a part of what an earlier call was for.
+
+use super::{CAUSE, GATE, comparisons};
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::words::count;
+use crate::draft::Draft;
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::walks::{self, Entries, LOWEST_ADDRESS};
+use slowpath_recording::tables::Beginning;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Variant of these findings, for their fingerprints.
+const RECURSION: &str = "recursion";
+/// Calls that must have been looked at: a burst has some hundreds.
+const NOTED: usize = 500;
+/// … in so many bursts: one may show what happens once.
+const BURSTS: usize = 3;
+/// Share of them that repeat an earlier one: below, a table of results costs about as much as it saves.
+const AGAIN: f64 = 0.5;
+/// It must call itself in this share of its samples: else it is entered once for each of its callers' calls.
+const CALLS_ITSELF: f64 = 0.3;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let all = walks::all(evidence);
+    let recursive =
+        all.iter().filter(|entries| entries.walk.arguments.is_some() && entries.one_loop.is_none());
+    recursive.filter_map(|entries| finding(evidence, entries)).collect()
+}
+
+/// What a call is given: each argument and what is there.
+type Given<'a> = (&'a [u64], &'a [u64]);
+
+/// Calls of one burst that come to a result which an earlier one of it came to.
+#[derive(Default)]
+struct Again {
+    noted: usize,
+    repeated: usize,
+}
+
+impl Again {
+    fn add(&mut self, arguments: usize, burst: &[&Beginning]) {
+        fn given(row: &Beginning, arguments: usize) -> Option<Given<'_>> {
+            Some((row.addresses.get(..arguments)?, row.contents.get(..arguments)?))
+        }
+        // By thread and moment, what outermost calls were given.
+        let mut outermost: HashMap<(Option<u32>, u64), Given<'_>> = HashMap::new();
+        // What was met within some outermost call, and in which of them.
+        let mut inner: HashSet<Given<'_>> = HashSet::new();
+        let mut known: HashMap<Given<'_>, HashSet<u64>> = HashMap::new();
+        for row in burst {
+            let Some(key) = given(row, arguments) else { continue };
+            // Of numbers alone it calculates: the Fibonacci numbers are often worked out so in order to spend time.
+            let data = |(address, content): (&u64, &u64)| *address >= LOWEST_ADDRESS && *content != 0;
+            if !key.0.iter().zip(key.1).any(data) {
+                continue;
+            }
+            self.noted += 1;
+            let of = if row.within_ns == 0 { row.time_ns } else { row.within_ns };
+            if row.within_ns == 0 {
+                outermost.insert((row.thread, row.time_ns), key);
+            } else {
+                inner.insert(key);
+            }
+            let before = known.entry(key).or_default();
+            let a_part = || outermost.get(&(row.thread, of)).is_some_and(|outer| inner.contains(outer));
+            self.repeated += usize::from(before.contains(&of) || !before.is_empty() && a_part());
+            before.insert(of);
+        }
+    }
+
+    fn share(&self) -> f64 {
+        self.repeated as f64 / self.noted.max(1) as f64
+    }
+}
+
+/// CPU time under a function, counted once where it is on a stack several times.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    twice_ns: f64,
+    stacks: BTreeMap<u32, f64>,
+}
+
+impl Spent {
+    fn of(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Spent {
+        let mut spent = Spent::default();
+        let tables = &evidence.recording.tables;
+        for (sample, weight) in
+            tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu)
+        {
+            let Some(stack) = sample.stack.filter(|_| evidence.process_of(sample) == entries.walk.process)
+            else {
+                continue;
+            };
+            let here = |location: &u32| evidence.function_at(*location) == Some(entries.function);
+            let times = evidence.locations(stack).filter(here).count();
+            if times > 0 {
+                spent.ns += weight;
+                spent.twice_ns += if times > 1 { *weight } else { 0.0 };
+                *spent.stacks.entry(stack).or_default() += weight;
+            }
+        }
+        spent
+    }
+}
+
+fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    let arguments = entries.walk.arguments? as usize;
+    let mut again = Again::default();
+    entries.bursts.iter().for_each(|burst| again.add(arguments, burst));
+    if entries.bursts.len() < BURSTS || again.noted < NOTED || again.share() < AGAIN {
+        return None;
+    }
+    let spent = Spent::of(evidence, entries);
+    let gain = spent.ns * again.share();
+    if spent.twice_ns < CALLS_ITSELF * spent.ns || !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let stack = heaviest(&spent.stacks)?;
+    let name = slowpath_interfaces::without_arguments(evidence.name(entries.function)).to_owned();
+    let draft = Draft {
+        variant: RECURSION,
+        explanation: vec![
+            format!(
+                "{name} calls itself; {} of {} calls that were looked at were given what an earlier call had been given, as part of the same task",
+                count(again.repeated as f64),
+                count(again.noted as f64)
+            ),
+            "it and what it calls only read, so such a call comes to the same result again. Arguments and the first 64 bytes that they point to were \
+             compared"
+                .to_owned(),
+        ],
+        facts: vec![
+            Fact::new("calls looked at", again.noted as f64, "calls", "probe", Sure::Exact),
+            Fact::new("share of calls that repeat one", again.share(), "ratio", "probe", Sure::Sampled),
+        ],
+        advice: format!(
+            "Keep what {name} found out for the time of one task: a table from its arguments to its result, or a field of the item that holds it. Or go \
+             through the parts once, from the innermost on. If it tries several ways, end the search as soon as a part shows that no way can succeed"
+        ),
+        ..Draft::new(
+            &CAUSE,
+            "works out the same several times while it calls itself",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, spent.ns, gain),
+            comparisons::place_of(evidence, stack, entries.function, entries.walk.process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, entries.walk.process))
+}

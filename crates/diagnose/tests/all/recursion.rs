@@ -1,0 +1,152 @@
+//! A function that calls itself for the same again, on synthetic recordings, at the thresholds.
+//!
+//! The recordings are of a `main` that calls `size_of` for some trees.
+
+use crate::common::about;
+use crate::sampled::{self, MS, Run};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::tables::*;
+use slowpath_recording::{Recording, Tables};
+use std::path::PathBuf;
+
+const SIZE_OF: u32 = 1;
+/// Stacks: main, in its call of the function, and in one that this made.
+const MAIN: u32 = 0;
+const ONCE: u32 = 1;
+const TWICE: u32 = 2;
+/// A tree's first item, and what is there.
+const TREE: u64 = 0x10_0000;
+
+/// One call: what it is given, and the number of the outermost call of its burst that it is part of, none if it is one itself.
+type Called = (u64, Option<usize>);
+
+/// What was recorded, unless a test says otherwise.
+struct Seen {
+    /// The calls of each burst.
+    calls: Vec<Called>,
+    bursts: u64,
+    /// Of a second: the share in the function, and of that the share in which it called itself.
+    share: f64,
+    itself: f64,
+    /// How many arguments it is given, if it and what it calls only read.
+    arguments: Option<u32>,
+    content: u64,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { calls: within(300, 100), bursts: 3, share: 0.8, itself: 0.9, arguments: Some(1), content: 7 }
+    }
+}
+
+/// One outermost call, and within it calls with so many different arguments.
+fn within(calls: u64, different: u64) -> Vec<Called> {
+    (0..calls).map(|call| (TREE + 64 * (call % different), (call > 0).then_some(0))).collect()
+}
+
+fn findings(seen: Seen) -> Vec<Finding> {
+    let mut tables = Tables::default();
+    let (build_id, path) = (None, "/bin/program".into());
+    tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
+    for (number, name) in [(MAIN, "main"), (SIZE_OF, "size_of")] {
+        let (address, module) = (u64::from(number + 1) * 0x1000, Some(0));
+        let (name, file) = (name.to_owned(), Some("tree.c".to_owned()));
+        let line = Some(1);
+        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
+        tables.locations.push(Location { location: number, module, address, kind: "native".into() });
+        let kind = "native".into();
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+    }
+    for (stack, parent, location) in
+        [(MAIN, None, MAIN), (ONCE, Some(MAIN), SIZE_OF), (TWICE, Some(ONCE), SIZE_OF)]
+    {
+        tables.stacks.push(Stack { stack, parent, location });
+    }
+    let Seen { calls, bursts, share, itself, arguments, content } = seen;
+    let (location, loop_number, strides) = (SIZE_OF, None, vec![0]);
+    tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides, arguments });
+    for burst in 0..bursts {
+        let start_ns = (burst + 1) * 100 * MS as u64;
+        let at = |call: usize| start_ns + 1_000 * call as u64;
+        let (end_ns, entries) = (at(calls.len()), calls.len() as u64);
+        tables.walk_bursts.push(WalkBurst { walk: 0, start_ns, end_ns, entries, rounds: None });
+        for (number, (given, outer)) in calls.iter().enumerate() {
+            tables.beginnings.push(Beginning {
+                walk: 0,
+                time_ns: at(number),
+                thread: Some(0),
+                cpu_ns: 0,
+                addresses: vec![*given],
+                contents: vec![content],
+                linked: 0,
+                length: 0,
+                within_ns: outer.map_or(0, at),
+            });
+        }
+    }
+    let mut run = Run::new(tables);
+    run.spend((1.0 - share) * 1000.0 * MS, MAIN);
+    run.spend(share * (1.0 - itself) * 1000.0 * MS, ONCE);
+    run.spend(share * itself * 1000.0 * MS, TWICE);
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    sampled::one_thread(&mut tables, end_ns);
+    let recording = Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new());
+    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
+    diagnose(&recording).findings
+}
+
+fn is_found(seen: Seen) -> bool {
+    !findings(seen).is_empty()
+}
+
+#[test]
+fn what_one_call_works_out_several_times_is_reported() {
+    let [finding] = &findings(Seen::default())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.cause.slug(), finding.confidence), ("redundant-computation", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "size_of");
+    assert!(finding.explanation[0].contains("600 of 900 calls"), "{}", finding.explanation[0]);
+    // Two thirds of 0.8 s.
+    assert!((523..=543).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn from_half_of_the_calls_on_and_enough_of_them() {
+    assert!(is_found(Seen { calls: within(300, 150), ..Seen::default() }));
+    assert!(!is_found(Seen { calls: within(300, 151), ..Seen::default() }));
+    assert!(!is_found(Seen { calls: within(166, 50), ..Seen::default() }), "498 calls");
+    assert!(!is_found(Seen { calls: within(400, 100), bursts: 2, ..Seen::default() }));
+}
+
+#[test]
+fn only_where_it_calls_itself_and_only_reads() {
+    assert!(is_found(Seen { itself: 0.35, ..Seen::default() }));
+    assert!(!is_found(Seen { itself: 0.25, ..Seen::default() }));
+    assert!(!is_found(Seen { arguments: None, ..Seen::default() }));
+    assert!(!is_found(Seen { share: 0.1, ..Seen::default() }), "a fifteenth of the CPU time would be saved");
+}
+
+#[test]
+fn numbers_alone_are_no_data() {
+    assert!(!is_found(Seen { content: 0, ..Seen::default() }));
+    let small = within(300, 100).into_iter().map(|(given, outer)| (given - TREE, outer)).collect();
+    assert!(!is_found(Seen { calls: small, ..Seen::default() }));
+}
+
+/// Outermost calls for these items, each of which calls for all items from its own on.
+fn outermost(items: &[u64]) -> Vec<Called> {
+    let mut calls = Vec::new();
+    for item in items {
+        let outer = calls.len();
+        calls.extend((*item..60).map(|inner| (TREE + 64 * inner, (inner > *item).then_some(outer))));
+    }
+    calls
+}
+
+#[test]
+fn the_same_task_again_is_left_to_the_program() {
+    assert!(!is_found(Seen { calls: outermost(&[0; 8]), ..Seen::default() }), "a benchmark");
+    // Each level of a tree asks for what is below it.
+    assert!(is_found(Seen { calls: outermost(&[0, 1, 2, 3, 4, 5, 6, 7]), ..Seen::default() }));
+}
