@@ -1,0 +1,8 @@
+module corpus/gateway-trace-headers
+
+go 1.26.8
+
+require (
+	go.opentelemetry.io/otel v1.22.0
+	go.opentelemetry.io/otel/trace v1.22.0
+)
