@@ -161,6 +161,11 @@ impl<'a> Calls<'a> {
         })
     }
 
+    /// Whether a function of the program itself is on a stack.
+    pub(crate) fn is_under(&self, stack: u32, function: u32) -> bool {
+        self.on(stack).any(|on| on == function)
+    }
+
     /// The functions of the program itself on a stack, innermost first.
     fn on(&self, stack: u32) -> impl Iterator<Item = u32> + '_ {
         let stacks = &self.evidence.recording.tables.stacks;

@@ -41,6 +41,10 @@ const CONCERNED: [&str; 8] = [
 const TIMES: f64 = 4.0;
 /// Calls that give back, from one place, before they count: a program of some phases frees some dozens of structures.
 const OFTEN: u64 = 100;
+/// … or so many times that size: each phase would have to be as large as the largest, and there would be so many.
+const TIMES_AT_ONCE: f64 = 16.0;
+/// Share of what is given back that one place must have: else a function is looked for that all of it is under.
+const ALONE: f64 = 0.9;
 /// A fifth: git, which unpacks objects of all sizes, was seen to spend an eighth so on a busy machine.
 const GATE: Gate = Gate { share: 0.20, least: 50e6, of: Whole::Longer };
 /// Collectors of garbage give memory back when they see fit, and not because somebody asked.
@@ -68,12 +72,17 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
     });
 }
 
+/// What one function gives back: in all, and bytes by system call.
+type Place = (Sum, BTreeMap<u32, u64>);
+
 /// What one process gives back.
 #[derive(Default)]
 struct Given {
     /// By the function that asks for it; and by system call, to say which. What a runtime gives back of its own accord, as the stack of a
     /// thread that ends, was hardly touched.
-    places: BTreeMap<u32, (Sum, BTreeMap<u32, u64>)>,
+    places: BTreeMap<u32, Place>,
+    /// Bytes by stack.
+    stacks: BTreeMap<u32, f64>,
     bytes: f64,
     /// Bytes of files that were mapped: they are unmapped as well, and their pages are in memory already.
     of_files: f64,
@@ -97,6 +106,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 }
                 let given = given.entry(process).or_default();
                 given.bytes += row.bytes as f64;
+                if let Some(stack) = row.stack {
+                    *given.stacks.entry(stack).or_default() += row.bytes as f64;
+                }
                 let (sum, by_call) = given.places.entry(asks).or_default();
                 sum.add(row);
                 *by_call.entry(row.number).or_default() += row.bytes;
@@ -108,7 +120,36 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let cost = cost(evidence);
-    given.into_iter().filter_map(|(process, given)| finding(evidence, process, &given, &cost)).collect()
+    let found = |(process, given): (u32, Given)| finding(evidence, &calls, process, &given, &cost);
+    given.into_iter().filter_map(found).collect()
+}
+
+impl Given {
+    /// The function that gives back most; or the innermost one that nearly all is given back under, in several functions that it calls.
+    fn place(&self, calls: &Calls<'_>) -> Option<(u32, Place)> {
+        let (own, largest) = self.places.iter().max_by_key(|(_, (sum, _))| sum.bytes)?;
+        if (largest.0.bytes as f64) < ALONE * self.bytes
+            && let Some((_, around)) = calls.doing(&self.stacks, largest.0.stack()?)
+            && self.under(calls, around) >= ALONE * self.bytes
+        {
+            let mut all = Place::default();
+            for (sum, by_call) in self.places.values() {
+                all.0.join(sum);
+                by_call.iter().for_each(|(call, bytes)| *all.1.entry(*call).or_default() += bytes);
+            }
+            return Some((around, all));
+        }
+        Some((*own, largest.clone()))
+    }
+
+    /// Bytes that are given back under a function.
+    fn under(&self, calls: &Calls<'_>, function: u32) -> f64 {
+        self.stacks
+            .iter()
+            .filter(|(stack, _)| calls.is_under(**stack, function))
+            .map(|(_, bytes)| bytes)
+            .sum()
+    }
 }
 
 /// CPU time in faults and in calls that give memory back, by process.
@@ -130,22 +171,24 @@ fn cost(evidence: &Evidence<'_>) -> BTreeMap<u32, f64> {
 
 fn finding(
     evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
     process: u32,
     given: &Given,
     cost: &BTreeMap<u32, f64>,
 ) -> Option<Candidate> {
     let peak = evidence.recording.tables.processes[process as usize].peak_memory_bytes? as f64;
     let all = cost.get(&process).copied().unwrap_or(0.0);
-    let (own, (sum, by_call)) = given.places.iter().max_by_key(|(_, (sum, _))| sum.bytes)?;
+    let (own, (sum, by_call)) = given.place(calls)?;
     // Which function unmaps the files is not asked: it may be this one.
     let again = sum.bytes as f64 - given.of_files;
     let cost = all * again / (given.bytes + peak);
-    if again < TIMES * peak || sum.count < OFTEN || !GATE.may_pass(evidence, cost) {
+    let often = sum.count >= OFTEN || again >= TIMES_AT_ONCE * peak;
+    if again < TIMES * peak || !often || !GATE.may_pass(evidence, cost) {
         return None;
     }
     let stack = sum.stack();
     let (call, _) = by_call.iter().max_by_key(|(_, bytes)| **bytes)?;
-    let own = &Some(*own);
+    let own = &Some(own);
     let draft = Draft {
         explanation: vec![
             format!(

@@ -1,8 +1,10 @@
 //! Bytes are moved a few at a time: one write a line, one read a byte, where a buffer would do.
 //!
-//! Terminals and writes to sockets are left out: there a small message may be wanted at once. Reads from sockets count where more was there
-//! already. A file in which the program seeks about, or reads here and there (pread), is left out, unless it stays where a block
+//! Terminals and writes to sockets are left out, but for `sends`: there a small message may be wanted at once. Reads from sockets count where more was
+//! there already. A file in which the program seeks about, or reads here and there (pread), is left out, unless it stays where a block
 //! would hold it all. The cost is the time in the kernel, so that many calls which cost nothing are none.
+
+mod sends;
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
@@ -120,6 +122,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             sites.entry(site).or_default().add_named(&sum, ["the kernel's random numbers".to_owned()], 0.0);
         }
     }
+    for (site, sum, connections) in sends::tiny(evidence, &calls) {
+        let tiny = sites.entry(site).or_default();
+        (tiny.unsure, tiny.sends) = (true, true);
+        let name =
+            if connections == 1 { "a connection".to_owned() } else { format!("{connections} connections") };
+        tiny.add_named(&sum, [name], 0.0);
+    }
     for (site, of) in sockets.tiny() {
         let tiny = sites.entry(site).or_default();
         tiny.unsure = true;
@@ -232,6 +241,8 @@ struct Tiny {
     names: Vec<String>,
     /// What is at the other end may want each piece at once.
     unsure: bool,
+    /// It is sent on a connection.
+    sends: bool,
 }
 
 impl Tiny {
@@ -269,7 +280,7 @@ fn is_tiny(sum: &Sum, asked: u64, file: &File, writes: bool) -> bool {
 }
 
 fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {
-    let Tiny { sum, needed, names, unsure } = tiny;
+    let Tiny { sum, needed, names, unsure, sends } = tiny;
     let cost = sum.working_ns();
     let gain = cost * (1.0 - needed / sum.count as f64);
     if !GATE.may_pass(evidence, gain) {
@@ -310,7 +321,11 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
             fact("calls needed in blocks of 64 KiB", needed, "calls", Sure::Fitted),
         ],
         files: evidence.concerned(names).into_iter().filter(|file| !file.ids.is_empty()).collect(),
-        advice: if site.writes {
+        advice: if sends {
+            "Put the pieces together before they are sent: a buffer that is sent when it is full and before the thread waits for something, writev (sendmsg) for \
+             the head and the body of a message, or MSG_MORE"
+                .to_owned()
+        } else if site.writes {
             "Buffer the output and write it when the buffer is full; do not flush after each line (std::endl, fflush, \
              an unbuffered stream)"
                 .to_owned()
