@@ -1,9 +1,10 @@
 //! Bytes that are moved a few at a time, on synthetic recordings, at the thresholds of their cause, with calls recorded one by one and added up.
 
-use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use crate::traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::tables::{Frame, Function, Location, Stack};
 
 const READ: u32 = 0;
 const WRITE: u32 = 1;
@@ -205,4 +206,60 @@ fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
     };
     silent(&reads(200));
     only(&reads(201), "small-io");
+}
+
+/// Sends of 20 bytes each on one connection, of 10 µs each and `pause_us` apart, in a row of `in_a_row`, behind which something is received; `stream`: as a sample
+/// in the kernel shows.
+fn sends(mode: Mode, calls: u32, in_a_row: u32, pause_us: u64, bytes: i64, stream: bool) -> Recording {
+    const SEND: u32 = 44;
+    const RECEIVE: u32 = 45;
+    let mut traced = Traced::new(mode);
+    let (function, location, stack) = (4, 4, 4);
+    let (address, kind) = (1 << 63, "kernel".to_owned());
+    let name = if stream { "tcp_sendmsg_locked" } else { "udp_sendmsg" }.to_owned();
+    let tables = &mut traced.tables;
+    tables.functions.push(Function { function, name, module: None, file: None, line: None, address });
+    tables.locations.push(Location { location, module: None, address, kind: kind.clone() });
+    tables.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind });
+    tables.stacks.push(Stack { stack, parent: Some(WORK), location });
+    let file = traced.file("", "socket", 0);
+    traced.compute(stack, 2 * MS);
+    for call in 1..=calls {
+        traced.call(SEND, Some(file), bytes, 10 * US);
+        traced.now += pause_us * US;
+        if call % in_a_row == 0 {
+            traced.call(RECEIVE, Some(file), 8_000, 10 * US).stack = Some(crate::traced::OTHER);
+        }
+    }
+    traced.recording(100 * MS)
+}
+
+#[test]
+fn small_pieces_sent_in_a_row_on_a_stream_are_reported() {
+    for mode in BOTH {
+        let finding = only(&sends(mode, 10_000, 100, 0, 20, true), "small-io");
+        assert_eq!((finding.title.as_str(), finding.confidence), ("tiny writes", Confidence::Likely));
+        assert!(
+            finding.explanation[0].starts_with("10,000 writes to a connection"),
+            "{:?}",
+            finding.explanation
+        );
+        assert!(finding.advice.contains("MSG_MORE"), "{}", finding.advice);
+        silent(&sends(mode, 10_000, 100, 0, 20, false));
+        only(&sends(mode, 10_000, 100, 0, 512, true), "small-io");
+        silent(&sends(mode, 10_000, 100, 0, 513, true));
+        only(&sends(mode, 1_000, 100, 0, 20, true), "small-io");
+        silent(&sends(mode, 999, 100, 0, 20, true));
+    }
+}
+
+#[test]
+fn sends_that_are_answered_or_come_now_and_then_are_silent() {
+    for mode in BOTH {
+        only(&sends(mode, 10_000, 8, 0, 20, true), "small-io");
+        silent(&sends(mode, 10_000, 7, 0, 20, true));
+        // 10 of 51 µs, and of 49.
+        silent(&sends(mode, 10_000, 100, 41, 20, true));
+        only(&sends(mode, 10_000, 100, 37, 20, true), "small-io");
+    }
 }
