@@ -78,8 +78,8 @@ fn on_streams(evidence: &Evidence<'_>) -> HashSet<(u32, u32)> {
     let in_kernel =
         |stack: u32| tables.locations[tables.stacks[stack as usize].location as usize].kind == "kernel";
     let of_user = |stack: u32| {
-        let up = std::iter::successors(Some(stack), |stack| tables.stacks[*stack as usize].parent);
-        up.skip_while(|stack| in_kernel(*stack)).next()
+        let mut up = std::iter::successors(Some(stack), |stack| tables.stacks[*stack as usize].parent);
+        up.find(|stack| !in_kernel(*stack))
     };
     let sending = tables.samples.iter().filter_map(|sample| {
         let stack = sample.stack.filter(|stack| with[*stack as usize])?;
