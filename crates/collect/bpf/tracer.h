@@ -485,6 +485,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			// Addresses are positive, and other calls of this class return 0.
 			if (class & MEMORY && result >= 0)
 				bytes = argument_of(thread);
+			if (!tally->count)
+				tally->first = thread->time; // the one before was told
 			if (task->signal->live.counter == 1) { // a process of one thread: nobody else adds to it
 				tally->count++;
 				tally->duration += elapsed - delayed;

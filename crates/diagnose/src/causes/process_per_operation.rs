@@ -44,6 +44,11 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 const COMMON: f64 = 0.5;
 /// Where only one could be traced: folders of what programs load and of their settings.
 const OF_THE_SYSTEM: [&str; 4] = ["/usr/", "/lib", "/etc/", "/proc/"];
+/// How names of functions begin, without `_`, that start a process.
+const STARTS: [&str; 6] = ["fork", "vfork", "libc_fork", "posix_spawn", "spawni", "popen"];
+/// Samples and traced calls in these before it is known who calls them, and the share that one function must have.
+const SPAWNING: usize = 5;
+const ALONE: f64 = 0.8;
 /// What loads a program.
 const LOADS: [u32; 5] = [EXECVE, EXECVEAT, MMAP, MPROTECT, MUNMAP];
 
@@ -57,6 +62,15 @@ struct Operation {
     /// From the parent's call of fork.
     start: u64,
     end: u64,
+}
+
+/// Operations of one place, and its forks as far as they are known.
+#[derive(Default)]
+struct Group {
+    operations: Vec<Operation>,
+    forks: Sum,
+    /// Where the forks are not known: a stack of the place.
+    stack: Option<u32>,
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -73,7 +87,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             children.entry(parent).or_default().push(process.process);
         }
     }
-    let mut groups: BTreeMap<(CallSite, &str), (Vec<Operation>, Sum)> = BTreeMap::new();
+    let mut spawners: HashMap<u32, Option<(u32, u32)>> = HashMap::new();
+    let mut groups: BTreeMap<(CallSite, &str), Group> = BTreeMap::new();
     for process in tables.processes.iter().filter(|process| process.exec_ns.is_some()) {
         let Some(parent) = process.parent else { continue };
         let fork = forks.get(&i64::from(process.pid)).and_then(|rows| {
@@ -82,7 +97,14 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         });
         let start = fork.map_or(process.start_ns, |fork| fork.time_ns);
         let end = process.end_ns.unwrap_or(start).max(start);
-        let own = fork.and_then(|fork| calls.own(fork));
+        // Where calls are traced in windows most forks are known of only that they were.
+        let spawner = match fork {
+            None if evidence.by_ptrace => {
+                *spawners.entry(parent).or_insert_with(|| spawner(evidence, &calls, parent))
+            }
+            _ => None,
+        };
+        let own = fork.and_then(|fork| calls.own(fork)).or(spawner.map(|(own, _)| own));
         let mut members = subtree(process.process, &children);
         // A daemon that one of them left behind is none of theirs.
         members.retain(|member| tables.processes[*member as usize].end_ns.is_some_and(|ended| ended <= end));
@@ -94,17 +116,41 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         {
             starter = before;
         }
-        let (operations, sum) = groups.entry(((starter, own), name(process))).or_default();
-        operations.push(Operation { process: process.process, members, start, end });
+        let group = groups.entry(((starter, own), name(process))).or_default();
+        group.operations.push(Operation { process: process.process, members, start, end });
         if let Some(fork) = fork {
-            sum.add(fork);
+            group.forks.add(fork);
+        }
+        group.stack = group.stack.or(spawner.map(|(_, stack)| stack));
+    }
+    groups.retain(|_, group| group.operations.len() >= OPERATIONS);
+    let found = groups
+        .iter()
+        .filter_map(|(((parent, own), _), group)| finding(evidence, &calls, *parent, *own, group));
+    found.collect()
+}
+
+/// The function of a process that starts others, as its samples show and the calls that were traced; none if there are few, or several functions do.
+/// With it one of the stacks.
+fn spawner(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32) -> Option<(u32, u32)> {
+    let starts = |function: u32| {
+        let name = evidence.name(function).trim_start_matches('_');
+        STARTS.iter().any(|start| name.starts_with(start))
+    };
+    let with = evidence.stacks_with(starts);
+    let samples = evidence.recording.tables.samples.iter();
+    let of_samples = samples.filter(|sample| evidence.process_of(sample) == process);
+    let of_samples = of_samples.filter_map(|sample| sample.stack);
+    let of_calls = calls.all().filter(|(_, of)| *of == process).filter_map(|(row, _)| row.stack);
+    let mut by_function: BTreeMap<u32, (usize, u32)> = BTreeMap::new();
+    for stack in of_samples.chain(of_calls).filter(|stack| with[*stack as usize]) {
+        if let Some(own) = calls.own_of(stack) {
+            by_function.entry(own).or_insert((0, stack)).0 += 1;
         }
     }
-    groups.retain(|_, (operations, _)| operations.len() >= OPERATIONS);
-    let found = groups.iter().filter_map(|(((parent, own), _), (operations, forks))| {
-        finding(evidence, &calls, *parent, *own, operations, forks)
-    });
-    found.collect()
+    let all: usize = by_function.values().map(|(seen, _)| seen).sum();
+    let (function, (seen, stack)) = by_function.into_iter().max_by_key(|(_, (seen, _))| *seen)?;
+    (seen >= SPAWNING && seen as f64 >= ALONE * all as f64).then_some((function, stack))
 }
 
 /// The name that the program was started by, without its folder.
@@ -214,8 +260,7 @@ fn finding(
     calls: &Calls<'_>,
     parent: u32,
     own: Option<u32>,
-    operations: &[Operation],
-    forks: &Sum,
+    Group { operations, forks, stack }: &Group,
 ) -> Option<Candidate> {
     let tables = &evidence.recording.tables;
     let about = &evidence.recording.about;
@@ -263,7 +308,7 @@ fn finding(
         })
         .sum();
     let program = names(evidence, &operations[operations.len() / 2]);
-    let stack = forks.stack();
+    let stack = forks.stack().or(*stack);
     let parent_name = name(&tables.processes[parent as usize]);
     let mut explanation = vec![
         format!(

@@ -412,3 +412,44 @@ fn a_timer_between_a_message_that_needs_no_answer_and_another_question_is_none()
     let findings = slowpath_diagnose::diagnose(&traced.recording(MS)).findings;
     assert!(findings.iter().all(|finding| finding.cause != "waiting"), "{findings:#?}");
 }
+
+/// `times` heads of requests whose sender waits in vain for a word of the other side, and then sends the body in two pieces; so many of ten are then
+/// answered after `answer`.
+fn sending_in_parts(times: u32, wait: u64, answer: u64, of_ten: u32) -> Vec<String> {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("socket", "socket", 0);
+    for time in 0..times {
+        traced.call(SEND, Some(socket), 160, 10 * US);
+        traced.sleep(POLL, None, 0, wait);
+        traced.call(SEND, Some(socket), 65_536, 10 * US);
+        traced.call(SEND, Some(socket), 12_000, 10 * US);
+        if time % 10 < of_ten {
+            traced.sleep(POLL, None, 1, answer);
+            traced.call(RECEIVE, Some(socket), 60, 10 * US);
+        }
+    }
+    let findings = slowpath_diagnose::diagnose(&traced.recording(MS)).findings;
+    findings
+        .iter()
+        .filter(|finding| finding.cause == "waiting")
+        .map(|one| one.explanation[1].clone())
+        .collect()
+}
+
+#[test]
+fn a_wait_for_a_word_that_never_comes_before_the_rest_is_sent_is_reported() {
+    let said = &sending_in_parts(5, 1_000 * MS, MS, 10)[..];
+    assert!(
+        said.len() == 1 && said[0].starts_with("5 of these times it then sent something else"),
+        "{said:?}"
+    );
+    let is_reported = |times, wait, answer, of_ten| !sending_in_parts(times, wait, answer, of_ten).is_empty();
+    assert!(is_reported(3, 200 * MS, MS, 10));
+    assert!(!is_reported(2, 200 * MS, MS, 10));
+    // Ticks of a game, or answers that come when they like.
+    assert!(!is_reported(100, 199 * MS, MS, 10));
+    assert!(is_reported(10, 200 * MS, 49 * MS, 10));
+    assert!(!is_reported(10, 200 * MS, 51 * MS, 10));
+    assert!(is_reported(10, 200 * MS, MS, 8));
+    assert!(!is_reported(10, 200 * MS, MS, 7));
+}

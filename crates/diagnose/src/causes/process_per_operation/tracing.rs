@@ -6,6 +6,11 @@ use crate::calls::Calls;
 use slowpath_syscalls::FORKS;
 use std::collections::HashMap;
 
+/// Samples of operations before it is said what share of their time passes before `main`.
+const SAMPLES: usize = 20;
+/// Functions that call a program's `main`, or are it.
+const MAINS: [&str; 5] = ["main", "__libc_start_call_main", "main.main", "runtime.main", "__libc_main"];
+
 /// Operations of which no call was traced start up as long as the others, in proportion. They run the same program.
 pub(super) fn as_the_others(
     evidence: &Evidence<'_>,
@@ -37,12 +42,52 @@ pub(super) fn as_the_others(
             starts += own(operation, at.saturating_sub(operation.start), *before);
         }
     }
-    let share = if lives > 0.0 { (starts / lives).min(1.0) } else { 0.0 };
+    if lives == 0.0 {
+        until_main(evidence, &of, operations, at);
+        return;
+    }
+    let share = (starts / lives).min(1.0);
     for ((operation, at), (all, _)) in operations.iter().zip(at).zip(&traced) {
         if *all == 0 {
             *at = operation.start + ((operation.end - operation.start) as f64 * share) as u64;
         }
+        // When a program was executed is known of all.
+        *at = (*at).max(executed(evidence, operation));
     }
+}
+
+/// Operations of none of which a call was traced: they have started up when `main` begins, as far as samples show what share of their time, once their program
+/// is executed, passes before it: loading libraries, and what these do to begin with.
+fn until_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>, operations: &[Operation], at: &mut [u64]) {
+    let share = before_main(evidence, of);
+    for (operation, at) in operations.iter().zip(at) {
+        let executed = executed(evidence, operation);
+        *at = executed + ((operation.end - executed) as f64 * share) as u64;
+    }
+}
+
+/// When the program of an operation was executed, as far as that is within it.
+fn executed(evidence: &Evidence<'_>, operation: &Operation) -> u64 {
+    let process = &evidence.recording.tables.processes[operation.process as usize];
+    process.exec_ns.unwrap_or(operation.start).clamp(operation.start, operation.end)
+}
+
+/// The share of the CPU time of operations before `main`; 0 where that is not known.
+fn before_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>) -> f64 {
+    let tables = &evidence.recording.tables;
+    let in_main = evidence.stacks_with(|function| MAINS.contains(&evidence.name(function)));
+    let (mut samples, mut all_ns, mut main_ns) = (0, 0.0, 0.0);
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.complete)
+    {
+        let Some(stack) = sample.stack.filter(|_| of.contains_key(&evidence.process_of(sample))) else {
+            continue;
+        };
+        samples += 1;
+        all_ns += weight;
+        main_ns += if in_main[stack as usize] { *weight } else { 0.0 };
+    }
+    // A program whose functions have no names has no `main`.
+    if samples < SAMPLES || main_ns == 0.0 { 0.0 } else { 1.0 - main_ns / all_ns }
 }
 
 /// Of a thread's stops, at its fork, its beginning, its program and its end, so many are part of starting up. Where they are not known apart from

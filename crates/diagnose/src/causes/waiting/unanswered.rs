@@ -1,5 +1,6 @@
 //! It asks, waits until it times out, asks again and is answered at once: the server that it asks first does not answer, and is asked first for each
-//! question.
+//! question. Or it sends a part of something, waits for a word of the other side until it times out, sends the rest and is answered at once: both sides
+//! waited for each other.
 //!
 //! That the second question is as long and answered soon tells it from what sends now and then and lets its waits expire as timers, as a game sends where its
 //! player is. Who is asked is not known of datagrams; one that stays silent for long and has an address is `in_vain`'s.
@@ -17,6 +18,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Waits that expired before they count.
 const EXPIRED: u64 = 10;
+/// … and where it then goes on with something else, if they are so long: no frame of a game, no limited rate is.
+const EXPIRED_LONG: u64 = 3;
+const LONG_NS: u64 = 200_000_000;
 /// Shorter ones are looks whether there is something, ns.
 const LEAST_NS: u64 = 1_000_000;
 /// Time after which it asks again, as a share of the wait; and in which it is answered then.
@@ -37,6 +41,8 @@ struct Asking {
     /// When the last of them expired, and when it sent again.
     since_ns: u64,
     again_ns: Option<u64>,
+    /// What it sent then was not the question again.
+    goes_on: bool,
 }
 
 #[derive(Default)]
@@ -44,6 +50,8 @@ struct Vain {
     sum: Sum,
     /// After so many it asked again and was answered at once.
     answered: u64,
+    /// After so many, long ones, it sent something else and was answered at once.
+    went_on: u64,
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
@@ -63,15 +71,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let socket = is_socket(calls, row);
         let asking = asking.entry(row.thread).or_default();
         if socket && is_send(row) && row.result >= 0 {
-            // It goes on without an answer, or asks for something else.
-            if asking.again_ns.is_some() || asking.question != row.bytes {
-                asking.expired.clear();
-            }
+            asking.goes_on = !asking.expired.is_empty()
+                && (asking.goes_on || asking.again_ns.is_some() || asking.question != row.bytes);
             asking.sent = Some(row.bytes);
-            asking.again_ns = Some(row.time_ns).filter(|_| !asking.expired.is_empty());
+            if !asking.expired.is_empty() {
+                asking.again_ns.get_or_insert(row.time_ns);
+            }
         } else if socket && is_receive(row) && row.result > 0 {
-            for (at, _) in asking.expired.iter().filter(|(_, wait_ns)| asking.is_at_once(row, *wait_ns)) {
-                vain.entry(*at).or_default().answered += 1;
+            for (at, wait_ns) in asking.expired.iter().filter(|(_, wait_ns)| asking.is_at_once(row, *wait_ns))
+            {
+                let vain = vain.entry(*at).or_default();
+                vain.answered += u64::from(!asking.goes_on);
+                vain.went_on += u64::from(asking.goes_on && *wait_ns >= LONG_NS);
             }
             *asking = Asking::default();
         } else if let Some(question) = asking.sent
@@ -79,6 +90,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         {
             let at = (process, calls.own(row));
             vain.entry(at).or_default().sum.add(row);
+            // It went on without an answer.
+            if std::mem::take(&mut asking.goes_on) {
+                asking.expired.clear();
+            }
             asking.expired.push((at, row.blocked_ns));
             (asking.sent, asking.since_ns, asking.again_ns) = (None, row.end_ns, None);
             asking.question = question;
@@ -109,34 +124,59 @@ fn has_expired(row: &Syscall, socket: bool) -> bool {
     nothing && row.blocked_ns >= LEAST_NS
 }
 fn finding(evidence: &Evidence<'_>, (process, own): CallSite, vain: &Vain) -> Option<Candidate> {
-    let Vain { sum, answered } = vain;
+    let Vain { sum, answered, went_on } = vain;
+    let of_all = |times: u64| times as f64 >= MOST * sum.count as f64;
+    let again = sum.count >= EXPIRED && of_all(*answered);
+    if !again && !(sum.count >= EXPIRED_LONG && of_all(*went_on)) {
+        return None;
+    }
     // Once it has to find out who does not answer.
-    let gain = sum.blocked_ns * (1.0 - 1.0 / sum.count.max(1) as f64);
-    let often = sum.count >= EXPIRED && *answered as f64 >= MOST * sum.count as f64;
-    if !often || !GATE.may_pass(evidence, gain) {
+    let found_out = if again { 1.0 / sum.count.max(1) as f64 } else { 0.0 };
+    let gain = sum.blocked_ns * (1.0 - found_out);
+    if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = sum.stack();
+    let (sent, then, advice) = match again {
+        true => (
+            "a question",
+            format!("{} of these times it asked again and had an answer at once", count(*answered as f64)),
+            "Ask the one that answers first, and remember who did not answer, for some time: do not wait for it at each question. Or ask \
+             several at once and take the first answer",
+        ),
+        false => (
+            "something",
+            format!(
+                "{} of these times it then sent something else without having received anything, and had an answer at once",
+                count(*went_on as f64)
+            ),
+            "Send all of it at once. If the program waits for the other side's word before it sends the rest, have the other side give it, wait for \
+             a shorter time, or do without; in HTTP this is the header Expect: 100-continue (curl -H 'Expect:' leaves it out)",
+        ),
+    };
     let draft = Draft {
-        variant: "no-answer",
+        variant: if again { "no-answer" } else { "goes-on" },
         explanation: vec![
             format!(
-                "{}{}, the program sent a question and waited {} on average for an answer until it timed out: {} in total",
+                "{}{}, the program sent {sent} and waited {} on average for an answer until it timed out: {} in total",
                 times(sum.count as f64),
                 from(evidence, stack, own),
                 time(sum.blocked_ns / sum.count as f64),
                 time(sum.blocked_ns)
             ),
-            format!("{} of these times it asked again and had an answer at once", count(*answered as f64)),
+            then,
         ],
         facts: vec![
             fact("waits in vain", sum.count as f64, "calls", Sure::Exact),
-            fact("asked again and answered at once", *answered as f64, "times", Sure::Exact),
+            fact(
+                "answered at once after the next message",
+                (*answered).max(*went_on) as f64,
+                "times",
+                Sure::Exact,
+            ),
             fact("time waited", sum.blocked_ns, "ns", Sure::Exact),
         ],
-        advice: "Ask the one that answers first, and remember who did not answer, for some time: do not wait for it at each question. Or ask \
-                 several at once and take the first answer"
-            .to_owned(),
+        advice: advice.to_owned(),
         ..Draft::new(
             &super::CAUSE,
             "waits for an answer that does not come",
