@@ -4,6 +4,7 @@ use crate::traced::{MS, Mode, OTHER, Traced, US, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Tracer;
+use slowpath_recording::tables::{Frame, Function, Location, Sample, Stack};
 
 const READ: u32 = 0;
 const OPEN: u32 = 257;
@@ -161,6 +162,67 @@ fn by_ptrace_one_child_that_was_traced_stands_for_the_others() {
     silent(&one_traced("/etc/settings", 60 * MS));
     // What it opens of its own is its input.
     silent(&one_traced("/home/user/letter", 0));
+}
+
+/// 50 children under ptrace of which no call was traced. Each executes its program after `forked`, and lives on for 4 ms; so many of its samples, of which there is one
+/// for each ms, are in `main`. `known`: their fork was traced.
+fn none_traced(forked: u64, in_main: u64, known: bool) -> Recording {
+    const LOADER: u32 = 4;
+    let mut traced = Traced::new(Mode::Each);
+    let (function, location, stack, kind) = (LOADER, LOADER, LOADER, "native".to_owned());
+    let (name, module, address) = ("_dl_relocate_object".to_owned(), Some(1), 0x9000);
+    let tables = &mut traced.tables;
+    tables.functions.push(Function { function, name, module, file: None, line: None, address });
+    tables.locations.push(Location { location, module, address, kind: kind.clone() });
+    tables.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind });
+    tables.stacks.push(Stack { stack, parent: None, location });
+    traced.call(OPEN, None, -2, 10 * US);
+    for _ in 0..50 {
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", MS);
+        if known {
+            traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        }
+        traced.tables.processes[child as usize].exec_ns = Some(from + forked);
+        traced.now = from + forked;
+        for sample in 0..4 {
+            traced.compute(if sample < in_main { OTHER } else { LOADER }, MS);
+            traced.tables.samples.last_mut().expect("just pushed").thread = child;
+        }
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    let mut recording = traced.recording(200 * MS);
+    recording.about.tracer = Some(Tracer::Ptrace);
+    recording.about.traced_share = 0.01;
+    recording.about.tracing_calls_ns = Some(0);
+    recording
+}
+
+#[test]
+fn by_ptrace_where_no_child_was_traced_it_has_started_when_main_begins() {
+    let finding = only(&none_traced(MS, 1, true), "process-per-operation");
+    // 1 ms until its program is executed, and three of four after that.
+    assert_eq!((finding.cost.amount(), finding.cost.gain()), (250 * MS, 200 * MS));
+    silent(&none_traced(MS, 3, true));
+    only(&none_traced(3 * MS, 3, true), "process-per-operation");
+    // Without names nothing is known of what comes before.
+    silent(&none_traced(MS, 0, true));
+}
+
+#[test]
+fn by_ptrace_who_starts_them_is_known_from_samples() {
+    let place = |spawning: usize| {
+        let mut recording = none_traced(MS, 1, false);
+        let tables = &mut recording.tables;
+        // In place of the C library's function that reads.
+        tables.functions[2].name = "posix_spawn".to_owned();
+        let sample = tables.samples[0].clone();
+        let spawns = Sample { thread: 0, stack: Some(crate::traced::WORK), ..sample };
+        tables.samples.splice(0..0, std::iter::repeat_n(spawns, spawning));
+        only(&recording, "process-per-operation").place.frame.function
+    };
+    // The call that was traced counts as well.
+    assert_eq!((place(4).as_str(), place(3).as_str()), ("work", "program"));
 }
 
 #[test]

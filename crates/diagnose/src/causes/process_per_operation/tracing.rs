@@ -6,6 +6,8 @@ use crate::calls::Calls;
 use slowpath_syscalls::FORKS;
 use std::collections::HashMap;
 
+/// Operations of which calls were traced before they say how long the others start up: in a window of a few ms one is seen from its middle on.
+const TRACED: usize = 10;
 /// Samples of operations before it is said what share of their time passes before `main`.
 const SAMPLES: usize = 20;
 /// Functions that call a program's `main`, or are it.
@@ -42,8 +44,10 @@ pub(super) fn as_the_others(
             starts += own(operation, at.saturating_sub(operation.start), *before);
         }
     }
-    if lives == 0.0 {
-        until_main(evidence, &of, operations, at);
+    let seen = traced.iter().filter(|(all, _)| *all > 0).count();
+    let sampled = if seen < TRACED { before_main(evidence, &of) } else { None };
+    if sampled.is_some() || seen == 0 {
+        until_main(evidence, sampled.unwrap_or(0.0), operations, at);
         return;
     }
     let share = (starts / lives).min(1.0);
@@ -56,10 +60,9 @@ pub(super) fn as_the_others(
     }
 }
 
-/// Operations of none of which a call was traced: they have started up when `main` begins, as far as samples show what share of their time, once their program
-/// is executed, passes before it: loading libraries, and what these do to begin with.
-fn until_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>, operations: &[Operation], at: &mut [u64]) {
-    let share = before_main(evidence, of);
+/// Where calls of few operations were traced: they have started up when `main` begins, as far as samples show what `share` of their time, once their
+/// program is executed, passes before it: loading libraries, and what these do to begin with.
+fn until_main(evidence: &Evidence<'_>, share: f64, operations: &[Operation], at: &mut [u64]) {
     for (operation, at) in operations.iter().zip(at) {
         let executed = executed(evidence, operation);
         *at = executed + ((operation.end - executed) as f64 * share) as u64;
@@ -72,8 +75,8 @@ fn executed(evidence: &Evidence<'_>, operation: &Operation) -> u64 {
     process.exec_ns.unwrap_or(operation.start).clamp(operation.start, operation.end)
 }
 
-/// The share of the CPU time of operations before `main`; 0 where that is not known.
-fn before_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>) -> f64 {
+/// The share of the CPU time of operations before `main`; none where that is not known.
+fn before_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>) -> Option<f64> {
     let tables = &evidence.recording.tables;
     let in_main = evidence.stacks_with(|function| MAINS.contains(&evidence.name(function)));
     let (mut samples, mut all_ns, mut main_ns) = (0, 0.0, 0.0);
@@ -87,7 +90,7 @@ fn before_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>) -> f64 {
         main_ns += if in_main[stack as usize] { *weight } else { 0.0 };
     }
     // A program whose functions have no names has no `main`.
-    if samples < SAMPLES || main_ns == 0.0 { 0.0 } else { 1.0 - main_ns / all_ns }
+    (samples >= SAMPLES && main_ns > 0.0).then(|| 1.0 - main_ns / all_ns)
 }
 
 /// Of a thread's stops, at its fork, its beginning, its program and its end, so many are part of starting up. Where they are not known apart from
