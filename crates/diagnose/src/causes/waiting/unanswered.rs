@@ -127,7 +127,8 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, vain: &Vain) -> Op
     let Vain { sum, answered, went_on } = vain;
     let of_all = |times: u64| times as f64 >= MOST * sum.count as f64;
     let again = sum.count >= EXPIRED && of_all(*answered);
-    if !again && !(sum.count >= EXPIRED_LONG && of_all(*went_on)) {
+    let goes_on = sum.count >= EXPIRED_LONG && of_all(*went_on);
+    if !(again || goes_on) {
         return None;
     }
     // Once it has to find out who does not answer.
