@@ -4,6 +4,7 @@ use crate::traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::about::Tracer;
 use slowpath_recording::tables::{Frame, Function, Location, Stack};
 
 const READ: u32 = 0;
@@ -206,6 +207,15 @@ fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
     };
     silent(&reads(200));
     only(&reads(201), "small-io");
+}
+
+#[test]
+fn by_ptrace_it_is_not_known_whether_a_read_from_a_socket_would_wait() {
+    for mode in BOTH {
+        let mut recording = from_socket(mode, 10_000, 1, 1, 0, 0);
+        recording.about.tracer = Some(Tracer::Ptrace);
+        silent(&recording);
+    }
 }
 
 /// Sends of 20 bytes each on one connection, of 10 µs each and `pause_us` apart, in a row of `in_a_row`, behind which something is received; `stream`: as a sample
