@@ -9,7 +9,7 @@ mod pauses;
 mod tracing;
 
 use super::words::{base_name, count, time};
-use super::{Find, Needs, Spec};
+use super::{Find, Needs, Spec, needless_calls};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, is_sleep, place};
 use crate::candidate::Candidate;
@@ -62,6 +62,34 @@ struct Operation {
     /// From the parent's call of fork.
     start: u64,
     end: u64,
+}
+
+/// What the children do that need not be done, and is reported of its own, is no part of starting them: fixing that leaves the rest.
+pub(super) fn settle(evidence: &Evidence<'_>, found: &mut [Candidate]) {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for process in &evidence.recording.tables.processes {
+        if let Some(parent) = process.parent {
+            children.entry(parent).or_default().push(process.process);
+        }
+    }
+    let needless = found.iter().filter(|one| one.finding.cause == needless_calls::CAUSE.cause());
+    let needless: Vec<(u32, u64, Gate)> =
+        needless.map(|one| (one.process, one.finding.cost.gain(), one.gate)).collect();
+    for one in found.iter_mut().filter(|one| one.finding.cause == CAUSE.cause()) {
+        let mut members = subtree(one.process, &children);
+        members.remove(&one.process);
+        let of_them: Vec<_> = needless.iter().filter(|(process, ..)| members.contains(process)).collect();
+        let twice: u64 = of_them.iter().map(|(_, gain, _)| gain).sum();
+        if !of_them.first().is_some_and(|(.., gate)| gate.passes(evidence, twice as f64)) {
+            continue;
+        }
+        let cost = &mut one.finding.cost;
+        *cost = Cost::new(cost.basis(), cost.amount() as f64, cost.gain().saturating_sub(twice) as f64);
+        one.finding.explanation.push(format!(
+            "{} of that is spent in system calls that are not needed: it is reported separately, and is not part of this gain",
+            time(twice as f64)
+        ));
+    }
 }
 
 /// Operations of one place, and its forks as far as they are known.

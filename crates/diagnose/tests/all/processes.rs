@@ -84,6 +84,31 @@ fn children_that_were_started_to_sleep_are_silent() {
     }
 }
 
+/// 50 children that each ask so often for their process id, in 6 µs each, while they start up.
+fn asking(calls: u32) -> Vec<(&'static str, u64)> {
+    const GETPID: u32 = 39;
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    for child in 1..=50u32 {
+        traced.now = traced.tables.processes[child as usize].start_ns + MS;
+        for _ in 0..calls {
+            traced.call(GETPID, Some(0), 100, 6 * US).thread = child;
+        }
+    }
+    traced.now = traced.tables.processes[50].end_ns.expect("it ended");
+    let findings = slowpath_diagnose::diagnose(&traced.recording(300 * MS)).findings;
+    findings.iter().map(|finding| (finding.cause.slug(), finding.cost.gain() / MS)).collect()
+}
+
+#[test]
+fn calls_of_the_children_that_are_not_needed_are_reported_of_their_own() {
+    assert_eq!(asking(0), [("process-per-operation", 400)]);
+    let [(first, one), (second, other)] = asking(1_000)[..] else {
+        panic!("two findings: {:?}", asking(1_000))
+    };
+    assert_eq!((first, second), ("needless-system-calls", "process-per-operation"));
+    assert!(other < 200 && (398..=401).contains(&(one + other)), "{one} and {other} ms");
+}
+
 /// 50 children under ptrace, which sees no reads: each maps 8 libraries, 0.1 ms apart, and then touches nothing more for 1 ms.
 /// `pause` says which children rest for 5 ms before which of these.
 fn loading_by_ptrace(pause: impl Fn(u64) -> Option<u64>) -> Recording {
