@@ -24,6 +24,7 @@ struct walk_event {
 	__u64 linked; // a bit for each that begins at an item that points to where the one before began
 	__u64 length; // of what the first leads to, as far as it was read: a text has at most TEXT - 1
 	__u64 within; // when the outermost invocation was entered that this one is part of, 0 if it is one itself
+	__u64 below; // how far the stack pointer at entry is below that of the outermost invocation, bytes
 	char text[TEXT];
 };
 
@@ -80,21 +81,22 @@ static __always_inline __u64 read_text(struct walk_event *event, __u32 how)
 	return bpf_probe_read_user(event->text, CONTENT, from) ? UNREAD : CONTENT;
 }
 
-// Returns when the invocation was entered that this one is part of: the outermost one on the thread's stack whose entry was noted. 0 if there
-// is none; then it is the outermost.
-static __always_inline __u64 outer_of(struct pt_regs *ctx, struct slot *slot, __u64 time)
+// Tells which invocation this one is part of, if it is not the outermost one itself: of those on the thread's stack whose entry was noted.
+static __always_inline void find_outer(struct walk_event *event, struct pt_regs *ctx, struct slot *slot)
 {
 	struct hits outer = { .sp = slot->outer_sp, .return_address = slot->outer_return };
 	__u64 sp = PT_REGS_SP(ctx) + slot->sp_adjust;
 	__u32 tid = bpf_get_current_pid_tgid();
-	if (slot->outer_tid == tid && active(&outer, sp))
-		return slot->outer_time;
+	if (slot->outer_tid == tid && active(&outer, sp)) {
+		event->within = slot->outer_time;
+		event->below = slot->outer_sp - sp;
+		return;
+	}
 	slot->outer_tid = tid;
 	slot->outer_sp = sp;
-	slot->outer_time = time;
+	slot->outer_time = event->hit.time;
 	if (bpf_probe_read_user(&slot->outer_return, sizeof(slot->outer_return), (void *)sp))
 		slot->outer_tid = 0;
-	return 0;
 }
 
 // Tells where the walk that begins at this hit begins.
@@ -111,6 +113,9 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 		return;
 	}
 	begin_event(&event->hit, EVENT_WALK, slot, count, task);
+	event->within = event->below = 0;
+	if (slot->nests)
+		find_outer(event, ctx, slot);
 	event->linked = 0;
 	for (int i = 0; i < MAX_ORIGINS; i++) {
 		event->beginnings[i].address = event->beginnings[i].content = 0;
@@ -119,8 +124,10 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 		if (begin_of(&event->beginnings[i], &slot->origins[i], registers, slot->last[i]))
 			event->linked |= 1 << i;
 		slot->last[i] = event->beginnings[i].address;
+		// A variable of an invocation in between: at the same address is another one the next time.
+		if (event->beginnings[i].address - registers[4] < event->below)
+			event->beginnings[i].content = event->hit.time;
 	}
 	event->length = read_text(event, slot->texts);
-	event->within = slot->nests ? outer_of(ctx, slot, event->hit.time) : 0;
 	bpf_ringbuf_submit(event, wake_flags());
 }

@@ -119,7 +119,8 @@ impl Draft {
         self.explanation.push(
             "times are estimates: the measured cost of stopping the program at each traced call is subtracted".to_owned(),
         );
-        if in_windows {
+        let counted = self.facts.iter().any(|fact| matches!(fact.unit.as_str(), "calls" | "bytes"));
+        if in_windows && counted {
             self.explanation.push(format!(
                 "so are counts: calls were traced in {} of the CPU time and scaled up; a count of calls or bytes may be \
                  off by a factor of four, except where they are mostly reads and writes, which the kernel counts",

@@ -155,6 +155,7 @@ fn preparing() -> Base {
                 linked: 0,
                 length: 0,
                 within_ns: 0,
+                below: 0,
             });
         }
     }
@@ -189,6 +190,7 @@ fn entered(
             linked: 0,
             length: 0,
             within_ns: 0,
+            below: 0,
         }));
     }
 }
@@ -282,6 +284,7 @@ fn searching() -> Base {
                     linked: 0,
                     length: 400,
                     within_ns: 0,
+                    below: 0,
                 });
             }
             tables.walk_bursts.push(WalkBurst { walk, start_ns, end_ns, entries, rounds: None });

@@ -310,6 +310,8 @@ table! {
         length: u64,
         /// Of a function that calls itself: `time_ns` of the outermost invocation among these that it is part of; 0 if it is one itself.
         within_ns: u64,
+        /// How far the stack pointer at entry is below that of this outermost invocation, bytes.
+        below: u64,
     }
 }
 

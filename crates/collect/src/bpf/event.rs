@@ -104,6 +104,8 @@ pub(crate) struct Entered {
     pub length: u64,
     /// When the outermost invocation was entered that this one is part of; 0 if it is one itself, or that was not asked.
     pub within: u64,
+    /// How far the stack pointer at entry is below that of this outermost invocation, bytes.
+    pub below: u64,
     /// What the first leads to, as far as it was read; none if it cannot be.
     pub text: Option<Vec<u8>>,
 }
@@ -179,7 +181,7 @@ impl Event {
                     *beginning = (u64_at(at)?, u64_at(at + 8)?);
                 }
                 let length = u64_at(48 + ORIGINS * 16)?;
-                let text = bytes.get(64 + ORIGINS * 16..).unwrap_or_default();
+                let text = bytes.get(72 + ORIGINS * 16..).unwrap_or_default();
                 let (length, text) = match length {
                     UNREAD => (0, None),
                     _ => (length, Some(text[..text.len().min(length as usize)].to_vec())),
@@ -193,6 +195,7 @@ impl Event {
                     linked: u64_at(40 + ORIGINS * 16)?,
                     length,
                     within: u64_at(56 + ORIGINS * 16)?,
+                    below: u64_at(64 + ORIGINS * 16)?,
                     text,
                 })
             }

@@ -44,8 +44,10 @@ pub(crate) struct Choice {
     pub innermost: f64,
     /// The recent samples of the process, faded.
     pub samples: f64,
-    /// It calls itself: its calls are not counted, for each is a part of another.
+    /// It is entered by others that it called: its calls are not counted, for each is a part of another.
     pub recursive: bool,
+    /// That, or it calls itself directly.
+    pub calls_itself: bool,
     /// The function that calls it most.
     pub caller: Option<u32>,
     /// Where in it its own work was done: locations and shares. Empty if there is little of it.
@@ -112,7 +114,8 @@ impl Recent {
             .functions
             .iter()
             .filter_map(|(function, seen)| {
-                let recursive = seen.twice.max(seen.directly) > RECURSIVE * seen.inclusive;
+                let often = |weight: f64| weight > RECURSIVE * seen.inclusive;
+                let recursive = often(seen.twice);
                 let caller = seen.callers.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(caller, _)| *caller);
                 let wanted = share(seen) >= SHARE
                     || (!recursive
@@ -125,6 +128,7 @@ impl Recent {
                     innermost: seen.innermost / self.total,
                     samples: self.total,
                     recursive,
+                    calls_itself: recursive || often(seen.directly),
                     caller,
                     places: self.places(seen),
                 })
@@ -178,7 +182,23 @@ mod tests {
     fn a_function_that_calls_itself_is_told_but_not_counted() {
         let recent = recent(&[(&[1, 2, 3, 2, 3], 100)]);
         assert_eq!(chosen(&recent), [1]);
-        assert_eq!(recent.choices().iter().filter(|choice| choice.recursive).count(), 2);
+        assert_eq!(
+            recent.choices().iter().filter(|choice| choice.recursive && choice.calls_itself).count(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_directly_is_counted_as_well() {
+        let recent = recent(&[(&[1, 2, 2, 2], 100)]);
+        assert_eq!(chosen(&recent), [1, 2]);
+        let itself: Vec<u32> = recent
+            .choices()
+            .iter()
+            .filter(|choice| choice.calls_itself)
+            .map(|choice| choice.function)
+            .collect();
+        assert_eq!(itself, [2]);
     }
 
     #[test]

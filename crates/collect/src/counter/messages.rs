@@ -21,8 +21,9 @@ pub(crate) struct Candidate {
     pub share: f64,
     /// The share of the samples whose innermost frame of the program it is.
     pub innermost: f64,
-    /// It calls itself.
+    /// It is entered by others that it called; and that, or it calls itself directly.
     pub recursive: bool,
+    pub calls_itself: bool,
     /// The recent samples of the process.
     pub samples: f64,
     pub image: Arc<Image>,

@@ -170,6 +170,8 @@ pub(crate) struct Counter {
     /// Walks that are looked at, and every one that was, by process, function and loop.
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
+    /// Of functions that call themselves the arguments, if they only read.
+    readers: HashMap<u32, Option<Vec<u8>>>,
     interfaces: input::Known,
     listed: listed::Listed,
     walks: u32,
@@ -199,6 +201,7 @@ impl Counter {
             ways_known: HashSet::new(),
             surveys: Vec::new(),
             surveyed: HashSet::new(),
+            readers: HashMap::new(),
             interfaces: input::Known::default(),
             listed: listed::Listed::default(),
             walks: first_walk,
@@ -276,8 +279,10 @@ impl Counter {
                 for candidate in candidates {
                     self.take_up_interface(&candidate);
                     self.take_up_listed(&candidate);
-                    if candidate.recursive {
+                    if candidate.calls_itself {
                         self.take_up_recursive(&candidate);
+                    }
+                    if candidate.recursive {
                         continue;
                     }
                     self.look_at_loops(&candidate);

@@ -4,104 +4,169 @@
 //! What is called by a pointer is not known. Functions of other files are known by name.
 
 use super::input::any_name;
-use super::values::calls;
 use super::walk::{Work, work_of_function};
 use crate::image::Image;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Register};
+use std::ops::Range;
 
 /// Functions that may be looked at: a matcher, an expression's evaluation or the measuring of a tree has a dozen at most.
 const MOST: usize = 32;
-/// Functions of the C library that only read.
-const READ: [&str; 39] = [
-    "strlen",
-    "strnlen",
-    "strchr",
-    "strrchr",
-    "strchrnul",
-    "strcmp",
-    "strncmp",
-    "strcasecmp",
-    "strncasecmp",
-    "strcoll",
-    "strstr",
-    "strcasestr",
-    "strspn",
-    "strcspn",
-    "strpbrk",
-    "memchr",
-    "memrchr",
-    "rawmemchr",
-    "memcmp",
-    "bcmp",
-    "memmem",
-    "wcslen",
-    "wcschr",
-    "wcscmp",
-    "wmemcmp",
-    "tolower",
-    "toupper",
-    "towlower",
-    "towupper",
-    "isalpha",
-    "isdigit",
-    "isalnum",
-    "isspace",
-    "isupper",
-    "islower",
-    "ispunct",
-    "__ctype_b_loc",
-    "__ctype_tolower_loc",
-    "__ctype_toupper_loc",
+/// Functions of the C library that only read, and how many arguments they have.
+const READ: [(&str, u32); 39] = [
+    ("strlen", 1),
+    ("strnlen", 2),
+    ("strchr", 2),
+    ("strrchr", 2),
+    ("strchrnul", 2),
+    ("strcmp", 2),
+    ("strncmp", 3),
+    ("strcasecmp", 2),
+    ("strncasecmp", 3),
+    ("strcoll", 2),
+    ("strstr", 2),
+    ("strcasestr", 2),
+    ("strspn", 2),
+    ("strcspn", 2),
+    ("strpbrk", 2),
+    ("memchr", 3),
+    ("memrchr", 3),
+    ("rawmemchr", 2),
+    ("memcmp", 3),
+    ("bcmp", 3),
+    ("memmem", 4),
+    ("wcslen", 1),
+    ("wcschr", 2),
+    ("wcscmp", 2),
+    ("wmemcmp", 3),
+    ("tolower", 1),
+    ("toupper", 1),
+    ("towlower", 1),
+    ("towupper", 1),
+    ("isalpha", 1),
+    ("isdigit", 1),
+    ("isalnum", 1),
+    ("isspace", 1),
+    ("isupper", 1),
+    ("islower", 1),
+    ("ispunct", 1),
+    ("__ctype_b_loc", 0),
+    ("__ctype_tolower_loc", 0),
+    ("__ctype_toupper_loc", 0),
 ];
-/// Parts of the names of functions that do not come back, or that only make room on the stack: they are called where a check fails.
-const NEVER: [&str; 7] =
-    ["panic", "_fail", "morestack", "abort", "unwrap_failed", "terminate", "_Unwind_Resume"];
+/// Functions that do not come back, or that only make room on the stack: they are called where a check fails.
+const NEVER: [&str; 11] = [
+    "abort",
+    "__stack_chk_fail",
+    "__stack_chk_fail_local",
+    "__assert_fail",
+    "__fortify_fail",
+    "__chk_fail",
+    "_Unwind_Resume",
+    "std::terminate",
+    "runtime.gopanic",
+    "runtime.throw",
+    "runtime.fatal",
+];
+/// … and how the names of others begin: Go's checks, and those of C++'s library.
+const NEVER_BEGIN: [&str; 4] = ["runtime.panic", "runtime.goPanic", "runtime.morestack", "std::__throw_"];
+/// Crates of Rust whose functions with such a last name do not come back.
+const CRATES: [&str; 3] = ["core::", "alloc::", "std::"];
+const FAILS: [&str; 5] = ["_fail", "_failed", "handle_error", "handle_alloc_error", "_overflow"];
+/// Before a jump to a case of a switch its place is read from a table, at most so many instructions before.
+const CASE: usize = 8;
 
-/// Whether the function at `start` and what it calls only read.
-pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> bool {
-    let mut open = vec![(start, end)];
-    let mut seen = vec![start];
-    while let Some((start, end)) = open.pop() {
-        let Some(code) = image.code(start, (end - start) as usize) else { return false };
-        if !matches!(work_of_function(code), Work::Reads | Work::Walks) {
-            return false;
+/// The function at `start` and all that it calls, if they only read.
+pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> Option<Vec<Range<u64>>> {
+    let mut functions = vec![start..end];
+    let mut next = 0;
+    while let Some(within) = functions.get(next).cloned() {
+        next += 1;
+        let bytes = image.code(within.start, (within.end - within.start) as usize)?;
+        if !matches!(work_of_function(bytes), Work::Reads | Work::Walks) {
+            return None;
         }
-        for instruction in Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter() {
-            let Some(target) = leaves_to(&instruction, start..end) else { continue };
-            let Some(target) = target else { return false };
-            if seen.contains(&target) || any_name(image, target).is_some_and(|name| is_harmless(&name)) {
+        let code: Vec<Instruction> =
+            Decoder::with_ip(64, bytes, within.start, DecoderOptions::NONE).into_iter().collect();
+        for (at, instruction) in code.iter().enumerate() {
+            let target = match leads(&code[..at], instruction, &within) {
+                Leads::Within => continue,
+                Leads::Anywhere => return None,
+                Leads::To(target) => target,
+            };
+            if any_name(image, target).is_some_and(|name| is_harmless(&name)) {
                 continue;
             }
-            let function = image.functions().and_then(|functions| functions.containing(target));
-            match function {
-                Some(function) if seen.len() < MOST && !function.name.is_some_and(is_stub) => {
-                    seen.extend([target, function.start]);
-                    open.push((function.start, function.end));
-                }
-                _ => return false,
+            let function = image.functions()?.containing(target)?;
+            // A jump into the midst of another function is a part of it that was moved away.
+            if function.start != target || function.name.is_some_and(is_stub) {
+                return None;
+            }
+            let function = function.start..function.end;
+            if !functions.contains(&function) {
+                functions.push(function);
+            }
+            if functions.len() > MOST {
+                return None;
             }
         }
     }
-    true
+    Some(functions)
 }
 
-/// Where an instruction leads outside of its function, None within for what is not known.
-fn leaves_to(instruction: &Instruction, within: std::ops::Range<u64>) -> Option<Option<u64>> {
-    if instruction.flow_control() == FlowControl::IndirectCall {
-        return Some(None);
+/// How many arguments a harmless function has; those of one that does not come back do not matter.
+pub(super) fn arguments_of(image: &Image, target: u64) -> u32 {
+    let name = any_name(image, target).unwrap_or_default();
+    READ.iter().find(|(read, _)| *read == plain(&name)).map_or(0, |(_, count)| *count)
+}
+
+/// Where an instruction leads.
+#[derive(Debug, PartialEq, Eq)]
+enum Leads {
+    Within,
+    To(u64),
+    Anywhere,
+}
+
+fn leads(before: &[Instruction], instruction: &Instruction, within: &Range<u64>) -> Leads {
+    let is_case = |one: &Instruction| one.memory_index() != Register::None && one.memory_index_scale() >= 4;
+    match instruction.flow_control() {
+        FlowControl::IndirectCall => return Leads::Anywhere,
+        FlowControl::IndirectBranch => {
+            let near = before.iter().rev().take(CASE);
+            return if near.chain([instruction]).any(is_case) { Leads::Within } else { Leads::Anywhere };
+        }
+        FlowControl::Next => return Leads::Within,
+        _ => {}
     }
-    let target = instruction.near_branch_target();
-    let leaves = calls(instruction) || target != 0 && instruction.flow_control() != FlowControl::Next;
-    (leaves && target != 0 && !within.contains(&target)).then_some(Some(target))
+    match instruction.near_branch_target() {
+        0 => Leads::Within,
+        target if within.contains(&target) => Leads::Within,
+        target => Leads::To(target),
+    }
 }
 
 fn is_stub(name: &str) -> bool {
     name.ends_with("@plt")
 }
 
+fn plain(name: &str) -> &str {
+    name.strip_suffix("@plt").unwrap_or(name)
+}
+
 fn is_harmless(name: &str) -> bool {
-    let plain = name.strip_suffix("@plt").unwrap_or(name);
-    READ.contains(&plain) || NEVER.iter().any(|part| plain.contains(part))
+    let plain = plain(name);
+    // Rust's older names end with a hash.
+    let parts: Vec<&str> = plain.split("::").filter(|part| !is_hash(part)).collect();
+    let last = parts.last().copied().unwrap_or_default();
+    let fails = last.contains("panic") || FAILS.iter().any(|end| last.ends_with(end));
+    READ.iter().any(|(read, _)| *read == plain)
+        || NEVER.contains(&plain.split('(').next().unwrap_or(plain))
+        || NEVER_BEGIN.iter().any(|begin| plain.starts_with(begin))
+        || CRATES.iter().any(|own| plain.starts_with(own)) && fails
+}
+
+fn is_hash(part: &str) -> bool {
+    part.len() == 17 && part.starts_with('h') && part[1..].chars().all(|digit| digit.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -114,12 +179,26 @@ mod tests {
             "strchr@plt",
             "memcmp",
             "core::panicking::panic_bounds_check",
+            "core::panicking::panic_fmt::h0123456789abcdef",
+            "core::slice::index::slice_end_index_len_fail",
+            "core::option::unwrap_failed",
+            "std::terminate()",
+            "runtime.panicIndex",
             "__stack_chk_fail@plt",
             "runtime.morestack_noctxt.abi0",
         ] {
             assert!(is_harmless(name), "{name}");
         }
-        for name in ["strcpy@plt", "malloc@plt", "strtok", "set_variable"] {
+        for name in [
+            "strcpy@plt",
+            "malloc@plt",
+            "strtok",
+            "set_variable",
+            "count_panics",
+            "on_fail",
+            "std::panicking::try",
+            "runtime.memmove",
+        ] {
             assert!(!is_harmless(name), "{name}");
         }
     }
@@ -127,13 +206,21 @@ mod tests {
     #[test]
     fn calls_of_itself_and_jumps_within_stay_inside() {
         let of = |code: &[u8]| {
-            leaves_to(&Decoder::with_ip(64, code, 0x1000, DecoderOptions::NONE).decode(), 0x1000..0x1100)
+            let code: Vec<Instruction> =
+                Decoder::with_ip(64, code, 0x1000, DecoderOptions::NONE).into_iter().collect();
+            let (last, before) = code.split_last().unwrap();
+            leads(before, last, &(0x1000..0x1100))
         };
-        assert_eq!(of(&[0xe8, 0xfb, 0xff, 0xff, 0xff]), None, "call itself");
-        assert_eq!(of(&[0x74, 0x10]), None, "je");
-        assert_eq!(of(&[0xe8, 0, 0x10, 0, 0]), Some(Some(0x2005)), "call another");
-        assert_eq!(of(&[0xe9, 0, 0x10, 0, 0]), Some(Some(0x2005)), "jump to another: a call at the end");
-        assert_eq!(of(&[0xff, 0xd0]), Some(None), "call rax");
-        assert_eq!(of(&[0x90]), None);
+        assert_eq!(of(&[0xe8, 0xfb, 0xff, 0xff, 0xff]), Leads::Within, "call itself");
+        assert_eq!(of(&[0x74, 0x10]), Leads::Within, "je");
+        assert_eq!(of(&[0xe8, 0, 0x10, 0, 0]), Leads::To(0x2005), "call another");
+        assert_eq!(of(&[0xe9, 0, 0x10, 0, 0]), Leads::To(0x2005), "jump to another: a call at the end");
+        assert_eq!(of(&[0xff, 0xd0]), Leads::Anywhere, "call rax");
+        assert_eq!(of(&[0x90]), Leads::Within);
+        assert_eq!(of(&[0xff, 0xe0]), Leads::Anywhere, "jmp rax: a call at the end by a pointer");
+        assert_eq!(of(&[0xff, 0x67, 0x08]), Leads::Anywhere, "jmp [rdi + 8]");
+        assert_eq!(of(&[0xff, 0x24, 0xc5, 0, 0x20, 0, 0]), Leads::Within, "jmp [table + rax * 8]: a switch");
+        // movsxd rax, [rdx + rax * 4]; add rax, rdx; jmp rax
+        assert_eq!(of(&[0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, 0xff, 0xe0]), Leads::Within);
     }
 }

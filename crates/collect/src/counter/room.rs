@@ -42,7 +42,9 @@ impl Counter {
         if here >= of.most() && !self.drop_coldest(candidate.share, alike) {
             return false;
         }
-        self.surveys.len() < of.most_in_all() || self.drop_coldest(candidate.share, |_| true)
+        // Interfaces and allocators have places of their own.
+        let usual = |survey: &Survey| survey.is_usual(process);
+        self.surveys.len() < of.most_in_all() || self.drop_coldest(candidate.share, usual)
     }
 
     /// Ends the coldest survey of some, if it makes way for one with such a share.

@@ -340,6 +340,11 @@ impl Survey {
             && self.is_around() == around
     }
 
+    /// Whether it is a loop or function of the process that was not looked for by its name.
+    pub(super) fn is_usual(&self, process: u32) -> bool {
+        self.candidate.process == process && matches!(self.of, Of::Loop(_) | Of::Function | Of::Recursive)
+    }
+
     /// By process, function and loop.
     pub(super) fn key(&self) -> (u32, u32, Option<usize>) {
         (self.candidate.process, self.candidate.function, self.of.one_loop())

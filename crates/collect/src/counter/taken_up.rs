@@ -163,16 +163,35 @@ impl Counter {
 
     /// Takes up a function that calls itself, where it only reads: what it is given again it works out again.
     pub(super) fn take_up_recursive(&mut self, candidate: &Candidate) {
-        let listed = self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some();
-        if !self.notes_beginnings() || listed || candidate.share < choose::SHARE {
+        let key = (candidate.process, candidate.function, None);
+        if !self.notes_beginnings() || candidate.share < choose::SHARE || self.surveyed.contains(&key) {
             return;
         }
-        let (_, work) = self.known(candidate);
-        let reads = matches!(work, Work::Reads | Work::Walks)
-            && reads_only::only_reads(&candidate.image, candidate.start, candidate.end);
-        if reads {
-            self.take_up_function(candidate, Of::Recursive);
+        if self.interfaces.get(candidate.function, &candidate.image, candidate.start).is_some() {
+            return;
         }
+        let Some(given) = self.given_to_reader(candidate) else { return };
+        let Some((at, before)) = entry_of(candidate) else { return };
+        let arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
+        // All that it is given must be noted.
+        if arguments.is_empty() || arguments.len() < given.len() || at.sp_adjust.is_none() {
+            return;
+        }
+        let at = Entry { given: Some(given.len() as u32), ..at };
+        self.survey(candidate, Of::Recursive, at, &still(arguments), None);
+    }
+
+    /// Which arguments a function has that, with all that it calls, only reads; none if it does more.
+    fn given_to_reader(&mut self, candidate: &Candidate) -> Option<Vec<u8>> {
+        if let Some(known) = self.readers.get(&candidate.function) {
+            return known.clone();
+        }
+        let reads = matches!(self.known(candidate).1, Work::Reads | Work::Walks);
+        let all = || reads_only::only_reads(&candidate.image, candidate.start, candidate.end);
+        let functions = reads.then(all).flatten();
+        let given = functions.and_then(|functions| given::all_arguments(&candidate.image, &functions));
+        self.readers.insert(candidate.function, given.clone());
+        given
     }
 
     fn take_up_function(&mut self, candidate: &Candidate, of: Of) {
@@ -180,13 +199,9 @@ impl Counter {
         let Some(code) = code_of(candidate) else { return };
         let given = given::arguments(&code, candidate.image.go);
         let arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
-        // Of one that calls itself all that it is given must be noted.
-        let recursive = of == Of::Recursive;
-        if arguments.is_empty() || recursive && (arguments.len() < given.len() || at.sp_adjust.is_none()) {
-            return;
+        if !arguments.is_empty() {
+            self.survey(candidate, of, at, &still(arguments), None);
         }
-        let at = Entry { given: recursive.then_some(given.len() as u32), ..at };
-        self.survey(candidate, of, at, &still(arguments), None);
     }
 
     /// Takes up a function that is meant to be called once for an input, wherever the work is done that it asks for.

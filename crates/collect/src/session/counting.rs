@@ -64,6 +64,7 @@ impl Session {
                 share: choice.share,
                 innermost: choice.innermost,
                 recursive: choice.recursive,
+                calls_itself: choice.calls_itself,
                 samples: choice.samples,
                 places: choice
                     .places
@@ -172,7 +173,7 @@ impl Session {
     /// An entry of a walk.
     pub(super) fn entered(&mut self, entry: Entered) {
         self.hear(); // what is looked at comes first
-        let Entered { walk, tid, time, cpu_ns, beginnings, linked, length, within, text } = entry;
+        let Entered { walk, tid, time, cpu_ns, beginnings, linked, length, within, below, text } = entry;
         let thread = self.world.thread_number(tid);
         let row = match self.inputs.get(&walk) {
             Some(input) => {
@@ -188,6 +189,7 @@ impl Session {
                     linked: 0,
                     length: 0,
                     within_ns: 0,
+                    below: 0,
                 }
             }
             None => {
@@ -202,6 +204,7 @@ impl Session {
                     linked,
                     length,
                     within_ns: within,
+                    below,
                 }
             }
         };

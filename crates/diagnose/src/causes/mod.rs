@@ -157,7 +157,6 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     page_fault_churn::settle(&mut found);
     allocation_churn::settle(&mut found);
     regex_backtracking::settle(&mut found);
-    process_per_operation::settle(evidence, &mut found);
     found
 }
 

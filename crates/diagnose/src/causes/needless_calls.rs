@@ -108,7 +108,7 @@ struct Seeks {
 /// Where a call was made, and its number.
 type Made = (CallSite, u32);
 
-fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut asked: BTreeMap<(Made, &str), Calling<'_>> = BTreeMap::new();
     let mut failed: BTreeMap<(Made, i64), Calling<'_>> = BTreeMap::new();

@@ -11,6 +11,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::{Gate, Whole};
+use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{BRK, MADVISE, MMAP, MUNMAP, name};
 use std::collections::BTreeMap;
 
@@ -45,6 +46,9 @@ const OFTEN: u64 = 100;
 const TIMES_AT_ONCE: f64 = 16.0;
 /// Share of what is given back that one place must have: else a function is looked for that all of it is under.
 const ALONE: f64 = 0.9;
+/// A page's bytes, and the least CPU time that its fault takes, ns: of a huge page each of its 4 KiB takes some 300 ns to be cleared.
+const PAGE: f64 = 4096.0;
+const PAGE_NS: f64 = 100.0;
 /// A fifth: git, which unpacks objects of all sizes, was seen to spend an eighth so on a busy machine.
 const GATE: Gate = Gate { share: 0.20, least: 50e6, of: Whole::Longer };
 /// Collectors of garbage give memory back when they see fit, and not because somebody asked.
@@ -96,7 +100,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     }
     let calls = Calls::new(evidence);
     let mut given: BTreeMap<u32, Given> = BTreeMap::new();
+    let peak = |process: u32| evidence.recording.tables.processes[process as usize].peak_memory_bytes;
     for (row, process) in calls.all().filter(|(row, _)| row.bytes > 0) {
+        // What was only reserved is given back as well: no call gives back more than there was.
+        let most = peak(process).unwrap_or(u64::MAX).saturating_mul(row.count);
+        let row = &Syscall { bytes: row.bytes.min(most), ..row.clone() };
         match row.number {
             MMAP if row.file.is_some() => given.entry(process).or_default().of_files += row.bytes as f64,
             MUNMAP | BRK | MADVISE => {
@@ -126,7 +134,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 
 impl Given {
     /// The function that gives back most; or the innermost one that nearly all is given back under, in several functions that it calls.
-    fn place(&self, calls: &Calls<'_>) -> Option<(u32, Place)> {
+    ///
+    /// The last says whether it is several.
+    fn place(&self, calls: &Calls<'_>) -> Option<(u32, Place, bool)> {
         let (own, largest) = self.places.iter().max_by_key(|(_, (sum, _))| sum.bytes)?;
         if (largest.0.bytes as f64) < ALONE * self.bytes
             && let Some((_, around)) = calls.doing(&self.stacks, largest.0.stack()?)
@@ -137,9 +147,9 @@ impl Given {
                 all.0.join(sum);
                 by_call.iter().for_each(|(call, bytes)| *all.1.entry(*call).or_default() += bytes);
             }
-            return Some((around, all));
+            return Some((around, all, true));
         }
-        Some((*own, largest.clone()))
+        Some((*own, largest.clone(), false))
     }
 
     /// Bytes that are given back under a function.
@@ -178,11 +188,18 @@ fn finding(
 ) -> Option<Candidate> {
     let peak = evidence.recording.tables.processes[process as usize].peak_memory_bytes? as f64;
     let all = cost.get(&process).copied().unwrap_or(0.0);
-    let (own, (sum, by_call)) = given.place(calls)?;
+    if given.bytes - given.of_files < TIMES * peak || !GATE.may_pass(evidence, all) {
+        return None; // before the dearer questions
+    }
+    let (own, (sum, by_call), joined) = given.place(calls)?;
     // Which function unmaps the files is not asked: it may be this one.
     let again = sum.bytes as f64 - given.of_files;
+    // Memory that was never touched has no faults.
+    if all < PAGE_NS * again / PAGE {
+        return None;
+    }
     let cost = all * again / (given.bytes + peak);
-    let often = sum.count >= OFTEN || again >= TIMES_AT_ONCE * peak;
+    let often = !joined && sum.count >= OFTEN || again >= TIMES_AT_ONCE * peak;
     if again < TIMES * peak || !often || !GATE.may_pass(evidence, cost) {
         return None;
     }

@@ -44,8 +44,22 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 const COMMON: f64 = 0.5;
 /// Where only one could be traced: folders of what programs load and of their settings.
 const OF_THE_SYSTEM: [&str; 4] = ["/usr/", "/lib", "/etc/", "/proc/"];
-/// How names of functions begin, without `_`, that start a process.
-const STARTS: [&str; 6] = ["fork", "vfork", "libc_fork", "posix_spawn", "spawni", "popen"];
+/// Names of functions that start a process, without `_`.
+const STARTS: [&str; 11] = [
+    "fork",
+    "vfork",
+    "Fork",
+    "libc_fork",
+    "GI__Fork",
+    "libc_vfork",
+    "posix_spawn",
+    "posix_spawnp",
+    "spawni",
+    "spawnix",
+    "popen",
+];
+/// Processes of which it is asked who in them starts others: those that start most come early, and have few of their kind.
+const ASKED: usize = 100;
 /// Samples and traced calls in these before it is known who calls them, and the share that one function must have.
 const SPAWNING: usize = 5;
 const ALONE: f64 = 0.8;
@@ -62,34 +76,6 @@ struct Operation {
     /// From the parent's call of fork.
     start: u64,
     end: u64,
-}
-
-/// What the children do that need not be done, and is reported of its own, is no part of starting them: fixing that leaves the rest.
-pub(super) fn settle(evidence: &Evidence<'_>, found: &mut [Candidate]) {
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for process in &evidence.recording.tables.processes {
-        if let Some(parent) = process.parent {
-            children.entry(parent).or_default().push(process.process);
-        }
-    }
-    let needless = found.iter().filter(|one| one.finding.cause == needless_calls::CAUSE.cause());
-    let needless: Vec<(u32, u64, Gate)> =
-        needless.map(|one| (one.process, one.finding.cost.gain(), one.gate)).collect();
-    for one in found.iter_mut().filter(|one| one.finding.cause == CAUSE.cause()) {
-        let mut members = subtree(one.process, &children);
-        members.remove(&one.process);
-        let of_them: Vec<_> = needless.iter().filter(|(process, ..)| members.contains(process)).collect();
-        let twice: u64 = of_them.iter().map(|(_, gain, _)| gain).sum();
-        if !of_them.first().is_some_and(|(.., gate)| gate.passes(evidence, twice as f64)) {
-            continue;
-        }
-        let cost = &mut one.finding.cost;
-        *cost = Cost::new(cost.basis(), cost.amount() as f64, cost.gain().saturating_sub(twice) as f64);
-        one.finding.explanation.push(format!(
-            "{} of that is spent in system calls that are not needed: it is reported separately, and is not part of this gain",
-            time(twice as f64)
-        ));
-    }
 }
 
 /// Operations of one place, and its forks as far as they are known.
@@ -115,6 +101,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             children.entry(parent).or_default().push(process.process);
         }
     }
+    let starts = |function: u32| {
+        let name = evidence.name(function);
+        STARTS.contains(&name.trim_start_matches('_').trim_end_matches("@plt"))
+    };
+    let with = if evidence.by_ptrace { evidence.stacks_with(starts) } else { Vec::new() };
+    // Each that is asked for is looked for in all samples and calls.
+    let mut asked = 0;
     let mut spawners: HashMap<u32, Option<(u32, u32)>> = HashMap::new();
     let mut groups: BTreeMap<(CallSite, &str), Group> = BTreeMap::new();
     for process in tables.processes.iter().filter(|process| process.exec_ns.is_some()) {
@@ -127,9 +120,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let end = process.end_ns.unwrap_or(start).max(start);
         // Where calls are traced in windows most forks are known of only that they were.
         let spawner = match fork {
-            None if evidence.by_ptrace => {
-                *spawners.entry(parent).or_insert_with(|| spawner(evidence, &calls, parent))
-            }
+            None if evidence.by_ptrace => *spawners.entry(parent).or_insert_with(|| {
+                asked += 1;
+                (asked <= ASKED).then(|| spawner(evidence, &calls, &with, parent)).flatten()
+            }),
             _ => None,
         };
         let own = fork.and_then(|fork| calls.own(fork)).or(spawner.map(|(own, _)| own));
@@ -152,20 +146,19 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         group.stack = group.stack.or(spawner.map(|(_, stack)| stack));
     }
     groups.retain(|_, group| group.operations.len() >= OPERATIONS);
+    // What the children do that need not be done is reported of its own, and is no part of starting them: fixing that leaves the rest.
+    let needless = if groups.is_empty() { Vec::new() } else { needless_calls::find(evidence) };
     let found = groups
         .iter()
-        .filter_map(|(((parent, own), _), group)| finding(evidence, &calls, *parent, *own, group));
+        .filter_map(|(((parent, own), _), group)| finding(evidence, &calls, *parent, *own, group, &needless));
     found.collect()
 }
 
 /// The function of a process that starts others, as its samples show and the calls that were traced; none if there are few, or several functions do.
 /// With it one of the stacks.
-fn spawner(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32) -> Option<(u32, u32)> {
-    let starts = |function: u32| {
-        let name = evidence.name(function).trim_start_matches('_');
-        STARTS.iter().any(|start| name.starts_with(start))
-    };
-    let with = evidence.stacks_with(starts);
+///
+/// `with`: by stack, whether a process is started there.
+fn spawner(evidence: &Evidence<'_>, calls: &Calls<'_>, with: &[bool], process: u32) -> Option<(u32, u32)> {
     let samples = evidence.recording.tables.samples.iter();
     let of_samples = samples.filter(|sample| evidence.process_of(sample) == process);
     let of_samples = of_samples.filter_map(|sample| sample.stack);
@@ -289,6 +282,7 @@ fn finding(
     parent: u32,
     own: Option<u32>,
     Group { operations, forks, stack }: &Group,
+    needless: &[Candidate],
 ) -> Option<Candidate> {
     let tables = &evidence.recording.tables;
     let about = &evidence.recording.about;
@@ -322,7 +316,8 @@ fn finding(
     } else {
         sampled(evidence, parent, &starts)
     };
-    let gain = ((start_up - meanwhile) * alone).max(0.0);
+    let needless = needless_ns(evidence, operations, needless);
+    let gain = ((start_up - meanwhile - needless) * alone).max(0.0);
     if start_up < START_UP * (lives - waited) || !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -354,6 +349,12 @@ fn finding(
             time(cpu / number)
         ),
     ];
+    if needless > 0.0 {
+        explanation.push(format!(
+            "{} of it, each time, is spent in system calls that are not needed: that is reported separately, and is not part of this gain",
+            time(needless / number)
+        ));
+    }
     let mut facts = vec![
         fact("processes started", number, "processes", Sure::Exact),
         fact("time of each", lives / number, "ns", Sure::Exact),
@@ -383,6 +384,15 @@ fn finding(
         }
         .candidate(evidence, GATE, parent),
     )
+}
+
+/// CPU time of the operations in system calls that are not needed, as far as that is reported, ns.
+fn needless_ns(evidence: &Evidence<'_>, operations: &[Operation], needless: &[Candidate]) -> f64 {
+    let members: BTreeSet<u32> =
+        operations.iter().flat_map(|operation| operation.members.iter().copied()).collect();
+    let of_them = || needless.iter().filter(|one| members.contains(&one.process));
+    let ns: f64 = of_them().map(|one| one.finding.cost.gain() as f64).sum();
+    of_them().next().filter(|one| one.gate.passes(evidence, ns)).map_or(0.0, |_| ns)
 }
 
 /// The programs of an operation: "sh → gpg", those behind the first one by their CPU time.

@@ -324,8 +324,8 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
         ],
         files: evidence.concerned(names).into_iter().filter(|file| !file.ids.is_empty()).collect(),
         advice: if sends {
-            "Put the pieces together before they are sent: a buffer that is sent when it is full and before the thread waits for something, writev (sendmsg) for \
-             the head and the body of a message, or MSG_MORE"
+            "Collect the pieces and send them with one call: a buffer that is flushed when it is full and whenever the program has nothing more to send (Rust: \
+             BufWriter; Go: bufio.Writer), or writev for the head and the body of a message (C: MSG_MORE). Not if the other end needs each piece at once"
                 .to_owned()
         } else if site.writes {
             "Buffer the output and write it when the buffer is full; do not flush after each line (std::endl, fflush, \

@@ -151,6 +151,7 @@ fn preparing(ms: u64) -> Recording {
             linked: 0,
             length: 0,
             within_ns: 0,
+            below: 0,
         });
     }
     let template = tables.samples[0].clone();

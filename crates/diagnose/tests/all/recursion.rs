@@ -32,17 +32,31 @@ struct Seen {
     /// How many arguments it is given, if it and what it calls only read.
     arguments: Option<u32>,
     content: u64,
+    /// Each call makes the next one; else the outermost makes all of them.
+    nested: bool,
+    /// Every second entry is of another thread.
+    threads: u32,
 }
 
 impl Default for Seen {
     fn default() -> Seen {
-        Seen { calls: within(300, 100), bursts: 3, share: 0.8, itself: 0.9, arguments: Some(1), content: 7 }
+        Seen {
+            calls: within(300, 100),
+            bursts: 3,
+            share: 0.8,
+            itself: 0.9,
+            arguments: Some(1),
+            content: 7,
+            nested: true,
+            threads: 1,
+        }
     }
 }
 
-/// One outermost call, and within it calls with so many different arguments.
+/// One outermost call, and within it calls with so many different arguments; and a last one that makes no other.
 fn within(calls: u64, different: u64) -> Vec<Called> {
-    (0..calls).map(|call| (TREE + 64 * (call % different), (call > 0).then_some(0))).collect()
+    let given = |call| TREE + 64 * if call < calls { call % different } else { calls };
+    (0..=calls).map(|call| (given(call), (call > 0).then_some(0))).collect()
 }
 
 fn findings(seen: Seen) -> Vec<Finding> {
@@ -63,7 +77,7 @@ fn findings(seen: Seen) -> Vec<Finding> {
     {
         tables.stacks.push(Stack { stack, parent, location });
     }
-    let Seen { calls, bursts, share, itself, arguments, content } = seen;
+    let Seen { calls, bursts, share, itself, arguments, content, nested, threads } = seen;
     let (location, loop_number, strides) = (SIZE_OF, None, vec![0]);
     tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides, arguments });
     for burst in 0..bursts {
@@ -75,13 +89,14 @@ fn findings(seen: Seen) -> Vec<Finding> {
             tables.beginnings.push(Beginning {
                 walk: 0,
                 time_ns: at(number),
-                thread: Some(0),
+                thread: Some(number as u32 % threads),
                 cpu_ns: 0,
                 addresses: vec![*given],
                 contents: vec![content],
                 linked: 0,
                 length: 0,
                 within_ns: outer.map_or(0, at),
+                below: outer.map_or(0, |outer| if nested { 64 * (number - outer) as u64 } else { 64 }),
             });
         }
     }
@@ -92,6 +107,8 @@ fn findings(seen: Seen) -> Vec<Finding> {
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
+    let of_one = tables.threads[0].clone();
+    tables.threads.extend((1..threads).map(|thread| Thread { thread, tid: thread + 1, ..of_one.clone() }));
     let recording = Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new());
     assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
     diagnose(&recording).findings
@@ -106,7 +123,11 @@ fn what_one_call_works_out_several_times_is_reported() {
     let [finding] = &findings(Seen::default())[..] else { panic!("there is one finding") };
     assert_eq!((finding.cause.slug(), finding.confidence), ("redundant-computation", Confidence::Likely));
     assert_eq!(finding.place.frame.function, "size_of");
-    assert!(finding.explanation[0].contains("600 of 900 calls"), "{}", finding.explanation[0]);
+    assert!(
+        finding.explanation[0].contains("Of 900 of its calls that call it again, 600 "),
+        "{}",
+        finding.explanation[0]
+    );
     // Two thirds of 0.8 s.
     assert!((523..=543).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
 }
@@ -149,4 +170,15 @@ fn the_same_task_again_is_left_to_the_program() {
     assert!(!is_found(Seen { calls: outermost(&[0; 8]), ..Seen::default() }), "a benchmark");
     // Each level of a tree asks for what is below it.
     assert!(is_found(Seen { calls: outermost(&[0, 1, 2, 3, 4, 5, 6, 7]), ..Seen::default() }));
+}
+
+#[test]
+fn calls_that_make_no_other_do_not_count() {
+    // As that of the empty tree, which all trees share.
+    assert!(!is_found(Seen { nested: false, ..Seen::default() }));
+}
+
+#[test]
+fn what_two_threads_call_at_a_time_is_left_alone() {
+    assert!(!is_found(Seen { threads: 2, ..Seen::default() }));
 }

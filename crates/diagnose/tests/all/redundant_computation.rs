@@ -88,6 +88,7 @@ fn recording(compile: &str, library: &str, keys: impl Iterator<Item = u64>, shar
             linked: 0,
             length: 0,
             within_ns: 0,
+            below: 0,
         });
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())

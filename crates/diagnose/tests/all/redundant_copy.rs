@@ -160,6 +160,7 @@ fn recording(model: &Model) -> Recording {
                 linked: 0,
                 length: 0,
                 within_ns: 0,
+                below: 0,
             });
         }
     }

@@ -100,6 +100,7 @@ pub fn entered(tables: &mut Tables, location: u32, entries: &[Vec<u64>], bursts:
                 linked: 0,
                 length: 0,
                 within_ns: 0,
+                below: 0,
             });
         }
     }

@@ -219,6 +219,7 @@ pub fn recording(walked: &Walked) -> Recording {
                 linked: walked.linked,
                 length,
                 within_ns: 0,
+                below: 0,
             });
         }
         let end_ns = at(each);

@@ -168,22 +168,25 @@ impl Notes {
             linked: 0,
             length: 0,
             within: 0,
+            below: 0,
             text: None,
         };
+        if row.nests != 0 {
+            (entered.within, entered.below) = outer_of(&mut row, registers[4], hit, &read);
+        }
         for at in 0..(row.origins_used as usize).min(ORIGINS) {
             let Some(begins) = begin(&row.origins[at], registers, row.last[at], &read) else {
                 row.last[at] = 0;
                 continue;
             };
-            entered.beginnings[at] = (begins.address, begins.content);
+            // A variable of an invocation in between: at the same address is another one the next time.
+            let is_variable = begins.address.wrapping_sub(registers[4]) < entered.below;
+            entered.beginnings[at] = (begins.address, if is_variable { hit.time } else { begins.content });
             entered.linked |= u64::from(begins.linked) << at;
             row.last[at] = begins.address;
         }
         entered.text = text(entered.beginnings[0].0, row.texts, &read);
         entered.length = entered.text.as_ref().map_or(0, |text| text.len() as u64);
-        if row.nests != 0 {
-            entered.within = outer_of(&mut row, registers[4], hit, &read);
-        }
         if let Some(kept) = self.state().rows.get_mut(&slot).filter(|kept| kept.generation == row.generation)
         {
             *kept = row;
@@ -203,8 +206,8 @@ pub(crate) struct Hit {
 }
 
 /// When the invocation was entered that this one is part of: the outermost one on the thread's stack whose entry was noted, and whose return address
-/// still stands where it stood. 0 if there is none; then it is the outermost.
-fn outer_of(row: &mut Slot, rsp: u64, hit: Hit, read: &impl Fn(u64, &mut [u8]) -> usize) -> u64 {
+/// still stands where it stood; and how far the stack pointer at entry is below that one's, bytes. 0 if there is none; then it is the outermost.
+fn outer_of(row: &mut Slot, rsp: u64, hit: Hit, read: &impl Fn(u64, &mut [u8]) -> usize) -> (u64, u64) {
     let sp = rsp.wrapping_add(u64::from(row.sp_adjust));
     let word = |at: u64| {
         let mut bytes = [0; WORD];
@@ -212,12 +215,12 @@ fn outer_of(row: &mut Slot, rsp: u64, hit: Hit, read: &impl Fn(u64, &mut [u8]) -
     };
     let inside = row.outer_tid == hit.tid && row.outer_sp > sp;
     if inside && word(row.outer_sp) == Some(row.outer_return) {
-        return row.outer_time;
+        return (row.outer_time, row.outer_sp - sp);
     }
     let returns = word(sp);
     row.outer_tid = if returns.is_some() { hit.tid } else { 0 };
     (row.outer_sp, row.outer_return, row.outer_time) = (sp, returns.unwrap_or(0), hit.time);
-    0
+    (0, 0)
 }
 
 /// Where one pointer leads.

@@ -33,6 +33,7 @@ fn candidate() -> Candidate {
         samples: 100.0,
         innermost: 1.0,
         recursive: false,
+        calls_itself: false,
         image,
         file: path.to_owned(),
         start: svma,

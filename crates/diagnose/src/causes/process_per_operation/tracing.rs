@@ -50,7 +50,7 @@ pub(super) fn as_the_others(
         until_main(evidence, sampled.unwrap_or(0.0), operations, at);
         return;
     }
-    let share = (starts / lives).min(1.0);
+    let share = if lives > 0.0 { (starts / lives).min(1.0) } else { 0.0 };
     for ((operation, at), (all, _)) in operations.iter().zip(at).zip(&traced) {
         if *all == 0 {
             *at = operation.start + ((operation.end - operation.start) as f64 * share) as u64;
@@ -79,18 +79,22 @@ fn executed(evidence: &Evidence<'_>, operation: &Operation) -> u64 {
 fn before_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>) -> Option<f64> {
     let tables = &evidence.recording.tables;
     let in_main = evidence.stacks_with(|function| MAINS.contains(&evidence.name(function)));
-    let (mut samples, mut all_ns, mut main_ns) = (0, 0.0, 0.0);
-    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.complete)
-    {
-        let Some(stack) = sample.stack.filter(|_| of.contains_key(&evidence.process_of(sample))) else {
-            continue;
-        };
-        samples += 1;
-        all_ns += weight;
-        main_ns += if in_main[stack as usize] { *weight } else { 0.0 };
+    let mut first: HashMap<u32, u32> = HashMap::new();
+    for thread in &tables.threads {
+        first.entry(thread.process).or_insert(thread.thread);
+    }
+    let (mut samples, mut all_ns, mut main_ns, mut named) = (0, 0.0, 0.0, false);
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        let process = evidence.process_of(sample);
+        let Some(stack) = sample.stack.filter(|_| of.contains_key(&process)) else { continue };
+        let inside = in_main[stack as usize];
+        // Other threads are begun by what `main` does; of a stack that is cut it is not known.
+        let before = sample.complete && !inside && first.get(&process) == Some(&sample.thread);
+        (samples, all_ns, named) = (samples + 1, all_ns + weight, named || inside);
+        main_ns += if before { 0.0 } else { *weight };
     }
     // A program whose functions have no names has no `main`.
-    (samples >= SAMPLES && main_ns > 0.0).then(|| 1.0 - main_ns / all_ns)
+    (samples >= SAMPLES && named).then(|| 1.0 - main_ns / all_ns)
 }
 
 /// Of a thread's stops, at its fork, its beginning, its program and its end, so many are part of starting up. Where they are not known apart from

@@ -31,7 +31,20 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let all = walks::all(evidence);
     let recursive =
         all.iter().filter(|entries| entries.walk.arguments.is_some() && entries.one_loop.is_none());
-    recursive.filter_map(|entries| finding(evidence, entries)).collect()
+    let mut found: Vec<(Candidate, HashSet<u32>)> =
+        recursive.filter_map(|entries| finding(evidence, entries)).collect();
+    found.sort_by_key(|(one, _)| std::cmp::Reverse(one.finding.cost.gain()));
+    // Of functions that call each other one is reported: what is under both is the same.
+    let mut kept: Vec<(Candidate, HashSet<u32>)> = Vec::new();
+    for (one, stacks) in found {
+        let same = |(other, of): &(Candidate, HashSet<u32>)| {
+            other.process == one.process && 2 * of.intersection(&stacks).count() > stacks.len()
+        };
+        if !kept.iter().any(same) {
+            kept.push((one, stacks));
+        }
+    }
+    kept.into_iter().map(|(one, _)| one).collect()
 }
 
 /// What a call is given: each argument and what is there.
@@ -49,20 +62,26 @@ impl Again {
         fn given(row: &Beginning, arguments: usize) -> Option<Given<'_>> {
             Some((row.addresses.get(..arguments)?, row.contents.get(..arguments)?))
         }
+        // What another thread calls meanwhile is not part of the same call.
+        if burst.iter().any(|row| row.thread != burst[0].thread) {
+            return;
+        }
         // By thread and moment, what outermost calls were given.
         let mut outermost: HashMap<(Option<u32>, u64), Given<'_>> = HashMap::new();
         // What was met within some outermost call, and in which of them.
         let mut inner: HashSet<Given<'_>> = HashSet::new();
         let mut known: HashMap<Given<'_>, HashSet<u64>> = HashMap::new();
-        for row in burst {
+        for (at, row) in burst.iter().enumerate() {
             let Some(key) = given(row, arguments) else { continue };
             // Of numbers alone it calculates: the Fibonacci numbers are often worked out so in order to spend time.
             let data = |(address, content): (&u64, &u64)| *address >= LOWEST_ADDRESS && *content != 0;
             if !key.0.iter().zip(key.1).any(data) {
                 continue;
             }
-            self.noted += 1;
             let of = if row.within_ns == 0 { row.time_ns } else { row.within_ns };
+            // One that calls nothing takes next to nothing: a leaf that is shared, as that of an empty tree.
+            let calls = burst.get(at + 1).is_some_and(|next| next.within_ns == of && next.below > row.below);
+            self.noted += usize::from(calls);
             if row.within_ns == 0 {
                 outermost.insert((row.thread, row.time_ns), key);
             } else {
@@ -70,7 +89,8 @@ impl Again {
             }
             let before = known.entry(key).or_default();
             let a_part = || outermost.get(&(row.thread, of)).is_some_and(|outer| inner.contains(outer));
-            self.repeated += usize::from(before.contains(&of) || !before.is_empty() && a_part());
+            let again = before.contains(&of) || !before.is_empty() && a_part();
+            self.repeated += usize::from(calls && again);
             before.insert(of);
         }
     }
@@ -111,7 +131,8 @@ impl Spent {
     }
 }
 
-fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+/// With it the stacks that it is on.
+fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<(Candidate, HashSet<u32>)> {
     let arguments = entries.walk.arguments? as usize;
     let mut again = Again::default();
     entries.bursts.iter().for_each(|burst| again.add(arguments, burst));
@@ -129,12 +150,12 @@ fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
         variant: RECURSION,
         explanation: vec![
             format!(
-                "{name} calls itself; {} of {} calls that were looked at were given what an earlier call had been given, as part of the same task",
-                count(again.repeated as f64),
-                count(again.noted as f64)
+                "{name} calls itself. Of {} of its calls that call it again, {} had the same arguments as an earlier call for the same task",
+                count(again.noted as f64),
+                count(again.repeated as f64)
             ),
-            "it and what it calls only read, so such a call comes to the same result again. Arguments and the first 64 bytes that they point to were \
-             compared"
+            "it changes no memory, nor does what it calls, so such a call very probably has the same result again. Arguments and the first 64 bytes \
+             behind each pointer were compared: check that what lies behind them does not change meanwhile"
                 .to_owned(),
         ],
         facts: vec![
@@ -142,16 +163,17 @@ fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
             Fact::new("share of calls that repeat one", again.share(), "ratio", "probe", Sure::Sampled),
         ],
         advice: format!(
-            "Keep what {name} found out for the time of one task: a table from its arguments to its result, or a field of the item that holds it. Or go \
-             through the parts once, from the innermost on. If it tries several ways, end the search as soon as a part shows that no way can succeed"
+            "Store each result of {name} in a table (arguments → result) and look there first (memoization); empty the table when the outermost call \
+             returns. For a tree: compute the children first and store the result in the node. For a matcher: return at once from all levels when no \
+             way can succeed any more"
         ),
         ..Draft::new(
             &CAUSE,
-            "works out the same several times while it calls itself",
+            "recursion computes the same results again",
             Confidence::Likely,
             Cost::new(Basis::Cpu, spent.ns, gain),
             comparisons::place_of(evidence, stack, entries.function, entries.walk.process),
         )
     };
-    Some(draft.candidate(evidence, GATE, entries.walk.process))
+    Some((draft.candidate(evidence, GATE, entries.walk.process), spent.stacks.into_keys().collect()))
 }

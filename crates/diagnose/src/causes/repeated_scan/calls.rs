@@ -21,6 +21,10 @@ pub(super) const MOST: f64 = 0.7;
 
 /// A finding, if the function only reads and is called so.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
+    // The time to the next entry of one that calls itself is not that of the call.
+    if entries.walk.arguments.is_some() {
+        return None;
+    }
     let own = !runtime::is_name(&evidence.frame(entries.function));
     if !own || !walks::readers(evidence).contains(&entries.function) || entries.noted() < NOTED {
         return None;

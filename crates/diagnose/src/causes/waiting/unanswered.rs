@@ -7,7 +7,7 @@
 
 use super::super::words::{count, time, times};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -41,8 +41,12 @@ struct Asking {
     /// When the last of them expired, and when it sent again.
     since_ns: u64,
     again_ns: Option<u64>,
-    /// What it sent then was not the question again.
+    /// What it sent then was not the question again but more, on the same connection: so many bytes.
     goes_on: bool,
+    rest: u64,
+    /// The connection that it sent on last, and on which it sent the question.
+    whom: Option<u32>,
+    asked: Option<u32>,
 }
 
 #[derive(Default)]
@@ -71,29 +75,26 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let socket = is_socket(calls, row);
         let asking = asking.entry(row.thread).or_default();
         if socket && is_send(row) && row.result >= 0 {
-            asking.goes_on = !asking.expired.is_empty()
-                && (asking.goes_on || asking.again_ns.is_some() || asking.question != row.bytes);
-            asking.sent = Some(row.bytes);
-            if !asking.expired.is_empty() {
-                asking.again_ns.get_or_insert(row.time_ns);
-            }
+            asking.sends(row);
         } else if socket && is_receive(row) && row.result > 0 {
             for (at, wait_ns) in asking.expired.iter().filter(|(_, wait_ns)| asking.is_at_once(row, *wait_ns))
             {
                 let vain = vain.entry(*at).or_default();
                 vain.answered += u64::from(!asking.goes_on);
-                vain.went_on += u64::from(asking.goes_on && *wait_ns >= LONG_NS);
+                vain.went_on += u64::from(asking.went_on(row) && *wait_ns >= LONG_NS);
             }
             *asking = Asking::default();
         } else if let Some(question) = asking.sent
             && has_expired(row, socket)
         {
+            let whom = asking.whom;
             let at = (process, calls.own(row));
             vain.entry(at).or_default().sum.add(row);
             // It went on without an answer.
             if std::mem::take(&mut asking.goes_on) {
                 asking.expired.clear();
             }
+            (asking.asked, asking.rest) = (whom, 0);
             asking.expired.push((at, row.blocked_ns));
             (asking.sent, asking.since_ns, asking.again_ns) = (None, row.end_ns, None);
             asking.question = question;
@@ -103,6 +104,28 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
 }
 
 impl Asking {
+    /// It sends something: the question again, more of it, or something else.
+    fn sends(&mut self, row: &Syscall) {
+        if !self.expired.is_empty() {
+            let same = row.file.is_some() && row.file == self.asked;
+            let again = self.again_ns.is_none() && self.question == row.bytes;
+            if !again && same && (self.again_ns.is_none() || self.goes_on) {
+                self.goes_on = true;
+                self.rest += row.bytes;
+            } else if !again {
+                self.expired.clear();
+                self.goes_on = false;
+            }
+        }
+        (self.sent, self.whom) = (Some(row.bytes), row.file);
+        self.again_ns = self.again_ns.or(Some(row.time_ns)).filter(|_| !self.expired.is_empty());
+    }
+
+    /// Whether this answers the rest of what it began to send: that comes on the same connection and is no shorter, as a reminder would be.
+    fn went_on(&self, answer: &Syscall) -> bool {
+        self.goes_on && answer.file == self.asked && self.rest >= self.question
+    }
+
     /// Whether it asked again soon after a wait, and this is the answer to that.
     fn is_at_once(&self, answer: &Syscall, wait_ns: u64) -> bool {
         let soon = SOON * wait_ns as f64;
@@ -119,8 +142,8 @@ fn is_socket(calls: &Calls<'_>, row: &Syscall) -> bool {
 
 /// A poll, or a receive with a timeout, ended without anything (EAGAIN).
 fn has_expired(row: &Syscall, socket: bool) -> bool {
-    let nothing =
-        POLLS.contains(&row.number) && row.result == 0 || socket && is_receive(row) && row.result == EAGAIN;
+    let nothing = POLLS.contains(&row.number) && !is_sleep(row) && row.result == 0
+        || socket && is_receive(row) && row.result == EAGAIN;
     nothing && row.blocked_ns >= LEAST_NS
 }
 fn finding(evidence: &Evidence<'_>, (process, own): CallSite, vain: &Vain) -> Option<Candidate> {
