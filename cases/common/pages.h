@@ -11,5 +11,8 @@ struct pages {
 // Has a handle fetch a path of the server at a port of the loopback; what comes is added to `pages`.
 void prepare(CURL *handle, int port, const char *path, struct pages *pages);
 
+// The same over TLS, from a server with such a certificate, in PEM.
+void prepare_tls(CURL *handle, int port, const char *path, const char *certificate, struct pages *pages);
+
 // Ends the program if a page could not be fetched.
 void must(CURLcode status);

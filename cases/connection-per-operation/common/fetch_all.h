@@ -2,7 +2,13 @@
 #pragma once
 #include "pages.h"
 
-// Fetches PAGES pages of 16 KiB of the server at a port of the loopback.
-enum { PAGES = 3000 };
-#define PATH "/blocks/1"
-void fetch_all(int port, struct pages *pages);
+// A server with TLS on the loopback: its port, and its certificate in PEM.
+struct server {
+	int port;
+	char certificate[4096];
+};
+
+// Fetches PAGES pages of 16 KiB of a server.
+enum { PAGES = 1000 };
+#define PATH "/"
+void fetch_all(const struct server *server, struct pages *pages);

@@ -401,6 +401,27 @@ fn a_tls_handshake_is_part_of_a_connection() {
 }
 
 #[test]
+fn what_a_tls_library_sends_before_the_program_writes_is_its_handshake() {
+    // Its functions end with a jump to the next one: none that is known by name is on the stack.
+    let cost = |library: &str, function: &str| {
+        let mut traced = Traced::new(Mode::Each);
+        let (address, socket) = (traced.file("10.0.0.1:443", "address", 0), traced.file("", "socket", 0));
+        traced.tables.modules[1].path = library.into();
+        traced.tables.functions[2].name = function.to_owned();
+        for _ in 0..200 {
+            traced.call(CONNECT, Some(address), 0, 500 * US);
+            traced.call(SEND, Some(socket), 300, 5 * US);
+            traced.sleep(RECEIVE, Some(socket), 2_000, 994 * US);
+            traced.call(SEND, Some(socket), 40, 5 * US).stack = Some(OTHER);
+        }
+        only(&traced.recording(200 * MS), "connection-per-operation").cost.amount() / MS
+    };
+    assert_eq!(cost("/lib/libssl.so.3", "libssl.so.3+0x65ee0"), 300);
+    assert_eq!(cost("/lib/libssl.so.3", "SSL_write"), 100);
+    assert_eq!(cost("/lib/libpq.so.5", "libpq.so.5+0x65ee0"), 100);
+}
+
+#[test]
 fn making_and_closing_the_socket_is_part_of_a_connection() {
     let gain = |made: bool, closed: bool| {
         let mut traced = Traced::new(Mode::Each);

@@ -37,13 +37,32 @@ const MAKES: [u32; 6] = [SOCKET, BIND, GETSOCKNAME, GETPEERNAME, SETSOCKOPT, GET
 pub(super) const GATE: Gate = Gate { share: 0.10, least: 50e6, of: Whole::Longer };
 
 /// Functions that make the TLS handshake of a connection: what they send and receive is none of the program's bytes.
-const HANDSHAKES: [&str; 6] = [
+const HANDSHAKES: [&str; 7] = [
     "SSL_connect",
     "SSL_do_handshake",
+    "ossl_statem_connect",
     "gnutls_handshake",
     "mbedtls_ssl_handshake",
     "wolfSSL_connect",
     "SSL_ForceHandshake",
+];
+/// How the files of TLS libraries begin whose functions call each other at their ends, so that none of these is on the stack. All that they send
+/// and receive is the handshake's, unless it is under a function that transfers the program's bytes.
+const TLS_FILES: [&str; 5] = ["libssl.so", "libssl3.so", "libgnutls.so", "libmbedtls.so", "libwolfssl.so"];
+const TRANSFERS: [&str; 13] = [
+    "SSL_write",
+    "SSL_write_ex",
+    "SSL_read",
+    "SSL_read_ex",
+    "SSL_peek",
+    "SSL_peek_ex",
+    "gnutls_record_send",
+    "gnutls_record_send2",
+    "gnutls_record_recv",
+    "mbedtls_ssl_write",
+    "mbedtls_ssl_read",
+    "wolfSSL_write",
+    "wolfSSL_read",
 ];
 /// EINPROGRESS: the caller waits in another way until the connection is there.
 const IN_PROGRESS: i64 = -115;
@@ -60,7 +79,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // By thread: what making the next socket has taken, ns. By file: the place of the connection that it is.
     let mut making: HashMap<u32, f64> = HashMap::new();
     let mut used: HashMap<u32, Place> = HashMap::new();
-    let handshakes = evidence.stacks_with(|function| HANDSHAKES.contains(&evidence.name(function)));
+    let handshakes = handshakes(evidence);
     let of_go: BTreeSet<u32> = evidence.recording.tables.parks.iter().map(|park| park.process).collect();
     for (row, process) in calls.all() {
         if is_connect(row) {
@@ -117,6 +136,18 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let by_threads = super::largest(sums.iter().filter_map(|(key, sum)| finding(evidence, *key, sum)));
     found.extend(by_threads.into_iter().filter(|one| !known.contains(&one.process)));
     found
+}
+
+/// By stack, whether it is one of a TLS handshake.
+fn handshakes(evidence: &Evidence<'_>) -> Vec<bool> {
+    let named = evidence.stacks_with(|function| HANDSHAKES.contains(&evidence.name(function)));
+    let within = evidence.stacks_with(|function| {
+        let file = evidence.module(function);
+        TLS_FILES.iter().any(|begin| file.starts_with(begin))
+    });
+    let transfers = evidence.stacks_with(|function| TRANSFERS.contains(&evidence.name(function)));
+    let any = named.into_iter().zip(within.into_iter().zip(transfers));
+    any.map(|(named, (within, transfers))| named || within && !transfers).collect()
 }
 
 /// Whether it is an address of a connection: to a name server it is one of datagrams, and port 0 is asked for a route only.
