@@ -77,7 +77,7 @@ const CASE: usize = 8;
 
 /// The function at `start` and all that it calls, if they only read.
 pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> Option<Vec<Range<u64>>> {
-    let mut functions = vec![start..end];
+    let mut functions = Vec::from([Range { start, end }]);
     let mut next = 0;
     while let Some(within) = functions.get(next).cloned() {
         next += 1;
