@@ -31,6 +31,8 @@ const LINEAR: [&str; 20] = [
     "sorted_folded",
     "nested_sizes",
     "searched_tree",
+    "few_buckets",
+    "more_buckets",
 ];
 
 /// Its time there is quadratic in the scale where it has a cause, or where its items get bigger.
@@ -147,6 +149,9 @@ tests! {
     keys_that_a_sort_makes_again_are_found: finds_cause("sorted_folded", "by_folded_name", "redundant-computation");
 
     sizes_that_are_added_up_at_each_level_are_found: finds_cause("nested_sizes", "box_size", "redundant-computation");
+
+    a_hash_table_with_too_few_buckets_is_found: finds_cause("few_buckets", "find_word", "repeated-scan");
+    a_hash_table_that_grows_is_clean: silent("more_buckets");
 
     searching_and_measuring_one_tree_is_clean: silent("searched_tree");
     keys_that_a_sort_makes_once_are_clean: silent("sorted_lazily");

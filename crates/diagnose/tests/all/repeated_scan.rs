@@ -342,3 +342,44 @@ fn the_usual_way_around_a_loop_is_likely() {
     recording.tables.loops[0].usual = Some(true);
     assert_eq!(diagnose(&recording).findings[0].confidence, Confidence::Likely);
 }
+
+/// 16 lists, each of which is searched once in each of four bursts.
+fn lists() -> Walked {
+    Walked { chases: Some(true), entry: |n| (vec![LIST + 0x1000 * n], vec![77 + n], 0), ..Walked::default() }
+}
+
+#[test]
+fn long_lists_that_are_searched_in_turn_are_likely() {
+    let finding = only(lists());
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    let said = &finding.explanation[0];
+    assert!(said.starts_with("searches begin at about 21 different items"), "{said}");
+    assert!(said.ends_with("each goes through about 200 items"), "{said}");
+    assert!(finding.advice.contains("hash table"), "{}", finding.advice);
+}
+
+#[test]
+fn lists_are_long_and_searched_64_times_each() {
+    only(lists());
+    silent(Walked { counted: (10, 635), ..lists() }); // 63.5 items
+    only(Walked { counted: (10, 645), ..lists() });
+    // About 21 lists, 1,000 ms: with 690 µs a search 65 times each.
+    only(Walked { usual_ns: 690_000, ..lists() });
+    silent(Walked { usual_ns: 710_000, ..lists() });
+    silent(Walked { chases: Some(false), ..lists() }); // no list
+    silent(Walked { work: "calculates", ..lists() });
+    silent(Walked { strides: vec![8], ..lists() }); // parts of an array
+}
+
+#[test]
+fn how_many_lists_there_are_is_known_from_16_pairs() {
+    let with = |pairs: u64| {
+        let mut recording = recording(&lists());
+        for (at, row) in (0..).zip(recording.tables.beginnings.iter_mut()) {
+            let list = if at < 2 * pairs { at / 2 } else { at };
+            row.addresses = vec![LIST + 0x1000 * list];
+        }
+        diagnose(&recording).findings.len()
+    };
+    assert_eq!((with(16), with(15)), (1, 0));
+}

@@ -58,6 +58,8 @@ pub struct Walked {
     pub within: bool,
     /// The function with the loop.
     pub name: &'static str,
+    /// The loops go to where memory says.
+    pub chases: Option<bool>,
 }
 
 impl Default for Walked {
@@ -81,6 +83,7 @@ impl Default for Walked {
             beside: 0.0,
             within: false,
             name: "find",
+            chases: None,
         }
     }
 }
@@ -156,7 +159,7 @@ pub fn recording(walked: &Walked) -> Recording {
             parent,
             ranges,
             work,
-            chases: None,
+            chases: walked.chases,
             usual: None,
         });
     }

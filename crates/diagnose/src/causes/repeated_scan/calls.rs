@@ -46,6 +46,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         unit: Unit::Ns,
         at_least: false,
         same: Some(seen.long),
+        lists: None,
         spared: seen.long.share(),
         grows: None,
     };

@@ -58,6 +58,6 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     if !GATE.may_pass(evidence, spent.cost_ns * spared) {
         return None;
     }
-    let scan = Scan { length, unit: Unit::Keys, at_least, same: None, spared, grows: None };
+    let scan = Scan { length, unit: Unit::Keys, at_least, same: None, lists: None, spared, grows: None };
     candidate(evidence, entries, &spent, &scan)
 }

@@ -2,6 +2,7 @@
 //! and goes through many items until it finds one. An index, a map, or a position that is kept, would do.
 //!
 //! - `calls` — the same for functions of the program that only count or compare, whose loops may do more than look.
+//! - `chains` — many lists, each long and searched again and again.
 //! - `collisions` — look-ups in a hash table that go through many keys with the same hash.
 //! - `counts` — the same for loops that count what they meet.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
@@ -15,6 +16,7 @@
 //! text), what calculates or stores, and short walks are none.
 
 mod calls;
+mod chains;
 mod collisions;
 mod counts;
 mod texts;
@@ -27,6 +29,7 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, Repeats, Spent};
+use chains::Lists;
 use slowpath_stats::{mean, spearman};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -68,6 +71,9 @@ const INDEX: &str = "Build an index once (a hash table or a sorted array) and lo
 const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes its bits: combine the hashes of its parts with a multiplication, not by xor \
                           or a sum alone";
 
+const CHAINS: &str = "If these are the lists of a hash table, let the table grow with the number of its items, so that each list has one or two, and use a hash \
+                      that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
+
 const END: &str = "Look for the end once and keep the length. Functions such as sscanf look for the end of their text each time: read numbers with \
                    strtol or strtod, or give each call only its own part of the text";
 
@@ -90,7 +96,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let entries = walks::all(evidence);
     let loops = entries.iter().filter(|one| one.one_loop.is_some() && !is_counting(one));
     let loops = loops.filter(|one| !collisions::is_of_table(evidence, one));
-    let loops = loops.filter_map(|one| Some((one, in_loop(evidence, one)?)));
+    let in_lists = |one: &&Entries<'_>| in_loop(evidence, one).or_else(|| chains::judge(evidence, one));
+    let loops = loops.filter_map(|one| Some((one, in_lists(&one)?)));
     let counting = counts::judge(evidence, entries.iter().filter(|one| is_counting(one)));
     let collisions = entries.iter().filter_map(|one| Some((one, collisions::judge(evidence, one)?)));
     let loops = apart(loops.chain(counting).chain(collisions).collect());
@@ -174,6 +181,8 @@ struct Scan {
     at_least: bool,
     /// Searches that another one had made before; none where each begins a little further on than the one before.
     same: Option<Repeats>,
+    /// Lists that are searched by turns.
+    lists: Option<Lists>,
     /// Share of the time that is spared if each is made once, and then if an index is asked.
     spared: f64,
     /// What a search takes at first and at the end, ns, where each takes longer than those before.
@@ -258,7 +267,7 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let by_index = (1.0 - INDEX_NS / (length * an_item)).max(0.0);
     let again = same.map_or_else(|| 1.0 - 1.0 / (overlap * entries.of_burst()), Repeats::share);
     let (at_least, spared, grows) = (entries.is_longer(), again * by_index, growth(&entries.each_ns()));
-    let scan = Scan { length, unit: Unit::Items, at_least, same, spared, grows };
+    let scan = Scan { length, unit: Unit::Items, at_least, same, lists: None, spared, grows };
     candidate(evidence, entries, &spent, &scan)
 }
 
@@ -287,6 +296,11 @@ fn candidate(
         None if scan.unit == Unit::Keys => format!(
             "each look-up in a hash table compares about {} keys; with a good hash it is one or two",
             count(two_digits(scan.length))
+        ),
+        None if let Some(Lists { different, times }) = scan.lists => format!(
+            "searches begin at about {} different items, at each of them about {} times in the run, and {through}",
+            count(two_digits(different)),
+            count(two_digits(times))
         ),
         None => format!(
             "{} searches were looked at: each begins only a little further on than the one before, and {through}",
@@ -322,6 +336,7 @@ fn candidate(
         // Nor is it certain that the end is far, of a text of which only the next bytes were looked at.
         None if scan.unit == Unit::Ns
             || counts
+            || scan.lists.is_some()
             || usual
             || scan.unit == Unit::Bytes && scan.same.is_none() =>
         {
@@ -343,6 +358,7 @@ fn candidate(
         advice: match (scan.unit, scan.same) {
             (Unit::Keys, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
+            _ if scan.lists.is_some() => CHAINS,
             _ => INDEX,
         }
         .to_owned(),

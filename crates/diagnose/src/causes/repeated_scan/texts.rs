@@ -67,7 +67,12 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     let spent = entries.spent(evidence);
     // What is found once can be kept.
     let (unit, at_least) = (Unit::Bytes, length_at.is_none());
-    candidate(evidence, entries, &spent, &Scan { length: average, unit, at_least, same, spared, grows: None })
+    candidate(
+        evidence,
+        entries,
+        &spent,
+        &Scan { length: average, unit, at_least, same, lists: None, spared, grows: None },
+    )
 }
 
 /// Which part of what these calls go through the call before had gone through, on its way to the same end: at least, for of a text only so many bytes were
