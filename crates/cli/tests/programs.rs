@@ -33,6 +33,8 @@ const LINEAR: [&str; 20] = [
     "searched_tree",
     "few_buckets",
     "more_buckets",
+    "picks",
+    "picks_by_half",
 ];
 
 /// Its time there is quadratic in the scale where it has a cause, or where its items get bigger.
@@ -151,6 +153,8 @@ tests! {
     sizes_that_are_added_up_at_each_level_are_found: finds_cause("nested_sizes", "box_size", "redundant-computation");
 
     a_hash_table_with_too_few_buckets_is_found: finds_cause("few_buckets", "find_word", "repeated-scan");
+    sums_that_are_added_up_from_the_first_item_on_are_found: finds_cause("picks", "pick", "repeated-scan");
+    a_binary_search_in_a_table_of_sums_is_clean: silent("picks_by_half");
     a_hash_table_that_grows_is_clean: silent("more_buckets");
 
     searching_and_measuring_one_tree_is_clean: silent("searched_tree");

@@ -345,7 +345,8 @@ impl Entries<'_> {
         let around = tables.loops.iter().filter(|one| one.location == location && holds(one, offset));
         let innermost = around.min_by_key(|one| (size(one), std::cmp::Reverse(one.loop_number)));
         let counts = |one: &Loop| {
-            one.work == "counts" && self.one_loop.is_some_and(|own| own.loop_number == one.loop_number)
+            matches!(one.work.as_str(), "counts" | "folds")
+                && self.one_loop.is_some_and(|own| own.loop_number == one.loop_number)
         };
         let looks = |one: &Loop| matches!(one.work.as_str(), "walks" | "buckets") || counts(one);
         if self.one_loop.is_some() && innermost.is_some_and(|one| !looks(one)) {

@@ -81,7 +81,7 @@ impl<'a> Input<'a> {
 
     /// A text instead of a usual one.
     pub(crate) fn text(&mut self, usual: &str) -> String {
-        const KNOWN: [&str; 33] = [
+        const KNOWN: [&str; 34] = [
             "file",
             "directory",
             "pipe",
@@ -100,6 +100,7 @@ impl<'a> Input<'a> {
             "walks",
             "moves",
             "calculates",
+            "folds",
             "counts",
             "hot",
             "budget",

@@ -96,6 +96,10 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         let from_header = body.range(*header..).chain(body.range(..*header));
         let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
         let chases = chase::chases(every(), frame);
+        let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
+        if work == Work::Calculates && own.len() == body.len() && !chases && walk::folds(every(), frame) {
+            work = Work::Folds;
+        }
         found.push(Loop {
             header: blocks[*header].range.start,
             ranges: joined(body.iter().map(|block| blocks[*block].range.clone())),
@@ -105,7 +109,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
                 .flat_map(|block| code_of(*block))
                 .find(|code| is_emulated(code))
                 .map(Instruction::ip),
-            work: walk::work(every(), frame, chases && bucket::divides_for_its_end(every())),
+            work,
             varies: own.len() < body.len() || every().any(calls),
             chases,
             is_whole: true,
@@ -238,6 +242,25 @@ mod tests {
         assert_eq!(entry.offset, 2);
         let rdi = Origin { register: 7, index: None, offsets: vec![0] };
         assert_eq!(entry.origins, [(rdi, 4)]);
+    }
+
+    #[test]
+    fn a_sum_that_is_not_stored_is_folded() {
+        let work = |sum: &[u8]| {
+            // L: sum; add rdi, 8; cmp rdi, rsi; jne L; ret
+            let mut code = [sum, &[0x48, 0x83, 0xc7, 8, 0x48, 0x39, 0xf7, 0x75]].concat();
+            code.extend([(-(code.len() as i8 + 1)) as u8, 0xc3]);
+            loops(&code)[0].work
+        };
+        assert_eq!(work(&[0xf2, 0x0f, 0x58, 0x07]), Work::Folds, "addsd xmm0, [rdi]");
+        assert_eq!(work(&[0x48, 0x33, 0x07]), Work::Folds, "xor rax, [rdi]");
+        // addsd xmm0, [rdi]; movsd [rdi], xmm0
+        assert_eq!(work(&[0xf2, 0x0f, 0x58, 0x07, 0xf2, 0x0f, 0x11, 0x07]), Work::Calculates);
+        assert_eq!(work(&[0x48, 0x01, 0xc8]), Work::Calculates, "add rax, rcx: nothing is read");
+        // add rax, [rdi]; call outside
+        assert_eq!(work(&[0x48, 0x03, 0x07, 0xe8, 0, 0x10, 0, 0]), Work::Calculates);
+        // mov rcx, [rdi]; add rax, [rcx]: another place in each round, which may have changed
+        assert_eq!(work(&[0x48, 0x8b, 0x0f, 0x48, 0x03, 0x01]), Work::Calculates);
     }
 
     #[test]

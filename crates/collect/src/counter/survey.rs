@@ -76,7 +76,7 @@ pub(super) struct Survey {
     number: u32,
     pub(super) candidate: Candidate,
     of: Of,
-    /// Of a loop: it only counts.
+    /// Of a loop: it counts, or makes one result.
     counts: bool,
     /// Where the probe stands, and what it computes.
     entry: Entry,
@@ -143,7 +143,9 @@ impl Counter {
         let arguments = entry.given;
         self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, arguments, input });
         let of_function = self.loops.get(&function).map(|(loops, _)| loops);
-        let counts = of_loop.and_then(|at| of_function?.get(at)).is_some_and(|one| one.work == Work::Counts);
+        let counts = of_loop
+            .and_then(|at| of_function?.get(at))
+            .is_some_and(|one| matches!(one.work, Work::Counts | Work::Folds));
         let generation_of = |slot: usize| self.generations[slot];
         let generation = generation_of(slot).max(round_slot.map_or(0, generation_of));
         self.surveys.push(Survey {

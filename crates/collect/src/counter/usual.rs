@@ -29,7 +29,7 @@ impl Counter {
     pub(super) fn with_usual(&mut self, candidate: &Candidate, mut loops: Arc<[Loop]>) -> Arc<[Loop]> {
         for at in 0..loops.len() {
             let one = &loops[at];
-            let open = matches!(one.work, Work::Moves | Work::Calculates);
+            let open = matches!(one.work, Work::Moves | Work::Folds | Work::Calculates);
             if !open || self.ways_known.contains(&(candidate.function, at)) {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! What the code of a loop does: walk (read, compare and step on, as searches through a list and ways to its end do), count what it meets,
 //! move things about, or calculate.
 
+use super::values::calls;
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
     Register, UsedMemory,
@@ -19,6 +20,8 @@ pub(crate) enum Work {
     /// It goes from one item to the next that memory leads to, reads and compares, and divides to see which list an item belongs in: a look-up
     /// among the keys of a hash table's bucket.
     Buckets,
+    /// It makes one result of what it reads in order, and stores nothing: a sum, a number of characters, a checksum.
+    Folds,
     /// It adds up, multiplies, or makes something new in another way.
     Calculates,
     /// Of a function: it adds, shifts and combines whole numbers, and stores nothing but on its stack: it counts or compares what is there.
@@ -33,6 +36,7 @@ impl Work {
             Work::Moves => "moves",
             Work::Counts => "counts",
             Work::Buckets => "buckets",
+            Work::Folds => "folds",
             Work::Calculates => "calculates",
             Work::Reads => "reads",
         }
@@ -51,7 +55,7 @@ pub(super) const ARGUMENTS: [Register; 6] =
 pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool, in_bucket: bool) -> Work {
     let mut stored = false;
     // What is passed to a function that is called leads somewhere as well.
-    let (mut calls, mut passed) = (false, HashSet::new());
+    let (mut is_calling, mut passed) = (false, HashSet::new());
     let mut stepped = None;
     let mut infos = InstructionInfoFactory::new();
     let mut leads: HashSet<Register> = HashSet::new();
@@ -86,7 +90,7 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
         };
         stored |= info.used_memory().iter().any(beside);
         keep_slots(&mut slots, instruction, info.used_registers(), frame);
-        calls |= matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+        is_calling |= calls(instruction);
         if instruction.mnemonic() == Mnemonic::Mov
             && instruction.op1_kind() == OpKind::Register
             && ARGUMENTS.contains(&instruction.op0_register().full_register())
@@ -124,7 +128,7 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
         let steps = matches!(kind(instruction), Kind::Steps);
         stepped = steps.then(|| instruction.op0_register().full_register());
     }
-    if calls {
+    if is_calling {
         leads.extend(passed);
     }
     // Which item comes next may be chosen; the largest so far is a result.
@@ -147,6 +151,25 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
         }
         (Some(_), _) => Work::Calculates,
     }
+}
+
+/// Whether a loop that calculates stores nothing but on the stack, calls nothing, and reads memory that its registers lead to.
+pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> bool {
+    let mut infos = InstructionInfoFactory::new();
+    let own = |register: Register| {
+        let register = register.full_register();
+        matches!(register, Register::None | Register::RSP | Register::RIP)
+            || frame && register == Register::RBP
+    };
+    let mut reads = false;
+    for instruction in code {
+        let used = infos.info(instruction).used_memory();
+        if calls(instruction) || used.iter().any(|memory| stores_beside(memory, frame)) {
+            return false;
+        }
+        reads |= used.iter().any(|memory| !own(memory.base()) || !own(memory.index()));
+    }
+    reads
 }
 
 /// Whether a step is as long each time.

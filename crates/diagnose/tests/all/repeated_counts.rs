@@ -44,6 +44,22 @@ fn counting_a_little_or_all_there_is_or_beside_other_work_is_left_alone() {
 }
 
 #[test]
+fn sums_of_what_comes_before_are_reported_from_256_rounds_on() {
+    let sums = |rounds: u64| Walked {
+        work: "folds",
+        counted: (10, 5 * rounds),
+        further: 10 * rounds / (BURSTS - 1),
+        ..lines()
+    };
+    let finding = only(sums(260));
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    assert!(finding.advice.starts_with("Go on from where the last one ended"), "{}", finding.advice);
+    silent(sums(250));
+    // The same sum each time may be what a program is for.
+    silent(Walked { further: 0, ..sums(20_000) });
+}
+
+#[test]
 fn loops_that_count_are_judged_together() {
     let share = |first, beside| Walked {
         time: vec![(SEARCH, first), (PARSE, 1.0 - first - beside)],

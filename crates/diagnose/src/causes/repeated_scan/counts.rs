@@ -1,11 +1,11 @@
-//! A loop that counts what it meets, such as the lines before a position: it begins at the same place each time, finds the same there, and goes
+//! A loop that counts what it meets, such as the lines before a position, or makes one result of it in another way, such as a sum: it begins at the same place each time, finds the same there, and goes
 //! now further, now less far. The count could be kept, and gone on with.
 //!
 //! A number that is counted is a result, and counting all there is may be what a program is for: so it must be most of what the program does,
 //! and go another way each time.
 
 use super::calls::{MOST, of_process};
-use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate};
+use super::{AGAIN, FOLDS, LOOKING, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::walks::{self, Entries, Spent};
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// Items that are counted each time, on average: to count a thousand takes a microsecond.
 const LENGTH: f64 = 1_000.0;
+/// … and rounds of a loop that makes one result in another way, for which compilers often take several items at once: 4 ns or more.
+const LENGTH_FOLDS: f64 = 256.0;
 /// Bursts in which the items were counted, and how many times as many the most of them had as the least. Where each counts up to any place the
 /// bursts have about the same, and where all is counted as well.
 const BURSTS: usize = 3;
@@ -48,7 +50,9 @@ pub(super) fn judge<'a>(
 
 /// Whether most of a loop's entries begin where one before them began, and find the same there, and go far.
 fn starts_over(entries: &Entries<'_>) -> bool {
-    entries.noted() >= NOTED && entries.of_pointers().share() >= AGAIN && entries.length() >= LENGTH
+    let folds = entries.one_loop.is_some_and(|one| one.work == FOLDS);
+    let least = if folds { LENGTH_FOLDS } else { LENGTH };
+    entries.noted() >= NOTED && entries.of_pointers().share() >= AGAIN && entries.length() >= least
 }
 
 fn of_function<'a>(

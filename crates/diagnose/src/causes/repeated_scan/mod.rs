@@ -71,14 +71,18 @@ const INDEX: &str = "Build an index once (a hash table or a sorted array) and lo
 const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes its bits: combine the hashes of its parts with a multiplication, not by xor \
                           or a sum alone";
 
+const COUNT_ON: &str = "Go on from where the last one ended: keep its position (an iterator) and its result (a running count or sum). Or make a table \
+                        of the results for all positions once";
+
 const CHAINS: &str = "If these are the lists of a hash table, let the table grow with the number of its items, so that each list has one or two, and use a hash \
                       that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
 
 const END: &str = "Look for the end once and keep the length. Functions such as sscanf look for the end of their text each time: read numbers with \
                    strtol or strtod, or give each call only its own part of the text";
 
-/// The work of a loop that counts what it meets.
+/// The work of a loop that counts what it meets, and of one that makes one result of it in another way.
 const COUNTS: &str = "counts";
+const FOLDS: &str = "folds";
 /// The variant of `superlinear-work` that is found here.
 const GROWING: &str = "walks";
 /// Searches take ever longer if those of the last third of the bursts take so many times as long as those of the first: a machine that
@@ -129,7 +133,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 }
 
 fn is_counting(entries: &Entries<'_>) -> bool {
-    entries.one_loop.is_some_and(|one| one.work == COUNTS)
+    entries.one_loop.is_some_and(|one| one.work == COUNTS || one.work == FOLDS)
 }
 
 /// Of loops in each other, both searching, the one that costs more: it holds the other.
@@ -327,7 +331,7 @@ fn candidate(
         ));
     }
     let usual = entries.one_loop.is_some_and(|one| one.usual == Some(true));
-    let counts = entries.one_loop.is_some_and(|one| one.work == COUNTS);
+    let counts = is_counting(entries);
     let (cause, variant, confidence) = match scan.grows {
         None if scan.unit == Unit::Keys => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
@@ -359,6 +363,7 @@ fn candidate(
             (Unit::Keys, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
             _ if scan.lists.is_some() => CHAINS,
+            _ if counts => COUNT_ON,
             _ => INDEX,
         }
         .to_owned(),

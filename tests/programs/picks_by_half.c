@@ -1,0 +1,3 @@
+// picks with a table of sums.
+#define SUMS
+#include "picks.c"
