@@ -209,11 +209,12 @@ fn finding(
     let draft = Draft {
         explanation: vec![
             format!(
-                "{} was given back to the kernel in {} calls of {}{}: {:.0} times the largest size of the process ({})",
-                size(again),
-                count(sum.count as f64),
+                "{} gave back {} {} times{}: {} in all, {:.0} times the largest size of the process ({})",
                 name(*call),
+                size(again / sum.count.max(1) as f64),
+                count(sum.count as f64),
                 from(evidence, stack, *own),
+                size(again),
                 again / peak.max(1.0),
                 size(peak),
             ),
@@ -249,8 +250,8 @@ fn advice(call: u32) -> String {
     let allocator = match call {
         MADVISE => "Or let the allocator keep it: a longer decay or less eager scavenging",
         _ => {
-            "Or let the allocator keep it: GLIBC_TUNABLES=glibc.malloc.mmap_threshold=268435456:glibc.malloc.trim_threshold=268435456 \
-             (mallopt with M_MMAP_THRESHOLD and M_TRIM_THRESHOLD)"
+            "Or let the allocator keep it: GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=2000000000 \
+             (mallopt with M_MMAP_MAX and M_TRIM_THRESHOLD). Then the process stays as large as it once was"
         }
     };
     format!(
