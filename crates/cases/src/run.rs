@@ -12,6 +12,8 @@ use std::process::{Command, Output, Stdio};
 const ATTEMPTS: usize = 3;
 /// How long the two programs of a case are timed at most, s.
 const TIME_LIMIT_S: &str = "60";
+/// … and where only the reasons are looked for again, which one run of each side gives.
+const AGAIN_LIMIT_S: &str = "1";
 
 /// What `slowpath compare` says of a case's two programs, by the time that counts for its cause.
 struct Proof {
@@ -168,6 +170,35 @@ fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<(Vec<Value>,
 
 /// Times both programs bare in pairs, as a user would. What that names as the reason must be what was found in each alone.
 fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Value]) -> Result<Proof, Error> {
+    let json = compared(case, basis, slowpath, TIME_LIMIT_S)?;
+    let time = |side: usize| {
+        let median = &json["sides"][side]["median"];
+        let ns = |name: &str| median[name].as_f64().unwrap_or_default();
+        if basis == "wall" { ns("wall_ns") } else { ns("user_ns") + ns("sys_ns") }
+    };
+    let estimate = |name: &str| json[basis][name].as_f64();
+    let ratio = estimate("ratio").zip(estimate("low")).zip(estimate("high"));
+    let wrong = match (json["failure"].as_str(), json["verdict"].as_str()) {
+        (Some(why), _) => Some(why.to_owned()),
+        (None, Some("faster")) if case.scale.is_none() => {
+            // As a single run may miss what is near its threshold, so may the one of each side that gives the reasons.
+            let mut wrong = unlike(case, slowpath, &json["why"], [slow, fixed])?;
+            for _ in 1..ATTEMPTS {
+                if wrong.is_some() {
+                    let again = compared(case, basis, slowpath, AGAIN_LIMIT_S)?;
+                    wrong = unlike(case, slowpath, &again["why"], [slow, fixed])?;
+                }
+            }
+            wrong
+        }
+        (None, Some("faster")) => None,
+        (None, _) => Some("the fixed program was not shown to be faster".to_owned()),
+    };
+    Ok(Proof { ns: [time(0), time(1)], ratio: ratio.map(|((ratio, low), high)| [ratio, low, high]), wrong })
+}
+
+/// What `slowpath compare` says of both programs, as JSON.
+fn compared(case: &Case, basis: &str, slowpath: &Path, limit_s: &str) -> Result<Value, Error> {
     let failed = |why: String| Error::Run { name: case.name.clone(), why };
     let json = case.folder.join("build/comparison.json");
     let side = |program: &Path| {
@@ -176,7 +207,7 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
     };
     let mut command = Command::new(slowpath);
     command
-        .args(["compare", "--no-shell", "--time-limit", TIME_LIMIT_S, "--export-json"])
+        .args(["compare", "--no-shell", "--time-limit", limit_s, "--export-json"])
         .arg(&json)
         .arg("--dir")
         .arg(case.folder.join("build/recordings"));
@@ -192,23 +223,7 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
     let command = command.arg("--").args([side(&case.slow), side(&case.fixed)]);
     let output = command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     let text = std::fs::read(&json).map_err(|_| failed(tail(&output.stderr)))?;
-    let json: Value = serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))?;
-    let time = |side: usize| {
-        let median = &json["sides"][side]["median"];
-        let ns = |name: &str| median[name].as_f64().unwrap_or_default();
-        if basis == "wall" { ns("wall_ns") } else { ns("user_ns") + ns("sys_ns") }
-    };
-    let estimate = |name: &str| json[basis][name].as_f64();
-    let ratio = estimate("ratio").zip(estimate("low")).zip(estimate("high"));
-    let wrong = match (json["failure"].as_str(), json["verdict"].as_str()) {
-        (Some(why), _) => Some(why.to_owned()),
-        (None, Some("faster")) if case.scale.is_none() => {
-            unlike(case, slowpath, &json["why"], [slow, fixed])?
-        }
-        (None, Some("faster")) => None,
-        (None, _) => Some("the fixed program was not shown to be faster".to_owned()),
-    };
-    Ok(Proof { ns: [time(0), time(1)], ratio: ratio.map(|((ratio, low), high)| [ratio, low, high]), wrong })
+    serde_json::from_slice(&text).map_err(|error| failed(error.to_string()))
 }
 
 /// Further runs of a program by itself, where the first and a comparison differ: what is near its threshold is found in some runs only.
