@@ -12,8 +12,6 @@ use std::process::{Command, Output, Stdio};
 const ATTEMPTS: usize = 3;
 /// How long the two programs of a case are timed at most, s.
 const TIME_LIMIT_S: &str = "60";
-/// … and where only the reasons are looked for again, which one run of each side gives.
-const AGAIN_LIMIT_S: &str = "1";
 
 /// What `slowpath compare` says of a case's two programs, by the time that counts for its cause.
 struct Proof {
@@ -170,7 +168,7 @@ fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<(Vec<Value>,
 
 /// Times both programs bare in pairs, as a user would. What that names as the reason must be what was found in each alone.
 fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Value]) -> Result<Proof, Error> {
-    let json = compared(case, basis, slowpath, TIME_LIMIT_S)?;
+    let json = compared(case, basis, slowpath)?;
     let time = |side: usize| {
         let median = &json["sides"][side]["median"];
         let ns = |name: &str| median[name].as_f64().unwrap_or_default();
@@ -185,7 +183,7 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
             let mut wrong = unlike(case, slowpath, &json["why"], [slow, fixed])?;
             for _ in 1..ATTEMPTS {
                 if wrong.is_some() {
-                    let again = compared(case, basis, slowpath, AGAIN_LIMIT_S)?;
+                    let again = compared(case, basis, slowpath)?;
                     wrong = unlike(case, slowpath, &again["why"], [slow, fixed])?;
                 }
             }
@@ -198,7 +196,7 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
 }
 
 /// What `slowpath compare` says of both programs, as JSON.
-fn compared(case: &Case, basis: &str, slowpath: &Path, limit_s: &str) -> Result<Value, Error> {
+fn compared(case: &Case, basis: &str, slowpath: &Path) -> Result<Value, Error> {
     let failed = |why: String| Error::Run { name: case.name.clone(), why };
     let json = case.folder.join("build/comparison.json");
     let side = |program: &Path| {
@@ -207,7 +205,7 @@ fn compared(case: &Case, basis: &str, slowpath: &Path, limit_s: &str) -> Result<
     };
     let mut command = Command::new(slowpath);
     command
-        .args(["compare", "--no-shell", "--time-limit", limit_s, "--export-json"])
+        .args(["compare", "--no-shell", "--time-limit", TIME_LIMIT_S, "--export-json"])
         .arg(&json)
         .arg("--dir")
         .arg(case.folder.join("build/recordings"));
