@@ -165,8 +165,8 @@ pub(crate) struct Counter {
     /// Loops of functions that do work of their own, what all of the function's code does, and which of them are counted in which process.
     loops: HashMap<u32, (Arc<[Loop]>, Work)>,
     counted_loops: HashSet<(u32, u32, usize)>,
-    /// Loops of functions whose usual way was looked for.
-    ways_known: HashSet<(u32, usize)>,
+    /// Loops of functions whose usual way was looked for, and how many samples it takes to look again: no number if it is known.
+    ways_known: HashMap<(u32, usize), f64>,
     /// Walks that are looked at, and every one that was, by process, function and loop.
     surveys: Vec<survey::Survey>,
     surveyed: HashSet<(u32, u32, Option<usize>)>,
@@ -198,7 +198,7 @@ impl Counter {
             refused: HashSet::new(),
             loops: HashMap::new(),
             counted_loops: HashSet::new(),
-            ways_known: HashSet::new(),
+            ways_known: HashMap::new(),
             surveys: Vec::new(),
             surveyed: HashSet::new(),
             readers: HashMap::new(),

@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Samples in a loop before its ways can be told apart.
 const SAMPLES: f64 = 100.0;
+/// … and so many times as many before they are looked at again.
+const MORE: f64 = 2.0;
 /// Share of a loop's samples below which a part of it is no part of most rounds: what runs each time takes an instruction at least, of some dozens. It is held
 /// against what the part may have at most, given how many samples it has by chance.
 const SELDOM: f64 = 0.04;
@@ -30,7 +32,8 @@ impl Counter {
         for at in 0..loops.len() {
             let one = &loops[at];
             let open = matches!(one.work, Work::Moves | Work::Folds | Work::Calculates);
-            if !open || self.ways_known.contains(&(candidate.function, at)) {
+            let next = self.ways_known.get(&(candidate.function, at)).copied().unwrap_or(SAMPLES);
+            if !open || next == f64::INFINITY {
                 continue;
             }
             let inside = |(address, share): &(u64, f64)| {
@@ -39,13 +42,16 @@ impl Counter {
             };
             let hits: Vec<(u64, f64)> = candidate.places.iter().filter_map(inside).collect();
             let samples: f64 = hits.iter().map(|(_, samples)| samples).sum();
-            if samples < SAMPLES.max(choose::SHARE * candidate.samples) {
+            if samples < next.max(choose::SHARE * candidate.samples) {
                 continue;
             }
-            self.ways_known.insert((candidate.function, at));
             let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
             let usual = code.and_then(|code| of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
-            if let Some(usual) = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts)) {
+            let usual = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts));
+            // A few samples may lie in a seldom part by chance: with twice as many that is known better.
+            let next = if usual.is_some() { f64::INFINITY } else { MORE * samples };
+            self.ways_known.insert((candidate.function, at), next);
+            if let Some(usual) = usual {
                 self.tell(Told::Way { function: candidate.function, at: loops.len(), one: usual.clone() });
                 loops = loops.iter().cloned().chain([usual]).collect();
                 if let Some((known, _)) = self.loops.get_mut(&candidate.function) {
