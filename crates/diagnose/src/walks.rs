@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
 /// Entries of a burst that say something of how they follow each other.
 const OF_BURST: usize = 8;
+/// Bytes of the items whose size is inferred. Below, texts are gone through by characters of different lengths; above, what walks begin at are arrays
+/// that were allocated one after the other rather than items of one.
+const ITEM: std::ops::RangeInclusive<u64> = 8..=256;
 /// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
 /// there are fewer, at least three of four walks go through what was read once.
 const READS_A_WALK: f64 = 0.25;
@@ -180,10 +183,7 @@ impl Entries<'_> {
     /// How many times the walks of a burst go through the same memory, as a share of how many walks these are: 1 where all go through the
     /// same, little where each has a part of its own. 0 where it is not known how far a round goes.
     pub(crate) fn overlap(&self) -> f64 {
-        let strides = &self.walk.strides;
-        if strides.is_empty() || strides.contains(&0) {
-            return 0.0;
-        }
+        let Some(strides) = self.strides() else { return 0.0 };
         let length = self.length();
         let of_burst = |rows: &Vec<&Beginning>| {
             // Other content at one address: a buffer that was refilled.
@@ -207,6 +207,34 @@ impl Entries<'_> {
         };
         let sum: f64 = self.bursts.iter().map(|rows| of_burst(rows) * rows.len() as f64).sum();
         sum / self.noted().max(1) as f64
+    }
+
+    /// How far each pointer moves in a round, bytes, if that is known. Where it steps on in a way that its code does not show, such as around the end of
+    /// an array, what all beginnings of a burst are apart is a multiple of an item's size.
+    fn strides(&self) -> Option<Vec<u64>> {
+        let of_pointer = |(at, stride): (usize, &u64)| match stride {
+            0 => self.item(at),
+            known => Some(*known),
+        };
+        let strides: Option<Vec<u64>> = self.walk.strides.iter().enumerate().map(of_pointer).collect();
+        strides.filter(|strides| !strides.is_empty())
+    }
+
+    /// Whether a step is inferred from where walks begin.
+    pub(crate) fn infers_strides(&self) -> bool {
+        self.walk.strides.contains(&0)
+    }
+
+    /// The size of the items that one pointer moves over, in a loop that reads at no address that it read.
+    fn item(&self, at: usize) -> Option<u64> {
+        let straight = self.one_loop.is_some_and(|one| one.chases == Some(false));
+        let mut size = 0;
+        for rows in self.bursts.iter().filter(|_| straight) {
+            let begins = rows.iter().filter_map(|row| row.addresses.get(at));
+            let begins: Vec<u64> = begins.copied().filter(|at| *at >= LOWEST_ADDRESS).collect();
+            size = begins.windows(2).fold(size, |size, pair| common_divisor(size, pair[0].abs_diff(pair[1])));
+        }
+        ITEM.contains(&size).then_some(size)
     }
 
     /// Rounds of the loop a walk, on average over the time that is spent in it: bursts are taken at moments of their own choice. Where no walk
@@ -359,6 +387,11 @@ impl Entries<'_> {
             runtime::handles_bytes(&frame) && !runtime::copies_bytes(&frame) || reading.contains(&function)
         }))
     }
+}
+
+/// The greatest, by Euclid's algorithm; the other one of 0.
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 /// Whether a system call puts new content into memory.

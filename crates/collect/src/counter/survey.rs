@@ -234,7 +234,7 @@ impl Counter {
             None if self.limits.are_dear() && !matches!(survey.of, Of::Matcher(_)) => BEGINNINGS_DEAR_NS,
             None => BEGINNINGS_NS,
         };
-        let most = if survey.is_around() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
+        let most = if survey.is_seldom() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
         // As long as so many hits of uprobes take.
         let as_long = most * place::HIT_COST_NS / self.limits.hit_ns.max(place::HIT_COST_NS);
         let least = if survey.counts { LENGTHS_ROUNDS_DEAR_COUNTS } else { LENGTHS_ROUNDS_DEAR };
@@ -259,7 +259,7 @@ impl Counter {
         let mut entry = Slot { mode: MODE_WALK, generation, probe: number, stop_at, ..Slot::default() };
         if lengths {
             let rounds = survey.round_slot.map_or(0, |slot| slot as u32 + 1);
-            let entries = if survey.is_around() { AROUND_ENTRIES } else { LENGTHS_ENTRIES };
+            let entries = if survey.is_seldom() { AROUND_ENTRIES } else { LENGTHS_ENTRIES };
             (entry.mode, entry.stop_at, entry.parent) = (MODE_LENGTH, entries, rounds);
         }
         entry.texts = survey.of.texts();
@@ -319,7 +319,7 @@ impl Counter {
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
         let longer = match survey.of {
             Of::Memory if dear => BLOCKS_PAUSE,
-            _ if dear || survey.is_around() => AROUND_PAUSE,
+            _ if dear || survey.is_seldom() => AROUND_PAUSE,
             _ => 1,
         };
         survey.again_ns = end + longer * pause;
@@ -370,6 +370,11 @@ impl Survey {
     /// Whether it is of a loop around another, of which it is not known where its walks begin.
     fn is_around(&self) -> bool {
         self.origins.is_empty()
+    }
+
+    /// Whether little of it is looked at: it only tells how often the loop in it is entered.
+    fn is_seldom(&self) -> bool {
+        self.is_around() && !self.entry.of_table
     }
 
     fn measures_lengths(&self) -> bool {

@@ -112,7 +112,8 @@ impl Counter {
                 // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in a function that searches compares keys.
                 let outermost = in_bucket || one.is_whole && one.parent.is_none();
                 if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
-                    self.survey(candidate, Of::Loop(at), Entry::of_loop(entry.offset), &[], one.count_at);
+                    let entry = Entry { of_table: true, ..Entry::of_loop(entry.offset) };
+                    self.survey(candidate, Of::Loop(at), entry, &[], one.count_at);
                 }
                 continue;
             }
@@ -255,6 +256,8 @@ pub(super) struct Entry {
     pub sp_adjust: Option<u32>,
     /// How many arguments it is given, of a function that calls itself and only reads.
     pub given: Option<u32>,
+    /// A look-up in a hash table: how far each goes is what matters, and they are unlike.
+    pub of_table: bool,
 }
 
 impl Entry {
@@ -264,7 +267,7 @@ impl Entry {
     }
 
     fn of_loop(offset: u64) -> Entry {
-        Entry { offset, sp_adjust: None, given: None }
+        Entry { offset, sp_adjust: None, given: None, of_table: false }
     }
 }
 
@@ -276,7 +279,7 @@ fn entry_of(candidate: &Candidate) -> Option<(Entry, Vec<Instruction>)> {
     let sp_adjust = placement.filter(|at| at.offset == offset).map(|at| at.sp_adjust);
     let before =
         code_of(candidate)?.into_iter().take_while(|instruction| instruction.ip() < offset).collect();
-    Some((Entry { offset, sp_adjust, given: None }, before))
+    Some((Entry { offset, sp_adjust, given: None, of_table: false }, before))
 }
 
 /// A function's code, from 0.

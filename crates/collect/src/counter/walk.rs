@@ -65,6 +65,8 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
     // Conditional moves, and where registers were moved to.
     let (mut chosen, mut moved): (HashSet<Register>, Vec<(Register, Register)>) = Default::default();
     let mut bases: HashSet<Register> = HashSet::new();
+    // Registers that were moved or added to others.
+    let mut added: Vec<(Register, Register)> = Vec::new();
     // Registers that lead to a variable on the stack, into which Go's compiler copies each item of a list.
     let mut slots: HashSet<Register> = HashSet::new();
     for instruction in code {
@@ -104,6 +106,13 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
             let registers = (instruction.op1_register(), instruction.op0_register());
             moved.push((registers.0.full_register(), registers.1.full_register()));
         }
+        if matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add)
+            && instruction.op0_kind() == OpKind::Register
+            && instruction.op1_kind() == OpKind::Register
+        {
+            let registers = (instruction.op1_register(), instruction.op0_register());
+            added.push((registers.0.full_register(), registers.1.full_register()));
+        }
         match kind(instruction) {
             Kind::Chooses => {
                 chosen.insert(instruction.op0_register().full_register());
@@ -128,6 +137,8 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
         let steps = matches!(kind(instruction), Kind::Steps);
         stepped = steps.then(|| instruction.op0_register().full_register());
     }
+    // What an address is made of leads there as well.
+    while added.iter().any(|(from, to)| leads.contains(to) && leads.insert(*from)) {}
     if is_calling {
         leads.extend(passed);
     }
@@ -294,6 +305,12 @@ fn kind(instruction: &Instruction) -> Kind {
     use Mnemonic as M;
     match instruction.mnemonic() {
         M::Add | M::Sub | M::Inc | M::Dec if instruction.op0_kind() == OpKind::Register => Kind::Steps,
+        // An index that goes around the end of a table.
+        M::And
+            if instruction.op0_kind() == OpKind::Register && instruction.op1_kind() == OpKind::Register =>
+        {
+            Kind::Steps
+        }
         // What is recomputed from others in each iteration adds nothing up.
         M::Lea => match instruction.op0_register().full_register() {
             to if to == instruction.memory_base() || to == instruction.memory_index() => Kind::Steps,
@@ -416,6 +433,23 @@ mod tests {
             of(&[0x39, 0x10, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf3]),
             Work::Walks
         );
+    }
+
+    #[test]
+    fn an_index_that_goes_around_the_end_of_a_table_walks() {
+        let code = [
+            0x83, 0xc2, 0x01, // L: add edx, 1
+            0x21, 0xf2, // and edx, esi
+            0x89, 0xd0, // mov eax, edx
+            0x48, 0xc1, 0xe0, 0x05, // shl rax, 5
+            0x48, 0x01, 0xf8, // add rax, rdi
+            0x44, 0x8b, 0x40, 0x04, // mov r8d, [rax+4]
+            0x45, 0x85, 0xc0, // test r8d, r8d
+            0x74, 0x04, // je end
+            0x3b, 0x08, // cmp ecx, [rax]
+            0x75, 0xe5, // jne L
+        ];
+        assert_eq!(of(&code), Work::Walks);
     }
 
     #[test]

@@ -383,3 +383,38 @@ fn how_many_lists_there_are_is_known_from_16_pairs() {
     };
     assert_eq!((with(16), with(15)), (1, 0));
 }
+
+/// Look-ups in a table with open addressing, in which a run of items has grown together.
+fn probing() -> Walked {
+    Walked {
+        chases: Some(false),
+        entry: |n| (vec![LIST + 32 * (7 * n % 16)], vec![77 + n], 0),
+        ..Walked::default()
+    }
+}
+
+#[test]
+fn a_run_of_items_that_is_gone_through_from_many_places_is_likely() {
+    let finding = only(probing());
+    assert_eq!((finding.cause.slug(), finding.confidence), ("repeated-scan", Confidence::Likely));
+    assert!(
+        finding.explanation[0].contains("each begins only a little further on"),
+        "{:?}",
+        finding.explanation
+    );
+    assert!(finding.advice.contains("hash that spreads the keys"), "{}", finding.advice);
+    // How far a step goes is not known of a list, nor of items of four bytes.
+    silent(Walked { chases: Some(true), ..probing() });
+    silent(Walked { entry: |n| (vec![LIST + 4 * (7 * n % 16)], vec![77 + n], 0), ..probing() });
+    // 200 items of 32 bytes each: a quarter of the walks goes through each byte, or less.
+    only(Walked {
+        entry: |n| (vec![LIST + 32 * (39 * n + u64::from(n % 3 == 1))], vec![77 + n], 0),
+        ..probing()
+    });
+    silent(Walked {
+        entry: |n| (vec![LIST + 32 * (41 * n + u64::from(n % 3 == 1))], vec![77 + n], 0),
+        ..probing()
+    });
+    // Arrays that were allocated one after the other.
+    silent(Walked { entry: |n| (vec![LIST + 264 * (7 * n % 16)], vec![77 + n], 0), ..probing() });
+}

@@ -74,8 +74,8 @@ const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes it
 const COUNT_ON: &str = "Go on from where the last one ended: keep its position (an iterator) and its result (a running count or sum). Or make a table \
                         of the results for all positions once";
 
-const CHAINS: &str = "If these are the lists of a hash table, let the table grow with the number of its items, so that each list has one or two, and use a hash \
-                      that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
+const CHAINS: &str = "If this is a look-up in a hash table, let the table grow with the number of its items, so that a look-up compares one or two, and use a \
+                      hash that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
 
 const END: &str = "Look for the end once and keep the length. Functions such as sscanf look for the end of their text each time: read numbers with \
                    strtol or strtod, or give each call only its own part of the text";
@@ -332,6 +332,8 @@ fn candidate(
     }
     let usual = entries.one_loop.is_some_and(|one| one.usual == Some(true));
     let counts = is_counting(entries);
+    // In a table with open addressing, say, where the step leads around the end.
+    let inferred = scan.same.is_none() && scan.unit == Unit::Items && entries.infers_strides();
     let (cause, variant, confidence) = match scan.grows {
         None if scan.unit == Unit::Keys => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
@@ -341,6 +343,7 @@ fn candidate(
         None if scan.unit == Unit::Ns
             || counts
             || scan.lists.is_some()
+            || inferred
             || usual
             || scan.unit == Unit::Bytes && scan.same.is_none() =>
         {
@@ -362,7 +365,7 @@ fn candidate(
         advice: match (scan.unit, scan.same) {
             (Unit::Keys, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
-            _ if scan.lists.is_some() => CHAINS,
+            _ if scan.lists.is_some() || inferred => CHAINS,
             _ if counts => COUNT_ON,
             _ => INDEX,
         }
