@@ -10,7 +10,7 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is (about) linear in their scale.
-const LINEAR: [&str; 20] = [
+const LINEAR: [&str; 24] = [
     "hash_doubling",
     "sort",
     "recursion",
