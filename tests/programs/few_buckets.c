@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WORDS = 30000 };
+
 struct word {
     struct word *next;
     unsigned hash, count;
@@ -73,9 +75,9 @@ int main(int argc, char **argv)
     size_t count = scaled(400000, argc, argv);
     struct table table = {allocate(64, sizeof(struct word *)), 64, 0};
     uint64_t random = 88172645463325252;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < WORDS + count; i++) {
         char text[24];
-        snprintf(text, sizeof text, "word-%u", (unsigned)(next_random(&random) % 40000));
+        snprintf(text, sizeof text, "word-%u", (unsigned)(i < WORDS ? i : next_random(&random) % WORDS));
         count_word(&table, text);
     }
     printf("%u words\n", table.words);

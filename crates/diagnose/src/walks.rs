@@ -17,6 +17,8 @@ const OF_BURST: usize = 8;
 /// Bytes of the items whose size is inferred. Below, texts are gone through by characters of different lengths; above, what walks begin at are arrays
 /// that were allocated one after the other rather than items of one.
 const ITEM: std::ops::RangeInclusive<u64> = 8..=256;
+/// One of so many walks must begin before the one before it: items that are gone through in order, each once, may be equally far apart as well.
+const BACK: usize = 8;
 /// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
 /// there are fewer, at least three of four walks go through what was read once.
 const READS_A_WALK: f64 = 0.25;
@@ -228,13 +230,15 @@ impl Entries<'_> {
     /// The size of the items that one pointer moves over, in a loop that reads at no address that it read.
     fn item(&self, at: usize) -> Option<u64> {
         let straight = self.one_loop.is_some_and(|one| one.chases == Some(false));
-        let mut size = 0;
+        let (mut size, mut pairs, mut back) = (0, 0, 0);
         for rows in self.bursts.iter().filter(|_| straight) {
             let begins = rows.iter().filter_map(|row| row.addresses.get(at));
             let begins: Vec<u64> = begins.copied().filter(|at| *at >= LOWEST_ADDRESS).collect();
             size = begins.windows(2).fold(size, |size, pair| common_divisor(size, pair[0].abs_diff(pair[1])));
+            pairs += begins.len().saturating_sub(1);
+            back += begins.windows(2).filter(|pair| pair[1] < pair[0]).count();
         }
-        ITEM.contains(&size).then_some(size)
+        (ITEM.contains(&size) && BACK * back >= pairs).then_some(size)
     }
 
     /// Rounds of the loop a walk, on average over the time that is spent in it: bursts are taken at moments of their own choice. Where no walk
@@ -407,7 +411,10 @@ pub(crate) fn is_refilled(evidence: &Evidence<'_>, entries: &Entries<'_>) -> boo
     let reads = tables.syscalls.iter().filter(|row| fills(row.number) && row.bytes > 0 && of(row.thread));
     let reads: u64 = reads.map(|row| row.count).sum();
     let end = process.end_ns.unwrap_or(evidence.recording.about.start_ns + evidence.recording.about.wall_ns);
-    let seconds = end.saturating_sub(process.start_ns) as f64 / 1e9;
+    // Its walks were counted while it was busy.
+    let samples = tables.samples.iter().zip(&evidence.weights);
+    let busy_ns: f64 = samples.filter(|(sample, _)| of(sample.thread)).map(|(_, weight)| weight).sum();
+    let seconds = busy_ns.min(end.saturating_sub(process.start_ns) as f64) / 1e9;
     reads as f64 > READS_A_WALK * entries.rate * seconds
 }
 

@@ -254,6 +254,10 @@ mod tests {
         };
         assert_eq!(work(&[0xf2, 0x0f, 0x58, 0x07]), Work::Folds, "addsd xmm0, [rdi]");
         assert_eq!(work(&[0x48, 0x33, 0x07]), Work::Folds, "xor rax, [rdi]");
+        // movsd xmm0, [rdi]; subsd xmm0, xmm5; addsd xmm1, xmm0: with what is given from outside it comes to something else
+        let of_pairs = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0xc5, 0xf2, 0x0f, 0x58, 0xc8];
+        assert_eq!(work(&of_pairs), Work::Calculates);
+        assert_eq!(work(&[0xf2, 0x0f, 0x5f, 0x07]), Work::Calculates, "maxsd xmm0, [rdi]");
         // addsd xmm0, [rdi]; movsd [rdi], xmm0
         assert_eq!(work(&[0xf2, 0x0f, 0x58, 0x07, 0xf2, 0x0f, 0x11, 0x07]), Work::Calculates);
         assert_eq!(work(&[0x48, 0x01, 0xc8]), Work::Calculates, "add rax, rcx: nothing is read");

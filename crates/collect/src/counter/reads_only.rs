@@ -6,7 +6,7 @@
 use super::input::any_name;
 use super::walk::{Work, work_of_function};
 use crate::image::Image;
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
 
 /// Functions that may be looked at: a matcher, an expression's evaluation or the measuring of a tree has a dozen at most.
@@ -128,12 +128,18 @@ enum Leads {
 }
 
 fn leads(before: &[Instruction], instruction: &Instruction, within: &Range<u64>) -> Leads {
-    let is_case = |one: &Instruction| one.memory_index() != Register::None && one.memory_index_scale() >= 4;
+    // Pointers to functions are read from tables as well, but of eight bytes each.
+    let is_case = |one: &Instruction| {
+        one.mnemonic() == Mnemonic::Movsxd
+            && one.memory_index() != Register::None
+            && one.memory_index_scale() == 4
+    };
     match instruction.flow_control() {
         FlowControl::IndirectCall => return Leads::Anywhere,
         FlowControl::IndirectBranch => {
-            let near = before.iter().rev().take(CASE);
-            return if near.chain([instruction]).any(is_case) { Leads::Within } else { Leads::Anywhere };
+            let mut near = before.iter().rev().take(CASE);
+            let by_register = instruction.op0_kind() == OpKind::Register;
+            return if by_register && near.any(is_case) { Leads::Within } else { Leads::Anywhere };
         }
         FlowControl::Next => return Leads::Within,
         _ => {}
@@ -219,7 +225,11 @@ mod tests {
         assert_eq!(of(&[0x90]), Leads::Within);
         assert_eq!(of(&[0xff, 0xe0]), Leads::Anywhere, "jmp rax: a call at the end by a pointer");
         assert_eq!(of(&[0xff, 0x67, 0x08]), Leads::Anywhere, "jmp [rdi + 8]");
-        assert_eq!(of(&[0xff, 0x24, 0xc5, 0, 0x20, 0, 0]), Leads::Within, "jmp [table + rax * 8]: a switch");
+        assert_eq!(
+            of(&[0xff, 0x24, 0xc5, 0, 0x20, 0, 0]),
+            Leads::Anywhere,
+            "jmp [table + rax * 8]: functions, perhaps"
+        );
         // movsxd rax, [rdx + rax * 4]; add rax, rdx; jmp rax
         assert_eq!(of(&[0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, 0xff, 0xe0]), Leads::Within);
     }

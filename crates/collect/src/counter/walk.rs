@@ -138,7 +138,9 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
         stepped = steps.then(|| instruction.op0_register().full_register());
     }
     // What an address is made of leads there as well.
-    while added.iter().any(|(from, to)| leads.contains(to) && leads.insert(*from)) {}
+    let mut addresses = bases.clone();
+    while added.iter().any(|(from, to)| addresses.contains(to) && addresses.insert(*from)) {}
+    leads.extend(addresses);
     if is_calling {
         leads.extend(passed);
     }
@@ -164,7 +166,8 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
     }
 }
 
-/// Whether a loop that calculates stores nothing but on the stack, calls nothing, and reads memory that its registers lead to.
+/// Whether a loop that calculates stores nothing but on the stack, calls nothing, and reads memory that its registers lead to; and comes to the same result
+/// if it begins at the same place: it puts together what it reads with nothing that was there before the loop, but for what it compares with.
 pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> bool {
     let mut infos = InstructionInfoFactory::new();
     let own = |register: Register| {
@@ -172,8 +175,22 @@ pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool
         matches!(register, Register::None | Register::RSP | Register::RIP)
             || frame && register == Register::RBP
     };
+    let code: Vec<&Instruction> = code.collect();
+    let mut written: HashSet<Register> = HashSet::new();
+    for instruction in &code {
+        let used = infos.info(instruction).used_registers();
+        let writes = used
+            .iter()
+            .filter(|one| !matches!(one.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::None));
+        written.extend(writes.map(|one| one.register().full_register()));
+    }
     let mut reads = false;
     for instruction in code {
+        let with = (0..instruction.op_count()).filter(|at| instruction.op_kind(*at) == OpKind::Register);
+        let mut with = with.map(|at| instruction.op_register(at).full_register());
+        if chooses(instruction) || !compares(instruction) && with.any(|one| !written.contains(&one)) {
+            return false;
+        }
         let used = infos.info(instruction).used_memory();
         if calls(instruction) || used.iter().any(|memory| stores_beside(memory, frame)) {
             return false;
@@ -181,6 +198,32 @@ pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool
         reads |= used.iter().any(|memory| !own(memory.base()) || !own(memory.index()));
     }
     reads
+}
+
+/// Whether the larger or the smaller one is kept, or one of two.
+fn chooses(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    let largest = matches!(
+        instruction.mnemonic(),
+        M::Maxsd
+            | M::Minsd
+            | M::Maxss
+            | M::Minss
+            | M::Maxpd
+            | M::Minpd
+            | M::Maxps
+            | M::Minps
+            | M::Vmaxsd
+            | M::Vminsd
+    );
+    largest || matches!(kind(instruction), Kind::Chooses)
+}
+
+/// Whether it compares, or masks what a comparison gave.
+fn compares(instruction: &Instruction) -> bool {
+    let name = format!("{:?}", instruction.mnemonic());
+    let name = name.trim_start_matches('V');
+    ["Cmp", "Test", "Ucomi", "Comi", "Pcmp", "Pand", "Bt"].iter().any(|begin| name.starts_with(begin))
 }
 
 /// Whether a step is as long each time.

@@ -4,10 +4,11 @@
 //! No list is searched twice in a row, so where one burst of searches begins says little. How many lists there are follows from how often two
 //! searches of the whole run begin at the same item.
 
+use super::calls::{MOST, of_process};
 use super::{GATE, INDEX_NS, LENGTH, LOOKING, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::walks::{Entries, LOWEST_ADDRESS};
+use crate::walks::{self, Entries, LOWEST_ADDRESS};
 use slowpath_recording::tables::Loop;
 use std::collections::HashMap;
 
@@ -42,14 +43,20 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     {
         return None;
     }
-    let process = &evidence.recording.tables.processes[entries.walk.process as usize];
-    let about = &evidence.recording.about;
-    let end = process.end_ns.unwrap_or(about.start_ns + about.wall_ns);
-    let searches = entries.rate * end.saturating_sub(process.start_ns) as f64 / 1e9;
+    if walks::is_refilled(evidence, entries) {
+        return None;
+    }
+    // Bursts are taken while it is busy.
+    let searches = entries.rate * of_process(evidence, entries) / 1e9;
     let different = different(entries)?;
     let lists = Lists { different, times: searches / different };
     let spent = entries.spent(evidence);
-    if lists.times < TIMES || spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
+    // At the address of a list that is gone there may be another one. Making its items takes several times what going through them takes: where this is most of
+    // what is done, each is gone through several times.
+    if lists.times < TIMES || spent.cost_ns < MOST * of_process(evidence, entries) {
+        return None;
+    }
+    if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
         return None;
     }
     let each_ns = spent.cost_ns / searches;
@@ -65,13 +72,24 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
 
 /// How many items searches begin at, as if each were as likely as the others: the number of pairs of searches over that of equal pairs (the
 /// inverse of Simpson's index). None if there are too few equal ones.
+///
+/// Only pairs from different bursts count: a list that is made for one task may be searched twice in a row, and never again.
 fn different(entries: &Entries<'_>) -> Option<f64> {
-    let mut begins: HashMap<u64, f64> = HashMap::new();
-    let heads = entries.bursts.iter().flatten().filter_map(|row| row.addresses.first());
-    heads.filter(|address| **address >= LOWEST_ADDRESS).for_each(|address| {
-        *begins.entry(*address).or_default() += 1.0;
-    });
-    let all: f64 = begins.values().sum();
-    let equal: f64 = begins.values().map(|times| times * (times - 1.0) / 2.0).sum();
-    (equal >= PAIRS).then(|| all * (all - 1.0) / 2.0 / equal)
+    let pairs = |number: f64| number * (number - 1.0) / 2.0;
+    let mut whole: HashMap<u64, f64> = HashMap::new();
+    let (mut all, mut within, mut equal_within) = (0.0, 0.0, 0.0);
+    for burst in &entries.bursts {
+        let mut begins: HashMap<u64, f64> = HashMap::new();
+        let heads = burst.iter().filter_map(|row| row.addresses.first());
+        heads
+            .filter(|address| **address >= LOWEST_ADDRESS)
+            .for_each(|address| *begins.entry(*address).or_default() += 1.0);
+        let number: f64 = begins.values().sum();
+        all += number;
+        within += pairs(number);
+        equal_within += begins.values().map(|times| pairs(*times)).sum::<f64>();
+        begins.into_iter().for_each(|(address, times)| *whole.entry(address).or_default() += times);
+    }
+    let equal = whole.values().map(|times| pairs(*times)).sum::<f64>() - equal_within;
+    (equal >= PAIRS).then(|| (pairs(all) - within) / equal)
 }

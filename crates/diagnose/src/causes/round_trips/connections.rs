@@ -48,8 +48,8 @@ const HANDSHAKES: [&str; 7] = [
 ];
 /// How the files of TLS libraries begin whose functions call each other at their ends, so that none of these is on the stack. All that they send
 /// and receive is the handshake's, unless it is under a function that transfers the program's bytes.
-const TLS_FILES: [&str; 5] = ["libssl.so", "libssl3.so", "libgnutls.so", "libmbedtls.so", "libwolfssl.so"];
-const TRANSFERS: [&str; 13] = [
+const TLS_FILES: [&str; 4] = ["libssl.so", "libgnutls.so", "libmbedtls.so", "libwolfssl.so"];
+const TRANSFERS: [&str; 15] = [
     "SSL_write",
     "SSL_write_ex",
     "SSL_read",
@@ -59,6 +59,8 @@ const TRANSFERS: [&str; 13] = [
     "gnutls_record_send",
     "gnutls_record_send2",
     "gnutls_record_recv",
+    "_gnutls_recv_int",
+    "gnutls_record_uncork",
     "mbedtls_ssl_write",
     "mbedtls_ssl_read",
     "wolfSSL_write",
@@ -146,8 +148,10 @@ fn handshakes(evidence: &Evidence<'_>) -> Vec<bool> {
         TLS_FILES.iter().any(|begin| file.starts_with(begin))
     });
     let transfers = evidence.stacks_with(|function| TRANSFERS.contains(&evidence.name(function)));
+    // A program may transfer its bytes by other functions, which are not known.
+    let known = within.iter().zip(&transfers).any(|(within, transfers)| *within && *transfers);
     let any = named.into_iter().zip(within.into_iter().zip(transfers));
-    any.map(|(named, (within, transfers))| named || within && !transfers).collect()
+    any.map(|(named, (within, transfers))| named || known && within && !transfers).collect()
 }
 
 /// Whether it is an address of a connection: to a name server it is one of datagrams, and port 0 is asked for a route only.
