@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUTES = 200, UPSTREAMS = 8, REQUESTS = 4000 };
+enum { ROUTES = 200, UPSTREAMS = 8, REQUESTS = 10000 };
 
 static xmlDoc *configuration(void)
 {
