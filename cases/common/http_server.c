@@ -1,31 +1,19 @@
 // See http_server.h. A thread for each connection, which stays open until the client closes it.
 #include "http_server.h"
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <pthread.h>
-#include <signal.h>
+#include "loopback.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-static pid_t server;
 static int delay;
 static char block[16384];
-
-static void fail(const char *what)
-{
-	perror(what);
-	exit(1);
-}
 
 // Answers the requests of one connection in their order.
 static void *serve(void *argument)
 {
-	int connection = (int)(long)argument, no_delay = 1;
-	setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof(no_delay));
+	int connection = (int)(long)argument;
 	char request[4096];
 	size_t length = 0;
 	for (;;) {
@@ -67,33 +55,13 @@ static void *serve(void *argument)
 
 int start_server(int delay_us)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t size = sizeof(address);
-	int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listening < 0 || bind(listening, (struct sockaddr *)&address, size) || listen(listening, 128) ||
-	    getsockname(listening, (struct sockaddr *)&address, &size))
-		fail("listen on a port of the loopback");
 	delay = delay_us;
 	for (size_t i = 0; i < sizeof(block); i++)
 		block[i] = (char)(i % 251);
-	server = fork();
-	if (server < 0)
-		fail("fork");
-	if (server == 0) {
-		for (;;) {
-			int connection = accept(listening, NULL, NULL);
-			pthread_t thread;
-			if (connection < 0 || pthread_create(&thread, NULL, serve, (void *)(long)connection))
-				fail("serve a connection");
-			pthread_detach(thread);
-		}
-	}
-	close(listening);
-	return ntohs(address.sin_port);
+	return start_on_loopback(serve);
 }
 
 void stop_server(void)
 {
-	kill(server, SIGTERM);
-	waitpid(server, NULL, 0);
+	stop_on_loopback();
 }

@@ -1,22 +1,16 @@
 // See tls_server.h. A thread for each connection, which stays open until the client closes it.
+#include "loopback.h"
 #include "tls_server.h"
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { BODY = 16384, VALID_S = 24 * 60 * 60 };
-static pid_t server;
 static SSL_CTX *context;
 static char answer[BODY + 128];
 static int length;
@@ -31,8 +25,7 @@ static void fail(const char *what)
 // Answers the requests of one connection in their order.
 static void *serve(void *argument)
 {
-	int connection = (int)(long)argument, no_delay = 1;
-	setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof(no_delay));
+	int connection = (int)(long)argument;
 	SSL *tls = SSL_new(context);
 	SSL_set_fd(tls, connection);
 	char request[4096];
@@ -81,39 +74,18 @@ static void certify(char *certificate, int size)
 	EVP_PKEY_free(key);
 }
 
-int start_tls_server(char *certificate, int certificate_size)
+int start_tls_server(char *certificate, int size)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t size = sizeof(address);
-	int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listening < 0 || bind(listening, (struct sockaddr *)&address, size) || listen(listening, 128) ||
-	    getsockname(listening, (struct sockaddr *)&address, &size))
-		fail("listen on a port of the loopback");
-	certify(certificate, certificate_size);
+	certify(certificate, size);
 	int head = snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", BODY);
 	for (int i = 0; i < BODY; i++)
 		answer[head + i] = (char)(i % 251);
 	length = head + BODY;
-	server = fork();
-	if (server < 0)
-		fail("fork");
-	if (server == 0) {
-		signal(SIGPIPE, SIG_IGN);
-		for (;;) {
-			int connection = accept(listening, NULL, NULL);
-			pthread_t thread;
-			if (connection < 0 || pthread_create(&thread, NULL, serve, (void *)(long)connection))
-				fail("serve a connection");
-			pthread_detach(thread);
-		}
-	}
-	close(listening);
-	return ntohs(address.sin_port);
+	return start_on_loopback(serve);
 }
 
 void stop_tls_server(void)
 {
 	SSL_CTX_free(context);
-	kill(server, SIGTERM);
-	waitpid(server, NULL, 0);
+	stop_on_loopback();
 }

@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 30000 };
+// With more words where a search is short, so that there is something to see.
+#ifdef GROWS
+enum { WORDS = 30000, COUNT = 10000000 };
+#else
+enum { WORDS = 30000, COUNT = 400000 };
+#endif
 
 struct word {
     struct word *next;
@@ -72,7 +77,7 @@ static void count_word(struct table *table, const char *text)
 
 int main(int argc, char **argv)
 {
-    size_t count = scaled(400000, argc, argv);
+    size_t count = scaled(COUNT, argc, argv);
     struct table table = {allocate(64, sizeof(struct word *)), 64, 0};
     uint64_t random = 88172645463325252;
     for (size_t i = 0; i < WORDS + count; i++) {

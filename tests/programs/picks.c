@@ -6,7 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WEIGHTS = 20000 };
+// With more draws where one is short, so that there is something to see.
+#ifdef SUMS
+enum { WEIGHTS = 20000, DRAWS = 15000000 };
+#else
+enum { WEIGHTS = 20000, DRAWS = 150000 };
+#endif
 
 #ifdef SUMS
 static size_t pick(const double *sums, double at)
@@ -36,7 +41,7 @@ static size_t pick(const double *weights, double at)
 
 int main(int argc, char **argv)
 {
-    size_t draws = scaled(150000, argc, argv);
+    size_t draws = scaled(DRAWS, argc, argv);
     uint64_t random = 88172645463325252;
     double *weights = allocate(WEIGHTS, sizeof *weights), *sums = allocate(WEIGHTS, sizeof *sums), sum = 0;
     for (size_t i = 0; i < WEIGHTS; i++) {

@@ -54,7 +54,7 @@ pub fn run(gallery: &Path, names: &[String], slowpath: &Path) -> Result<(String,
         let (wrong, cause, place) = verdict(case, &slow, &fixed);
         let found = slow.iter().find(|finding| finding["cause"] == case.cause.as_str());
         let basis = if found.is_some_and(|finding| finding["basis"] == "wall") { "wall" } else { "cpu" };
-        let proof = proof(case, basis, slowpath, &slow, &fixed)?;
+        let proof = proof(case, basis, slowpath, [&slow, &fixed], &mut missed)?;
         // As shares of the run: recorded runs and bare ones take different times.
         let run_ns = whole_ns[usize::from(basis == "wall")];
         let told = found.filter(|_| run_ns > 0.0).map(|one| one["gain_ns"].as_f64().unwrap_or(0.0) / run_ns);
@@ -166,8 +166,14 @@ fn findings(case: &Case, program: &Path, slowpath: &Path) -> Result<(Vec<Value>,
     }
 }
 
-/// Times both programs bare in pairs, as a user would. What that names as the reason must be what was found in each alone.
-fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Value]) -> Result<Proof, Error> {
+/// Times both programs bare in pairs, as a user would. What its reasons miss once is noted in `missed`. What that names as the reason must be what was found in each alone.
+fn proof(
+    case: &Case,
+    basis: &str,
+    slowpath: &Path,
+    alone: [&[Value]; 2],
+    missed: &mut String,
+) -> Result<Proof, Error> {
     let json = compared(case, basis, slowpath)?;
     let time = |side: usize| {
         let median = &json["sides"][side]["median"];
@@ -180,12 +186,12 @@ fn proof(case: &Case, basis: &str, slowpath: &Path, slow: &[Value], fixed: &[Val
         (Some(why), _) => Some(why.to_owned()),
         (None, Some("faster")) if case.scale.is_none() => {
             // As a single run may miss what is near its threshold, so may the one of each side that gives the reasons.
-            let mut wrong = unlike(case, slowpath, &json["why"], [slow, fixed])?;
-            for _ in 1..ATTEMPTS {
-                if wrong.is_some() {
-                    let again = compared(case, basis, slowpath)?;
-                    wrong = unlike(case, slowpath, &again["why"], [slow, fixed])?;
-                }
+            let mut wrong = unlike(case, slowpath, &json["why"], alone)?;
+            for attempt in 1..ATTEMPTS {
+                let Some(why) = &wrong else { break };
+                missed.push_str(&format!("MISSED {} in comparison {attempt}: {why}\n", case.name));
+                let again = compared(case, basis, slowpath)?;
+                wrong = unlike(case, slowpath, &again["why"], alone)?;
             }
             wrong
         }

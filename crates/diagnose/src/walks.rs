@@ -17,7 +17,8 @@ const OF_BURST: usize = 8;
 /// Bytes of the items whose size is inferred. Below, texts are gone through by characters of different lengths; above, what walks begin at are arrays
 /// that were allocated one after the other rather than items of one.
 const ITEM: std::ops::RangeInclusive<u64> = 8..=256;
-/// One of so many walks must begin before the one before it: items that are gone through in order, each once, may be equally far apart as well.
+/// One of so many walks must begin before the one before it: of look-ups in a table with a run of items one in five or six did, even where they came in the
+/// order of their hashes. Items that are gone through in order, each once, may be equally far apart as well.
 const BACK: usize = 8;
 /// A buffer may be refilled for each walk with something that begins alike: with a read for every four walks that cannot be excluded. Where
 /// there are fewer, at least three of four walks go through what was read once.

@@ -1,6 +1,6 @@
 //! The loops of a function, read off its machine code: where each lies, in which other, and where its rounds can be
 //! counted. What a loop does is left to `walk`
-//! `bucket` and `chase`.
+//! `bucket`, `chase` and `fold`.
 //!
 //! These are natural loops (Aho, Lam, Sethi, Ullman, "Compilers", 9.6.6): a jump back to a block that dominates it, with
 //! all blocks from which the jump is reached without passing that block. Blocks, and who dominates whom, are left to `flow`; what a loop does in most rounds
@@ -11,7 +11,7 @@ use super::origin::{self, Origin};
 use super::place::is_emulated;
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase};
+use super::{bucket, chase, fold};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -97,7 +97,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
         let chases = chase::chases(every(), frame);
         let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
-        if work == Work::Calculates && own.len() == body.len() && !chases && walk::folds(every(), frame) {
+        if work == Work::Calculates && own.len() == body.len() && !chases && fold::folds(every(), frame) {
             work = Work::Folds;
         }
         found.push(Loop {
@@ -258,6 +258,9 @@ mod tests {
         let of_pairs = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0xc5, 0xf2, 0x0f, 0x58, 0xc8];
         assert_eq!(work(&of_pairs), Work::Calculates);
         assert_eq!(work(&[0xf2, 0x0f, 0x5f, 0x07]), Work::Calculates, "maxsd xmm0, [rdi]");
+        // movsd xmm0, [rdi]; subsd xmm0, [rsp+8]; addsd xmm1, xmm0
+        let spilled = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0x44, 0x24, 8, 0xf2, 0x0f, 0x58, 0xc8];
+        assert_eq!(work(&spilled), Work::Calculates);
         // addsd xmm0, [rdi]; movsd [rdi], xmm0
         assert_eq!(work(&[0xf2, 0x0f, 0x58, 0x07, 0xf2, 0x0f, 0x11, 0x07]), Work::Calculates);
         assert_eq!(work(&[0x48, 0x01, 0xc8]), Work::Calculates, "add rax, rcx: nothing is read");

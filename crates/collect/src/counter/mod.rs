@@ -30,6 +30,7 @@ mod bucket;
 mod chase;
 pub(crate) mod choose;
 mod flow;
+mod fold;
 mod given;
 mod hits;
 pub(crate) mod input;

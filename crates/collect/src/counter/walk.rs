@@ -166,66 +166,6 @@ pub(super) fn work<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool,
     }
 }
 
-/// Whether a loop that calculates stores nothing but on the stack, calls nothing, and reads memory that its registers lead to; and comes to the same result
-/// if it begins at the same place: it puts together what it reads with nothing that was there before the loop, but for what it compares with.
-pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> bool {
-    let mut infos = InstructionInfoFactory::new();
-    let own = |register: Register| {
-        let register = register.full_register();
-        matches!(register, Register::None | Register::RSP | Register::RIP)
-            || frame && register == Register::RBP
-    };
-    let code: Vec<&Instruction> = code.collect();
-    let mut written: HashSet<Register> = HashSet::new();
-    for instruction in &code {
-        let used = infos.info(instruction).used_registers();
-        let writes = used
-            .iter()
-            .filter(|one| !matches!(one.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::None));
-        written.extend(writes.map(|one| one.register().full_register()));
-    }
-    let mut reads = false;
-    for instruction in code {
-        let with = (0..instruction.op_count()).filter(|at| instruction.op_kind(*at) == OpKind::Register);
-        let mut with = with.map(|at| instruction.op_register(at).full_register());
-        if chooses(instruction) || !compares(instruction) && with.any(|one| !written.contains(&one)) {
-            return false;
-        }
-        let used = infos.info(instruction).used_memory();
-        if calls(instruction) || used.iter().any(|memory| stores_beside(memory, frame)) {
-            return false;
-        }
-        reads |= used.iter().any(|memory| !own(memory.base()) || !own(memory.index()));
-    }
-    reads
-}
-
-/// Whether the larger or the smaller one is kept, or one of two.
-fn chooses(instruction: &Instruction) -> bool {
-    use Mnemonic as M;
-    let largest = matches!(
-        instruction.mnemonic(),
-        M::Maxsd
-            | M::Minsd
-            | M::Maxss
-            | M::Minss
-            | M::Maxpd
-            | M::Minpd
-            | M::Maxps
-            | M::Minps
-            | M::Vmaxsd
-            | M::Vminsd
-    );
-    largest || matches!(kind(instruction), Kind::Chooses)
-}
-
-/// Whether it compares, or masks what a comparison gave.
-fn compares(instruction: &Instruction) -> bool {
-    let name = format!("{:?}", instruction.mnemonic());
-    let name = name.trim_start_matches('V');
-    ["Cmp", "Test", "Ucomi", "Comi", "Pcmp", "Pand", "Bt"].iter().any(|begin| name.starts_with(begin))
-}
-
 /// Whether a step is as long each time.
 fn steps_by_a_constant(instruction: &Instruction) -> bool {
     match instruction.mnemonic() {
@@ -316,7 +256,7 @@ fn keep_slots(
 }
 
 /// Whether memory is written that is not a variable on the stack. At an index it is an array, on the stack or not.
-fn stores_beside(memory: &UsedMemory, frame: bool) -> bool {
+pub(super) fn stores_beside(memory: &UsedMemory, frame: bool) -> bool {
     let stores = matches!(
         memory.access(),
         OpAccess::Write | OpAccess::ReadWrite | OpAccess::CondWrite | OpAccess::ReadCondWrite

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 /// Items that are counted each time, on average: to count a thousand takes a microsecond.
 const LENGTH: f64 = 1_000.0;
-/// … and rounds of a loop that makes one result in another way, for which compilers often take several items at once: 4 ns or more.
+/// … and rounds of a loop that makes one result in another way, for which compilers often take several items at once: 1.1 ns a round where fractions are
+/// added one by one, 2.0 where 32 characters are counted. 256 of them take several times what a look into a table does.
 const LENGTH_FOLDS: f64 = 256.0;
 /// Bursts in which the items were counted, and how many times as many the most of them had as the least. Where each counts up to any place the
 /// bursts have about the same, and where all is counted as well.

@@ -18,7 +18,7 @@ const CACHE_R2: f64 = 0.97;
 const CACHE_EXPONENTS: std::ops::RangeInclusive<f64> = 0.8..=1.4;
 const CACHE_RATIO: f64 = 5.0;
 
-/// Fewer samples under a function than this show none either: the fewest buckets have enough each. With half as many a library's function that
+/// Fewer samples under a function than this show none either: the fewest buckets have enough each. With 66 a library's function that
 /// formats numbers was seen to grow by chance.
 const SAMPLES: f64 = 96.0;
 
