@@ -42,6 +42,8 @@ impl At {
 pub struct Place {
     /// Where they go.
     pub root: PathBuf,
+    /// It is the caller's own folder of recordings, whose size is limited; `record` finds it by itself.
+    pub is_usual: bool,
     /// It is removed with this, where the folder of recordings cannot be written.
     _temporary: Option<slowpath_leftovers::Folder>,
 }
@@ -61,12 +63,12 @@ pub fn place(at: &At) -> Result<Place, (String, u8)> {
         Err(_) => false,
     };
     if let Some(root) = at.root().filter(|root| usable(root)) {
-        return Ok(Place { root, _temporary: None });
+        return Ok(Place { root, is_usual: at.dir.is_none(), _temporary: None });
     }
     let _acting = caller.act().map_err(failed)?;
     let folder =
         slowpath_leftovers::Folder::of_recordings(&std::env::temp_dir(), caller.uid()).map_err(failed)?;
-    Ok(Place { root: folder.path().to_owned(), _temporary: Some(folder) })
+    Ok(Place { root: folder.path().to_owned(), is_usual: false, _temporary: Some(folder) })
 }
 
 /// A size such as `500M`, `5G` or a number of bytes.

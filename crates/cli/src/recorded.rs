@@ -38,7 +38,11 @@ pub fn recorded(
     let json = scratch.path().join("findings.json");
     let mut run = Command::new(std::env::current_exe().map_err(failed)?);
     run.arg("record").args(options).args(["--json", "--output"]).arg(&json);
-    run.arg("--dir").arg(&kept.root).arg("--").args(words);
+    // A folder that is named is not kept below a size.
+    if !kept.is_usual {
+        run.arg("--dir").arg(&kept.root);
+    }
+    run.arg("--").args(words);
     let input = match input {
         Some(path) => std::fs::File::open(path).map_err(failed)?.into(),
         None => Stdio::null(),

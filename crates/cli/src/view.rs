@@ -13,7 +13,7 @@ use slowpath_recording::Recording;
 use slowpath_report::{Shown, shown};
 use std::collections::HashMap;
 
-/// So many files are named of those that are in the page, and of those that are left out for one reason.
+/// So many files are named of those that are left out for one reason. Those that are in the page are all named.
 const NAMED: usize = 3;
 
 /// `slowpath view`.
@@ -75,8 +75,8 @@ fn told(sources: &Sources) -> Vec<Shown> {
     let files: Vec<&str> = sources.files.iter().map(|file| file.path.as_str()).collect();
     let mut lines = vec![match files.len() {
         0 => "no source file is in the page".to_owned(),
-        1 => format!("1 source file is in the page: {}", some(&files)),
-        count => format!("{count} source files are in the page: {}", some(&files)),
+        1 => format!("1 source file is in the page: {}", files[0]),
+        count => format!("{count} source files are in the page: {}", files.join(", ")),
     }];
     let reasons = sources.left_out_by_reason();
     for (why, paths) in &reasons {

@@ -230,4 +230,8 @@ fn a_program_cannot_have_files_put_into_the_page_that_are_none_of_its_source() {
     let output = run.arg(dir.path().join("all.html")).env_remove("SUDO_UID").output().unwrap();
     let page = data(&dir.path().join("all.html"));
     assert!(page.contains(&source("root's own")) && page.contains(&source("a key")), "{}", said(&output));
+    // Whoever sends the page sees each file that is in it.
+    for name in ["main.c", "root-only.c", "keys/key", "shared.c"] {
+        assert!(said(&output).contains(name), "{name}: {}", said(&output));
+    }
 }

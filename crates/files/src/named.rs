@@ -25,7 +25,13 @@ pub fn write(path: &Path, caller: &Caller, bytes: &[u8]) -> io::Result<()> {
         if !walk::is_ours(&folder, caller)? {
             flags |= OFlags::NOFOLLOW;
         }
-        File::from(rustix::fs::openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?)
+        let file = File::from(rustix::fs::openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?);
+        // One that was there already may be open to everybody.
+        if file.metadata()?.is_file() {
+            // Where it is another user's, that user reads it anyway.
+            let _ = rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR);
+        }
+        file
     } else {
         File::create(path)?
     };
@@ -67,8 +73,14 @@ mod tests {
         assert!(write(&dir.path().join("report"), &caller, b"x").is_err());
         assert_eq!(std::fs::read(secret.path()).unwrap(), b"");
         write(&dir.path().join("new"), &caller, b"x").unwrap();
-        let mode = std::fs::metadata(dir.path().join("new")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let old = dir.path().join("old");
+        std::fs::write(&old, b"for all").unwrap();
+        std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o644)).unwrap();
+        write(&old, &caller, b"x").unwrap();
+        for name in ["new", "old"] {
+            let mode = std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
         write(Path::new("/dev/stdout"), &caller, b"").unwrap();
     }
 }

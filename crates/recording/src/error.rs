@@ -23,6 +23,14 @@ pub enum Error {
         /// What is missing or wrong.
         why: String,
     },
+    /// What was to be removed is left as it is.
+    #[error("{path} was not removed: {why}", path = .path.display())]
+    Kept {
+        /// What was to be removed.
+        path: PathBuf,
+        /// Why it was not.
+        why: String,
+    },
     /// The recording was made by a later version with another format.
     #[error("{path} has format {found}, and this slowpath reads format {known}: read it with the version that made it", path = .path.display())]
     Version {

@@ -152,7 +152,7 @@ pub fn find(root: &Path, named: Option<&str>, directory: Option<&Path>) -> Resul
 ///
 /// Why it was not removed.
 pub fn remove(root: &Path, path: &Path, caller: &Caller, force: bool) -> Result<(), Error> {
-    let refused = |why: &str| Err(Error::foreign(path, format!("{why}; nothing was removed")));
+    let refused = |why: &str| Err(Error::Kept { path: path.to_owned(), why: why.to_owned() });
     let failed = |error| Error::io("remove", path, error);
     let _acting = caller.act().map_err(failed)?;
     let (Some(name), Some(parent)) = (path.file_name(), path.parent()) else {

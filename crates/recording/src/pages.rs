@@ -9,6 +9,8 @@ use std::os::unix::fs::FileExt;
 
 /// No header is longer, bytes: it has at most the smallest and largest value of its page, and these are cut by writers.
 const HEADER: usize = 64 << 10;
+/// So much is read at a time, bytes: many headers of small pages, or one of the longest and its page's beginning.
+const READ: usize = 4 * HEADER;
 /// Structs in structs. A header has two levels.
 const DEEPEST: u32 = 8;
 
@@ -16,12 +18,21 @@ const DEEPEST: u32 = 8;
 pub(crate) fn unfolded(file: &File, start: u64, length: u64) -> Option<u64> {
     let end = start.checked_add(length)?;
     let (mut at, mut sum) = (start, 0u64);
+    // What was read, and where it begins: small pages lie in it one after the other.
+    let (mut bytes, mut from) = (Vec::new(), start);
     while at < end {
-        let mut bytes = vec![0; usize::try_from(end - at).ok()?.min(HEADER)];
-        let read = file.read_at(&mut bytes, at).ok().filter(|read| *read > 0)?;
-        let mut header = Compact(&bytes[..read]);
+        let mut within = usize::try_from(at - from).ok()?;
+        let whole = |from: u64, bytes: &Vec<u8>| from + bytes.len() as u64 == end;
+        if within >= bytes.len() || (bytes.len() - within < HEADER && !whole(from, &bytes)) {
+            bytes.resize(usize::try_from(end - at).ok()?.min(READ), 0);
+            let read = file.read_at(&mut bytes, at).ok().filter(|read| *read > 0)?;
+            bytes.truncate(read);
+            (from, within) = (at, 0);
+        }
+        let rest = bytes.get(within..)?;
+        let mut header = Compact(rest);
         let (unfolded, folded) = header.page()?;
-        let taken = (read - header.0.len()) as u64;
+        let taken = (rest.len() - header.0.len()) as u64;
         sum = sum.checked_add(u64::try_from(unfolded).ok()?)?;
         at = at.checked_add(taken)?.checked_add(u64::try_from(folded).ok()?)?;
     }
@@ -151,6 +162,20 @@ mod tests {
         assert_eq!(of(&page), Some(300));
         assert_eq!(of(&[&page[..], &page[..]].concat()), Some(600));
         assert_eq!(of(&[]), Some(0));
+    }
+
+    #[test]
+    fn pages_that_reach_over_what_is_read_at_a_time_are_added_up() {
+        // A page of 300,000 bytes, then small ones up to and over the next boundary.
+        let mut bytes = vec![0x15, 0, 0x15, 2, 0x15];
+        bytes.extend([0xc0, 0xcf, 0x24, 0]); // zigzag of 300,000
+        bytes.extend(vec![7; 300_000]);
+        let small = [&PAGE[..], &[9]].concat();
+        let count = 40_000;
+        for _ in 0..count {
+            bytes.extend(&small);
+        }
+        assert_eq!(of(&bytes), Some(1 + 300 * count));
     }
 
     #[test]

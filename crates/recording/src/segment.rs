@@ -133,6 +133,10 @@ fn decode<R: Row>(
     }) {
         return Err("a column of it has a negative place or length".to_owned());
     }
+    let folded = columns().fold(0u64, |sum, column| sum.saturating_add(column.compressed_size() as u64));
+    if folded > size {
+        return Err("columns of it share their pages".to_owned());
+    }
     let count = u64::try_from(metadata.file_metadata().num_rows()).unwrap_or(u64::MAX);
     if encoded > most || count.saturating_mul(size_of::<R>() as u64) > most {
         return Err(too_large());
@@ -258,6 +262,19 @@ mod tests {
         let (rows, damaged) = read(dir.path(), &lying);
         assert_eq!(rows, 0);
         assert!(damaged.len() == 1 && damaged[0].contains("too much for its size"), "{damaged:?}");
+    }
+
+    #[test]
+    fn columns_that_share_their_pages_are_damage() {
+        // Else a small file could have the same pages read as often as it likes.
+        let shared = changed(|bytes, first| {
+            let size = 4 * bytes.len() as i64; // another end of the file follows
+            first.build().expect("a column").into_builder().set_total_compressed_size(size)
+        });
+        let dir = tempfile::tempdir().expect("a folder");
+        let (rows, damaged) = read(dir.path(), &shared);
+        assert_eq!(rows, 0);
+        assert!(damaged.len() == 1 && damaged[0].contains("share their pages"), "{damaged:?}");
     }
 
     #[test]

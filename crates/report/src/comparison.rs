@@ -4,6 +4,7 @@ use crate::Shown;
 use crate::ink::{FAINT, GAIN, Ink, LABEL, PLAIN, STRONG, WARNING};
 use crate::json::indented;
 use crate::layout::glued;
+use crate::names::{IN_A_SENTENCE, fitted};
 use crate::{Style, escape, units};
 use slowpath_compare::Outcome;
 use slowpath_compare::values::{Change, Comparison, Counted, Estimate, Known, Verdict, Why};
@@ -209,13 +210,17 @@ fn why_lines(ink: &mut Ink<'_>, why: &Why, least_ns: u64) {
     }
 }
 
+fn short(name: &str) -> String {
+    fitted(name, IN_A_SENTENCE, "…")
+}
+
 /// get_raw_dn 51,302 → 452
 fn counted(one: &Counted) -> String {
     let [before, after] = one.calls.map(|calls| {
         let more = if calls.more { "more than " } else { "" };
         format!("{more}{}", units::count(calls.count))
     });
-    format!("{} {before} → {after}", one.function)
+    format!("{} {before} → {after}", short(&one.function))
 }
 
 /// The change of a function's CPU time from which it says something of the difference: a hundredth of that in elapsed time, ns. Of two
@@ -229,13 +234,14 @@ fn least(comparison: &Comparison) -> u64 {
 fn lines(why: &Why, least_ns: u64) -> Vec<String> {
     let mut lines = Vec::new();
     let known = |word: &str, side: usize, known: &Known| {
-        format!("{word}: {}, {} ({})", known.title, known.function, units::rough(known.cost_ns[side]))
+        let function = short(&known.function);
+        format!("{word}: {}, {function} ({})", known.title, units::rough(known.cost_ns[side]))
     };
     lines.extend(why.gone.iter().map(|one| known("gone", 0, one)));
     lines.extend(why.new.iter().map(|one| known("new", 1, one)));
     for one in &why.kept {
         let [before, after] = one.cost_ns.map(units::rough);
-        lines.push(format!("still there: {}, {} ({before} → {after})", one.title, one.function));
+        lines.push(format!("still there: {}, {} ({before} → {after})", one.title, short(&one.function)));
     }
     if lines.is_empty() {
         lines.push("no known cause of slowness in either".to_owned());
@@ -246,7 +252,7 @@ fn lines(why: &Why, least_ns: u64) -> Vec<String> {
             [Some(a), Some(b)] => format!(", {} → {}", units::count(a), units::counted(b, "call")),
             _ => String::new(),
         };
-        format!("{}: {before} → {after}{calls}", change.name)
+        format!("{}: {before} → {after}{calls}", short(&change.name))
     };
     let functions: Vec<&Change> =
         why.functions.iter().filter(|change| change.ns[0].abs_diff(change.ns[1]) >= least_ns).collect();

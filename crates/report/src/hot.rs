@@ -1,11 +1,11 @@
 //! The terminal's table of hot functions: where the CPU time, or the instructions, go.
 
 use crate::ink::{FAINT, Ink, PLAIN};
-use crate::phrases;
 use crate::table::{Column, draw};
+use crate::{names, phrases};
 use slowpath_diagnose::findings::{Findings, Hot};
 
-/// A hot function's name is shown in full; its caller's name is cut to this many characters.
+/// A hot function's name has the room that is left; its caller's name has this many columns.
 const ASKER: usize = 24;
 
 /// Which column holds the names.
@@ -20,6 +20,7 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, hot: &[&Hot]) {
     };
     let place =
         |hot: &Hot| phrases::place(hot.file.as_deref().map(phrases::base_name), hot.line).unwrap_or_default();
+    let mark = ink.mark();
     let mut table = vec![
         column("self", true, PLAIN, &cost(0)),
         column("share", true, PLAIN, &cost(1)),
@@ -27,7 +28,7 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, hot: &[&Hot]) {
         column("function", false, PLAIN, &|hot| hot.function.clone()),
         column("where", false, PLAIN, &place),
         column("called from", false, PLAIN, &|hot| {
-            hot.asked_by.as_deref().map(shortened).unwrap_or_default()
+            hot.asked_by.as_deref().map(|name| names::fitted(name, ASKER, mark)).unwrap_or_default()
         }),
         column("module", false, FAINT, &|hot| phrases::base_name(&hot.module).to_owned()),
     ];
@@ -38,13 +39,4 @@ pub(crate) fn table(ink: &mut Ink<'_>, findings: &Findings, hot: &[&Hot]) {
         }
     }
     draw(ink, table, NAME);
-}
-
-/// A name without its arguments, cut at the end if it is still long.
-fn shortened(name: &str) -> String {
-    let name = name.split('(').next().unwrap_or(name);
-    match name.char_indices().nth(ASKER) {
-        Some((at, _)) => format!("{}…", &name[..at]),
-        None => name.to_owned(),
-    }
 }

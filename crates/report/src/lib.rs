@@ -19,6 +19,7 @@ mod ink;
 mod json;
 mod layout;
 mod markdown;
+mod names;
 mod path;
 mod phrases;
 mod said;

@@ -1,6 +1,7 @@
 //! A call path as a reader wants it: from the program's own code on, recursion folded, and short enough.
 
-use crate::layout::{columns, elide_middle};
+use crate::layout::columns;
+use crate::names::fitted;
 use slowpath_diagnose::findings::Frame;
 
 /// One step of a call path: the frame, and how many times it follows itself.
@@ -59,7 +60,7 @@ fn is_runtime(function: &str) -> bool {
 pub(crate) fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
     let Some((outermost, inner)) = names.split_first() else { return String::new() };
     let longest_name = (room / 2).max(24);
-    let short = |name: &String| elide_middle(name, longest_name, mark);
+    let short = |name: &String| fitted(name, longest_name, mark);
     let whole = names.iter().map(short).collect::<Vec<_>>().join(arrow);
     if columns(&whole) <= room {
         return whole;
@@ -74,12 +75,12 @@ pub(crate) fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> S
             return text;
         }
     }
-    let Some(guilty) = inner.last() else { return elide_middle(outermost, room.max(8), mark) };
+    let Some(guilty) = inner.last() else { return fitted(outermost, room.max(8), mark) };
     let between = if inner.len() > 1 { format!("{arrow}{mark}{arrow}") } else { arrow.to_owned() };
     let both = room.saturating_sub(columns(&between));
     // The guilty function gets what the outermost leaves over.
-    let outermost = elide_middle(outermost, (both / 2).max(4), mark);
-    let guilty = elide_middle(guilty, both.saturating_sub(columns(&outermost)).max(4), mark);
+    let outermost = fitted(outermost, (both / 2).max(4), mark);
+    let guilty = fitted(guilty, both.saturating_sub(columns(&outermost)).max(4), mark);
     format!("{outermost}{between}{guilty}")
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Plain text with signs such as `→`; each report escapes and lays it out for itself.
 
-use crate::{path, units};
+use crate::{names, path, units};
 use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Frame, Hot, RecordingSummary, Sure};
 
 /// Said first if the recording ends before the program.
@@ -214,7 +214,8 @@ pub(crate) fn called(finding: &Finding) -> Option<String> {
         [.., caller, _] => {
             let place = place(caller.frame.file.as_deref().map(base_name), caller.frame.line);
             let place = place.map_or(String::new(), |place| format!(" ({place})"));
-            Some(format!("from {}{place}", caller.frame.function))
+            let function = names::fitted(&caller.frame.function, names::IN_A_SENTENCE, "…");
+            Some(format!("from {function}{place}"))
         }
         _ => None,
     };

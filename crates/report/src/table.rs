@@ -1,7 +1,8 @@
-//! Tables for a terminal. Columns that do not fit are dropped, the last first; names are cut in the middle.
+//! Tables for a terminal. Columns that do not fit are dropped, the last first; names of functions are shortened.
 
 use crate::ink::{Ink, LABEL};
-use crate::layout::{columns, elide_middle};
+use crate::layout::columns;
+use crate::names;
 use anstyle::Style as Paint;
 
 /// Wider than prose, since nobody reads a table line by line, but no wider than the eye can follow.
@@ -73,7 +74,7 @@ fn fit(table: &mut Vec<Column>, name: usize, room: usize, mark: &str) {
         if left < wanted {
             let left = left.max(table[name].head.len());
             for cell in &mut table[name].cells {
-                *cell = elide_middle(cell, left, mark);
+                *cell = names::fitted(cell, left, mark);
             }
         }
         return;

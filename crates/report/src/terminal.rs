@@ -7,7 +7,7 @@ use crate::Shown;
 use crate::ink::{COST, FAINT, GAIN, Ink, LABEL, PLAIN, STRONG, WARNING};
 use crate::layout::{columns, elide_middle, glued, wrap};
 use crate::sparkline::sparkline;
-use crate::{Style, escape, hot, path, phrases, units};
+use crate::{Style, escape, hot, names, path, phrases, units};
 use slowpath_diagnose::findings::{Finding, Findings, RecordingSummary};
 
 /// Hot functions shown beside findings, and where there are none.
@@ -182,7 +182,7 @@ fn guilty(ink: &mut Ink<'_>, finding: &Finding, called: Option<String>) {
     let room = ink.measure().saturating_sub(INDENT);
     let frame = &finding.place.frame;
     let full = ink.clean(&frame.function);
-    let function = elide_middle(&full, room.max(8), ink.mark());
+    let function = names::fitted(&full, room.clamp(8, names::IN_A_SENTENCE), ink.mark());
     let place = |file: Option<&str>| {
         ink.clean(&match phrases::place(file, frame.line) {
             Some(place) => format!("({place})"),
