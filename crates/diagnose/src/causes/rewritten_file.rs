@@ -200,6 +200,17 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let calls = Calls::new(evidence);
+    // Of a hundred thousand processes few write the same again: what happened to the files of the others is not kept.
+    let mut written: HashMap<u32, u64> = HashMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+        if is_emptying_open(row) || RENAMES.contains(&row.number) {
+            *written.entry(process).or_default() += row.count;
+        }
+    }
+    written.retain(|_, times| *times >= WRITTEN);
+    if written.is_empty() {
+        return Vec::new();
+    }
     let mut processes: BTreeMap<u32, Names<'_>> = BTreeMap::new();
     // How often a file of this name was opened to be read, by anybody: in which folder, is not always known.
     let mut read: HashMap<&str, u64> = HashMap::new();
@@ -209,8 +220,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if !is_file || ["/dev/", "/proc/", "/sys/"].iter().any(|of| file.path.starts_with(of)) {
             continue;
         }
-        let names = processes.entry(process).or_default();
-        names.all.entry(&file.path).or_default().add(row, calls.asks(row), file.inode);
+        if written.contains_key(&process) {
+            let names = processes.entry(process).or_default();
+            names.all.entry(&file.path).or_default().add(row, calls.asks(row), file.inode);
+        }
         if reads(row) {
             *read.entry(base(&file.path)).or_default() += row.count;
         }

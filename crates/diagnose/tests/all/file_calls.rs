@@ -7,6 +7,7 @@ use slowpath_recording::tables::{Frame, Function, Module};
 
 const READ: u32 = 0;
 const WRITE: u32 = 1;
+const PREAD: u32 = 17;
 const OPEN: u32 = 257;
 const CLOSE: u32 = 3;
 const LSEEK: u32 = 8;
@@ -323,6 +324,35 @@ fn a_file_that_is_rewound_and_read_again_is_reported() {
     // What does not fit into memory has to be read again.
     only(&rewinding(Mode::Each, 200, 200, 1 << 30), "redundant-file-access");
     silent(&rewinding(Mode::Each, 200, 200, (1 << 30) + 1));
+}
+
+/// A file of 100 pieces that is read by place, `times` as many pieces as it has, in the order of `piece`.
+fn by_place(times: u64, piece: impl Fn(u64) -> u64) -> Recording {
+    const PIECE: u64 = 4_096;
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/data/logs.7z", "file", 100 * PIECE);
+    traced.call(OPEN, Some(file), 3, 10 * US);
+    for at in 0..100 * times {
+        let from = piece(at) * PIECE;
+        traced.call(PREAD, Some(file), PIECE as i64, 100 * US).argument = from;
+    }
+    traced.call(CLOSE, Some(file), 0, 10 * US);
+    traced.recording(times * 12 * MS)
+}
+
+#[test]
+fn a_file_that_is_read_by_place_as_a_stream_again_and_again_is_reported() {
+    let finding = only(&by_place(20, |at| at % 100), "redundant-file-access");
+    assert_eq!((finding.variant, finding.cost.gain()), ("rewound", 200 * MS / 20 * 19));
+    assert!(finding.explanation[0].contains("from an earlier place on"), "{:?}", finding.explanation);
+    only(&by_place(4, |at| at % 100), "redundant-file-access");
+    silent(&by_place(3, |at| at % 100));
+    // Each fourth read, or more, leads elsewhere: 100 pieces in runs of 4, and of 3.
+    let in_runs = |of: u64| move |at: u64| (at / of * 37 % (100 / of)) * of + at % of;
+    only(&by_place(20, in_runs(5)), "redundant-file-access");
+    silent(&by_place(20, in_runs(3)));
+    // Pages of a database.
+    silent(&by_place(20, |at| at * 37 % 100));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A file that stays open is gone through again and again: read on, rewound, read once more, as where each part that is asked for of a compressed file
 //! starts with decompressing all before it.
 //!
-//! Without a rewind a file that does not grow can give no more bytes than it has. What names its places itself (`pread`) is not meant: that goes anywhere in a file, and
-//! whether twice to the same place is not known.
+//! Without a rewind a file that does not grow can give no more bytes than it has. A call that names its place itself (`pread`) rewinds if it begins elsewhere than
+//! where the one before ended. It may go anywhere in a file, as a database does; so most of these must go on where the one before ended.
 
 use super::CAUSE;
 use crate::Evidence;
@@ -12,8 +12,9 @@ use crate::causes::words::{count, time, times};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_recording::tables::Syscall;
-use slowpath_syscalls::{LSEEK, OPENS, READS, WRITES, WRITES_AT};
+use crate::evidence::heaviest;
+use slowpath_recording::tables::{File, Syscall};
+use slowpath_syscalls::{LSEEK, OPENS, READS, READS_AT, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, HashMap};
 
 /// How often a file was read over for each time that it was opened. Who checks a file and then reads it, or reads it in two passes, does so twice or
@@ -23,6 +24,11 @@ const OVER: f64 = 4.0;
 const KEPT: u64 = 1 << 30;
 /// Share of the bytes that one function must have asked for; and of the seeks that must lead back.
 const MOST: f64 = 0.5;
+/// Share of the reads at a place that begin where the one before ended, in a file that is read as a stream: one of four may lead elsewhere, as to an index in front of
+/// each part. Pages of a database are read in any order.
+const STREAMED: f64 = 0.75;
+/// Share of the bytes that are read on the way that all of them take: the rest is read in some other way, as a file's head.
+const COMMON: f64 = 0.9;
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
 /// What is known of one file in one process.
@@ -31,23 +37,55 @@ struct Read {
     opens: u64,
     bytes: u64,
     places: BTreeMap<Option<u32>, Sum>,
+    /// Bytes by the stack of the read.
+    stacks: HashMap<u32, f64>,
     seeks: u64,
     /// Where the last seek led that was recorded by itself; such seeks after it, and those that led no further.
     last: Option<i64>,
     known: u64,
     back: u64,
     written: bool,
+    /// Where the last read at a place ended that was recorded by itself; such reads after it, and those that began there.
+    end: Option<i64>,
+    at_places: u64,
+    on: u64,
 }
 
 impl Read {
     fn seek(&mut self, row: &Syscall) {
         self.seeks += row.count;
-        if row.count == 1
-            && let Some(last) = self.last.replace(row.result)
-        {
-            self.known += 1;
-            self.back += u64::from(row.result <= last);
+        if row.count == 1 {
+            self.led_to(row.result);
         }
+    }
+
+    fn led_to(&mut self, place: i64) {
+        if let Some(last) = self.last.replace(place) {
+            self.known += 1;
+            self.back += u64::from(place <= last);
+        }
+    }
+
+    fn read_at(&mut self, row: &Syscall) {
+        // What is between two that were recorded by themselves is not known.
+        if row.count > 1 {
+            self.end = None;
+            return;
+        }
+        let from = row.argument as i64;
+        if let Some(end) = self.end.replace(from.saturating_add(row.result)) {
+            self.at_places += 1;
+            if from == end {
+                self.on += 1;
+            } else {
+                self.led_to(from);
+            }
+        }
+    }
+
+    /// Whether it is read as a stream, whose bytes stand for themselves: more of them than the file has are read again.
+    fn is_streamed(&self) -> bool {
+        self.at_places > 0 && self.on as f64 >= STREAMED * self.at_places as f64
     }
 
     /// Whether it is gone through again: who follows a file that grows, or returns what was read too far of a line, goes on and on.
@@ -62,46 +100,77 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
     if evidence.by_ptrace {
         return Vec::new();
     }
+    let is_read = |number: u32| READS.contains(&number) || READS_AT.contains(&number);
+    // Of thousands of processes and files few are read over: only of these is more kept.
+    let mut bytes: HashMap<(u32, u32), u64> = HashMap::new();
+    let mut everything: HashMap<CallSite, u64> = HashMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0 && is_read(row.number)) {
+        *everything.entry((process, calls.asks(row))).or_default() += row.bytes;
+        if let Some(file) = row.file {
+            *bytes.entry((process, file)).or_default() += row.bytes;
+        }
+    }
+    let is_meant = |process: u32, file: &File| {
+        let read = bytes.get(&(process, file.file)).copied().unwrap_or(0) as f64;
+        file.kind == "file" && (1..=KEPT).contains(&file.size) && read >= OVER * file.size as f64
+    };
     let mut files: BTreeMap<(u32, u32), Read> = BTreeMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
-        let Some(file) =
-            calls.file(row).filter(|file| file.kind == "file" && (1..=KEPT).contains(&file.size))
-        else {
-            continue;
-        };
+        let Some(file) = calls.file(row).filter(|file| is_meant(process, file)) else { continue };
         let read = files.entry((process, file.file)).or_default();
         match row.number {
             LSEEK => read.seek(row),
             number if OPENS.contains(&number) => read.opens += row.count,
             number if WRITES.contains(&number) || WRITES_AT.contains(&number) => read.written = true,
-            number if READS.contains(&number) => {
+            number if is_read(number) => {
+                if READS_AT.contains(&number) {
+                    read.read_at(row);
+                }
                 read.bytes += row.bytes;
                 read.places.entry(calls.asks(row)).or_default().add(row);
+                if let Some(stack) = row.stack {
+                    *read.stacks.entry(stack).or_default() += row.bytes as f64;
+                }
             }
             _ => {}
         }
     }
-    let mut everything: BTreeMap<CallSite, u64> = BTreeMap::new();
-    for (row, process) in calls.all().filter(|(row, _)| READS.contains(&row.number) && row.result >= 0) {
-        *everything.entry((process, calls.asks(row))).or_default() += row.bytes;
-    }
     let found = files
         .into_iter()
-        .filter_map(|((process, file), read)| finding(evidence, process, file, &read, &everything));
+        .filter_map(|((process, file), read)| finding(evidence, calls, (process, file), &read, &everything));
     found.collect()
+}
+
+/// The innermost function of the program on the way that the reads all take from where their thread begins, and the stack of it that most bytes
+/// were read on. Where they come by several ways from there, as from the parts of a decoder, all of these are under it.
+fn goes_through(evidence: &Evidence<'_>, calls: &Calls<'_>, read: &Read) -> Option<(u32, u32)> {
+    let stacks = &evidence.recording.tables.stacks;
+    let mut through: HashMap<u32, f64> = HashMap::new();
+    for (stack, bytes) in &read.stacks {
+        let mut at = Some(*stack);
+        while let Some(stack) = at {
+            *through.entry(stack).or_default() += bytes;
+            at = stacks[stack as usize].parent;
+        }
+    }
+    // Outer stacks have lower numbers than what is called from them.
+    let least = COMMON * read.bytes as f64;
+    let common = through.iter().filter(|(_, bytes)| **bytes >= least).map(|(stack, _)| *stack).max()?;
+    Some((calls.own_of(common)?, heaviest(&read.stacks)?))
 }
 
 fn finding(
     evidence: &Evidence<'_>,
-    process: u32,
-    file: u32,
+    calls: &Calls<'_>,
+    (process, file): (u32, u32),
     read: &Read,
-    everything: &BTreeMap<CallSite, u64>,
+    everything: &HashMap<CallSite, u64>,
 ) -> Option<(CallSite, Candidate)> {
     let file = &evidence.recording.tables.files[file as usize];
     let opens = read.opens.max(1) as f64;
     let over = read.bytes as f64 / file.size as f64 / opens;
-    if over < OVER || (read.seeks as f64) < (over - 1.0).floor() * opens || !read.goes_back() {
+    let is_rewound = read.is_streamed() || read.seeks as f64 >= (over - 1.0).floor() * opens;
+    if over < OVER || !is_rewound || !read.goes_back() {
         return None;
     }
     let (own, sum) = read.places.iter().max_by_key(|(_, sum)| sum.bytes)?;
@@ -111,25 +180,32 @@ fn finding(
     let kernel = sum.working_ns();
     // Of other files that are read in the same way it is that part.
     let part = sum.bytes as f64 / everything.get(&(process, *own)).copied().unwrap_or(0).max(1) as f64;
-    let under = own.map_or(0.0, |own| under(evidence, process, own, sum) * part.min(1.0));
-    let cost = kernel.max(under).min(evidence.cpu_ns);
+    let within = own.map_or(0.0, |own| under(evidence, process, own, &read.stacks) * part.min(1.0));
+    // Who decodes a stream reads on from many places.
+    let decoded = goes_through(evidence, calls, read).filter(|(outer, _)| Some(*outer) != *own);
+    let decoded = decoded.map(|(outer, stack)| (outer, stack, under(evidence, process, outer, &read.stacks)));
+    let decoded = decoded.filter(|(.., ns)| *ns > kernel.max(within));
+    let cost = decoded.map_or(kernel.max(within), |(.., ns)| ns).min(evidence.cpu_ns);
     let gain = cost * (1.0 - 1.0 / over);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let stack = sum.stack();
+    let (own, stack) = decoded.map_or((*own, sum.stack()), |(outer, stack, _)| (Some(outer), Some(stack)));
+    let again = match read.seeks {
+        0 => "each time from an earlier place on".to_owned(),
+        seeks => format!("with {} lseek calls", count(seeks as f64)),
+    };
     let draft = Draft {
         variant: "rewound",
         explanation: vec![
             format!(
-                "{} was opened {} and read {} over each time{}: {} bytes of a file of {}, with {} lseek calls",
+                "{} was opened {} and read {} over each time{}: {} bytes of a file of {}, {again}",
                 file.path,
                 times(opens),
                 times(over),
-                from(evidence, stack, *own),
+                from(evidence, stack, own),
                 count(read.bytes as f64),
                 count(file.size as f64),
-                count(read.seeks as f64)
             ),
             format!(
                 "reading took {} in the kernel, and with what is made of the bytes {} of CPU time",
@@ -153,15 +229,15 @@ fn finding(
             "the same file is read again and again",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, gain),
-            place(evidence, stack, *own, process),
+            place(evidence, stack, own, process),
         )
     };
-    Some(((process, *own), draft.candidate(evidence, GATE, process)))
+    Some(((process, own), draft.candidate(evidence, GATE, process)))
 }
 
 /// CPU time of the samples in `process` under `own` and directly behind it one of the functions through which it reads: what these do with the
 /// bytes is done again as well.
-fn under(evidence: &Evidence<'_>, process: u32, own: u32, sum: &Sum) -> f64 {
+fn under(evidence: &Evidence<'_>, process: u32, own: u32, stacks: &HashMap<u32, f64>) -> f64 {
     let tables = &evidence.recording.tables;
     let behind = |stack: u32| {
         let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
@@ -170,7 +246,7 @@ fn under(evidence: &Evidence<'_>, process: u32, own: u32, sum: &Sum) -> f64 {
         last
     };
     let mut readers: HashMap<u32, f64> = HashMap::new();
-    for stack in sum.stacks() {
+    for stack in stacks.keys().copied() {
         if let Some(reader) = behind(stack) {
             readers.insert(reader, 0.0);
         }
