@@ -188,6 +188,34 @@ fn a_program_that_asks_for_ever_new_files_leaves_few_rows_and_all_its_calls() {
 }
 
 #[test]
+fn whoever_runs_when_a_timer_ends_a_wait_has_not_ended_it() {
+    if !may_count("who ended a wait") {
+        return;
+    }
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = Command::new(SLOWPATH);
+    run.args(["--no-count", "--dir"]).arg(dir.path().join("recordings"));
+    let output = run.arg("--").arg(program("wakers")).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let tables = Recording::open(&newest(dir.path())).unwrap().tables;
+    // Waits, and those of them with a waker.
+    let of = |numbers: &[u32]| {
+        let waits = tables.waits.iter().filter(|wait| numbers.contains(&wait.number));
+        (waits.clone().count(), waits.filter(|wait| wait.waker.is_some()).count())
+    };
+    let (sleeps, woken) = of(&[35, 230]);
+    assert!(sleeps >= 60 && woken == 0, "{woken} of {sleeps} sleeps");
+    let (polls, woken) = of(&[7, 271]);
+    assert!(polls >= 40 && woken == 0, "{woken} of {polls} polls");
+    // The last wait of the main thread is for the others to end, which they do.
+    let (locks, woken) = of(&[202]);
+    assert!(locks >= 40 && woken <= 2, "{woken} of {locks} locks");
+    let (reads, woken) = of(&[0]);
+    assert!(reads >= 40 && woken >= reads - 2, "{woken} of {reads} reads");
+}
+
+#[test]
 fn recordings_are_listed_and_removed() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();

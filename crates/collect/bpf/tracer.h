@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "file.h"
 #include "memory.h"
+#include "waker.h"
 
 #define PATH_SIZE 4096
 #define STACK_SIZE 8192
@@ -242,8 +243,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	thread->out = 0;
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread *waker = bpf_task_storage_get(&tasks, current, 0, 0);
-	// Who happens to run when an interrupt ends the wait has not ended it; a thread within a call has.
-	bool did = waker && waker != thread && waker->time;
+	bool did = waker && waker != thread && waker->time && may_end(thread->number, &thread->file, waker->number);
 	thread->waker_pid = did ? waker->pid : 0;
 	thread->waker_tid = did ? waker->tid : 0;
 	thread->waker_site = did ? waker->site : 0;
@@ -527,7 +527,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	event->site = thread->site;
 	event->waker_site = thread->waker_site;
 	event->waker_pid = thread->waker_pid;
-	event->waker_tid = blocked >= LONG_WAIT_NS ? thread->waker_tid : 0;
+	bool is_told = blocked >= LONG_WAIT_NS && !timed_out(thread->number, result);
+	event->waker_tid = is_told ? thread->waker_tid : 0;
 	event->file = thread->file;
 	event->flags = flags;
 	__u32 size = event->path_size;

@@ -97,18 +97,16 @@ fn of_main_threads(evidence: &Evidence<'_>, calls: &Calls<'_>, processes: &[u32]
     let is_first = |row: &Syscall, process: u32| {
         tables.threads[row.thread as usize].tid == tables.processes[process as usize].pid
     };
-    // By call, what it concerns, and the place.
-    type Key = (u32, Option<u32>, Option<u32>);
-    let mut waits: BTreeMap<Key, (Sum, u32)> = BTreeMap::new();
+    // By process (several may wait at the same time), call, what it concerns, and the place.
+    type Key = (u32, u32, Option<u32>, Option<u32>);
+    let mut waits: BTreeMap<Key, Sum> = BTreeMap::new();
     for (row, process) in calls.all() {
         if row.blocked_ns > 0 && processes.contains(&process) && is_first(row, process) {
-            let (sum, of) = waits.entry((row.number, row.file, calls.own(row))).or_default();
-            sum.add(row);
-            *of = process;
+            waits.entry((process, row.number, row.file, calls.own(row))).or_default().add(row);
         }
     }
-    let ((number, file, own), (sum, process)) =
-        waits.into_iter().max_by(|a, b| a.1.0.blocked_ns.total_cmp(&b.1.0.blocked_ns))?;
+    let ((process, number, file, own), sum) =
+        waits.into_iter().max_by(|a, b| a.1.blocked_ns.total_cmp(&b.1.blocked_ns))?;
     let path = sum.stack().zip(own).map(|(stack, own)| evidence.path_at(stack, own));
     let whole = &tables.processes[process as usize];
     let wait = Wait {

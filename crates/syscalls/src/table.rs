@@ -139,6 +139,9 @@ table! {
     WAITID waitid: PROCESS, FIRST;
     EXIT exit: 0, FIRST;
     EXIT_GROUP exit_group: 0, FIRST;
+    KILL kill: 0, SECOND;
+    TKILL tkill: 0, SECOND;
+    TGKILL tgkill: 0, THIRD;
     // Sockets.
     SOCKET socket: 0, FIRST;
     CONNECT connect: FD | ADDRESS, FIRST;

@@ -56,6 +56,23 @@ fn the_longest_wait_is_named_and_that_for_a_child_is_what_the_child_waits_for() 
 }
 
 #[test]
+fn children_that_wait_at_the_same_time_do_not_wait_twice_as_long() {
+    let mut traced = Traced::new(Mode::Each);
+    let pipe = traced.file("pipe", "pipe", 0);
+    let from = traced.now;
+    for _ in 0..2 {
+        let child = traced.process(Some(0), "/usr/bin/sort", MS);
+        traced.now = from;
+        traced.sleep(READ, Some(pipe), 10, 900 * MS).thread = child;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    traced.now = from;
+    traced.sleep(WAIT4, None, 101, 950 * MS);
+    let wait = leads(traced, 2 * MS).wait.expect("there are waits");
+    assert_eq!((wait.program.as_str(), wait.calls, wait.total_ns), ("sort", 1, 900 * MS));
+}
+
+#[test]
 fn waits_of_less_than_a_tenth_of_the_time_are_no_lead() {
     for (wait, named) in [(110 * MS, true), (90 * MS, false)] {
         let mut traced = Traced::new(Mode::Each);
