@@ -23,6 +23,7 @@ interface Findings {
     sys_ns: number;
     cpu_ns: number;
     samples: number;
+    complete_stacks_share: number;
   };
   findings: Finding[];
   hot: { function: string; module: string; self_ns: number; total_ns: number }[];
@@ -69,10 +70,14 @@ export interface Watched {
 export async function open(
   name: string,
   fragment = "",
-  options: { theme?: "light" | "dark"; first?: () => void } = {},
+  options: {
+    theme?: "light" | "dark";
+    first?: () => void;
+    viewport?: { width: number; height: number };
+  } = {},
 ): Promise<Watched> {
   const context = await (await started()).newContext({
-    viewport: { width: 1300, height: 850 },
+    viewport: options.viewport ?? { width: 1300, height: 850 },
     colorScheme: options.theme ?? "light",
     reducedMotion: "reduce",
   });

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { open, stop, text, until } from "./browser";
+import { share } from "../src/shared/units";
+import { open, reports, stop, text, until } from "./browser";
 
 after(stop);
 
@@ -45,6 +46,22 @@ test("a stack 30,000 calls deep is drawn on a canvas of the window's size", asyn
     await page.keyboard.press(key);
   await until("turned over", async () => page.url().includes("up=1"));
   await close();
+});
+
+test("stacks that could not be followed to their start are among what was not seen", async () => {
+  const { page, close } = await open("deep.html", "view=about");
+  const { complete_stacks_share: complete } = reports.deep!.recording;
+  assert.ok(complete < 0.5, String(complete));
+  assert.ok(
+    (await text(page, ".about")).includes(`${share(1 - complete)} of the samples have an incomplete stack`),
+  );
+  await page.keyboard.press("2");
+  assert.match(await text(page, ".flame .bar"), /samples have an incomplete stack/);
+  await close();
+  const whole = await open("gpg.html", "view=about");
+  const told = /incomplete stack/.test(await text(whole.page, ".about"));
+  assert.equal(told, reports.gpg!.recording.complete_stacks_share < 1);
+  await whole.close();
 });
 
 test("the verdict of timed runs stands above both recordings", async () => {

@@ -259,6 +259,11 @@ test("the source stands there with its cost only where it was asked for", async 
   assert.match(await text(without.page, ".empty"), /not in this page/);
   await without.close();
   const { page, close } = await open("source.html", "view=source");
+  assert.equal(await text(page, ".files-head"), "selftotalfile");
+  // Files share the time among them: what is called from them is none of theirs.
+  const shares = await page.locator(".file .number:first-child").allTextContents();
+  const sum = shares.map((cell) => Number.parseFloat(cell.replace(/[<>]/, ""))).reduce((a, b) => a + b, 0);
+  assert.ok(sum > 0 && sum < 102, shares.join());
   await page.click('.file:has-text("rdn_list.c"), .file:has-text("loader.c")');
   await page.waitForSelector(".lines tr.has-cost");
   const lines = await page.locator(".lines tr.has-cost td.number").allTextContents();
@@ -290,6 +295,9 @@ test("both themes draw, and one can be chosen", async () => {
   }
 });
 
+/** A time as the page prints it. */
+const TIME = /\d (s|ms|µs|ns)\b/;
+
 test("two recordings: what is gone, frames on one side only, functions that changed", async () => {
   const { page, troubles, close } = await open("compare.html");
   await page.waitForSelector(".compare .flame-host[data-painted]");
@@ -297,12 +305,17 @@ test("two recordings: what is gone, frames on one side only, functions that chan
   for (const choice of ["Normalised", "A wide", "B wide", "A + B wide", "Functions"]) {
     await page.click(`.compare button:has-text("${choice}") >> nth=-1`);
   }
+  // What is scaled is no time: only shares are told.
   const row = await text(page, ".grid-box tbody tr");
-  assert.match(row, /s/);
+  assert.match(row, /\d points.*\d %/);
+  assert.doesNotMatch(row.split("%")[0]!, TIME);
   await page.click('.compare button:has-text("Flame graph of both")');
   await page.focus(".flame-host");
   await page.keyboard.press("ArrowDown");
   assert.match(await text(page, ".details"), /A, before.*B, after.*change/);
+  assert.doesNotMatch(await text(page, ".details-figures"), TIME);
+  await page.click('.compare button:has-text("Absolute")');
+  assert.match(await text(page, ".details-figures"), TIME);
   await page.click(".tabs button:has-text('Findings')");
   await page.click(".head .segments button:has-text('B')");
   await until("the fixed side has none", async () => /No known cause/.test(await text(page, ".findings")));
@@ -326,5 +339,52 @@ test("time that passed for one process is lit in that process alone, and shares 
     const whole = /total .*· >?(\d+) %/.exec(await text(page, ".details-figures span"));
     return whole !== null && Number(whole[1]) > 85 && Number(whole[1]) <= 100;
   });
+  await close();
+});
+
+test("the first level of many processes is the process, and can be left out", async () => {
+  const { page, troubles, close } = await open("gpg.html", "view=flame");
+  await page.waitForSelector(".flame-host[data-painted]");
+  const inwards = async () => {
+    await page.focus(".flame-host");
+    await page.keyboard.press("Home");
+    await until("all of it", async () => (await text(page, ".details-name")) === "all");
+    await page.waitForTimeout(100);
+    await page.keyboard.press("ArrowDown");
+    return text(page, ".details-name");
+  };
+  for (const mode of ["Merged", "Time order"]) {
+    await page.click(`.flame button:has-text("${mode}")`);
+    assert.match(await inwards(), /^[\w-]+ \d+$/, mode);
+    // What it was started with, and nothing that only functions have.
+    assert.ok((await text(page, ".details-where")).length > 3, mode);
+    assert.equal(await page.locator(".details-do").count(), 0, mode);
+    await page.keyboard.press("Enter");
+    await until("zoomed", async () => page.url().includes("zoom="));
+    const zoomed = page.url();
+    await page.reload();
+    await page.waitForSelector(".flame-host[data-painted]");
+    assert.equal(page.url(), zoomed);
+  }
+  await page.click(".flame .bar label:has-text('by process')");
+  await until("left out", async () => page.url().includes("processes=0"));
+  assert.doesNotMatch(await inwards(), /^[\w-]+ \d+$/);
+  assert.deepEqual(troubles, []);
+  await close();
+  const one = await open("gnutls.html", "view=flame");
+  assert.equal(await one.page.locator(".flame .bar label").count(), 0);
+  await one.close();
+});
+
+test("time on and off the CPU says that waiting for a CPU is none of it", async () => {
+  const { page, close } = await open("gnutls.html", "view=flame");
+  const wall = page.locator(".scope .segments button").nth(2);
+  assert.match(
+    (await wall.getAttribute("title")) ?? "",
+    /on the CPU and asleep.*waiting for a CPU is not included/,
+  );
+  assert.doesNotMatch(await text(page, ".scope"), /without waiting/);
+  await wall.click();
+  await until("the note", async () => /without waiting for a CPU/.test(await text(page, ".scope .metric")));
   await close();
 });

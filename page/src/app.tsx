@@ -1,6 +1,6 @@
 // The page: head, views, what is looked at, and the state in the URL that ties them together.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AboutView } from "./about/view";
 import { CallsView } from "./calls/view";
 import { CompareView } from "./compare/view";
@@ -13,6 +13,7 @@ import { ProcessesView } from "./processes/view";
 import { ScopeBar } from "./scope-bar";
 import { select } from "./selection";
 import { outside, shellCommand, show } from "./shared/outside";
+import { usePrinting } from "./shared/printing";
 import { Segments } from "./shared/segments";
 import { useTheme } from "./shared/theme";
 import { SourceView } from "./source/view";
@@ -44,7 +45,8 @@ export function App({ recordings }: { recordings: Recording[] }) {
     return { ...state, view, side: two ? state.side : 0 };
   };
   const [state, setState] = useState(() => first(location.hash));
-  const [theme, turn] = useTheme();
+  const printing = usePrinting();
+  const [theme, turn] = useTheme(printing);
   const [told, setTold] = useState("");
   const latest = useRef(state);
   latest.current = state;
@@ -81,7 +83,18 @@ export function App({ recordings }: { recordings: Recording[] }) {
     setTold(text);
     setTimeout(() => setTold((now) => (now === text ? "" : now)), 2500);
   }, []);
-  const looking: Looking = { recordings, recording, selection, state, go, lit, searchError, theme, tell };
+  const looking: Looking = {
+    recordings,
+    recording,
+    selection,
+    state,
+    go,
+    lit,
+    searchError,
+    theme,
+    printing,
+    tell,
+  };
   const views = VIEWS.filter(([view]) => two || view !== "compare");
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -164,8 +177,13 @@ function Head({ turn }: { turn(): void }) {
 function Tabs({ views }: { views: typeof VIEWS }) {
   const { state, go, recording } = useLooking();
   const number = recording.head.findings.findings.length;
+  const nav = useRef<HTMLElement>(null);
+  // Where there is not room for all of them, the one that is looked at is seen.
+  useLayoutEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [state.view]);
   return (
-    <nav class="tabs" aria-label="Views">
+    <nav class="tabs" aria-label="Views" ref={nav}>
       {views.map(([view, text]) => (
         <button
           type="button"

@@ -21,6 +21,8 @@ export interface Looking {
   /** Why the search finds nothing, if it is no expression. */
   searchError: string | null;
   theme: Theme;
+  /** The page is being printed: all is there, however long it is. */
+  printing: boolean;
   /** Says something once, at the foot of the page and to who listens. */
   tell(text: string): void;
 }

@@ -14,6 +14,7 @@ import "./source/source.css";
 import "./compare/compare.css";
 import "./about/about.css";
 import "./narrow.css";
+import "./print.css";
 import { render } from "preact";
 import { App } from "./app";
 import { loadAll } from "./data/load";

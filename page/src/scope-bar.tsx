@@ -2,13 +2,24 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLooking } from "./context";
+import { processName } from "./data/process";
 import type { Metric } from "./data/scope";
 import { show } from "./shared/outside";
 import { Segments } from "./shared/segments";
 import { moment, share, time } from "./shared/units";
-import { processTree, programName } from "./timeline/lanes";
+import { processTree } from "./timeline/lanes";
 import { Overview } from "./timeline/overview";
 import { litTotal } from "./tree/tree";
+
+const METRICS: [Metric, string, string][] = [
+  ["cpu", "On CPU", "on-CPU time, from samples"],
+  ["off", "Off CPU", "time asleep in system calls; waiting for a CPU is not included"],
+  [
+    "wall",
+    "On + off",
+    "time on the CPU and asleep in system calls, added up; waiting for a CPU is not included",
+  ],
+];
 
 export function ScopeBar() {
   const { recording, state, go } = useLooking();
@@ -16,16 +27,15 @@ export function ScopeBar() {
   const [from, to] = state.range ?? [0, recording.span];
   return (
     <div class="scope">
-      <Segments
-        label="Time"
-        value={state.metric}
-        options={[
-          ["cpu", "On CPU", "on-CPU time, from samples"],
-          ["off", "Off CPU", "off-CPU time in system calls"],
-          ["wall", "Wall", "both"],
-        ]}
-        choose={(value) => go({ metric: value as Metric, zoom: [] })}
-      />
+      <div class="metric">
+        <Segments
+          label="Time"
+          value={state.metric}
+          options={METRICS}
+          choose={(value) => go({ metric: value as Metric, zoom: [] })}
+        />
+        <div class="axis-label">{state.metric === "wall" ? "without waiting for a CPU" : ""}</div>
+      </div>
       <Who />
       <div class="scope-time">
         <Overview />
@@ -58,7 +68,7 @@ function Who() {
       .flatMap(({ process, depth }) => {
         const row = processes[process]!;
         const indent = "\u00a0\u00a0".repeat(Math.min(8, depth));
-        const own = { value: `p${process}`, text: `${indent}${programName(row.program)} ${row.pid}` };
+        const own = { value: `p${process}`, text: `${indent}${processName(row)}` };
         const inner = threads.flatMap((thread, number) =>
           thread.process === process && several[process]! > 1
             ? [{ value: `t${number}`, text: `${indent}\u00a0\u00a0· ${show(thread.name)} ${thread.tid}` }]

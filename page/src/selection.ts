@@ -5,10 +5,20 @@ import { type Scope, type Weights, weigh } from "./data/scope";
 import type { State } from "./state";
 import { type Costs, costs } from "./tree/calls";
 import { ordered } from "./tree/order";
+import { byProcess } from "./tree/processes";
 import { merged, type Tree } from "./tree/tree";
 
+type Ordered = Tree & { each: number };
+
 export class Selection {
-  private known: { weights?: Weights; merged?: Tree; ordered?: Tree & { each: number }; costs?: Costs } = {};
+  private known: {
+    weights?: Weights;
+    merged?: Tree;
+    byProcess?: Tree;
+    ordered?: Ordered;
+    orderedByProcess?: Ordered;
+    costs?: Costs;
+  } = {};
 
   constructor(
     readonly recording: Recording,
@@ -25,9 +35,20 @@ export class Selection {
     return this.known.merged;
   }
 
-  get ordered(): Tree & { each: number } {
+  /** As merged, with the process as the first level. */
+  get byProcess(): Tree {
+    this.known.byProcess ??= byProcess(this.recording, this.scope, this.weights);
+    return this.known.byProcess;
+  }
+
+  get ordered(): Ordered {
     this.known.ordered ??= ordered(this.recording, this.scope, this.weights);
     return this.known.ordered;
+  }
+
+  get orderedByProcess(): Ordered {
+    this.known.orderedByProcess ??= ordered(this.recording, this.scope, this.weights, true);
+    return this.known.orderedByProcess;
   }
 
   get costs(): Costs {

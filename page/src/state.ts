@@ -30,6 +30,8 @@ export interface State {
   mode: Mode;
   /** Callees above callers. */
   upward: boolean;
+  /** The flame graph's first level is the process, where there are several. */
+  processes: boolean;
   /** Path of functions that is zoomed to. */
   zoom: readonly number[];
   /** The function that is looked at; -1 for none. */
@@ -52,6 +54,7 @@ export const START: State = {
   finding: -1,
   mode: "merged",
   upward: false,
+  processes: true,
   zoom: [],
   fn: -1,
   file: outside(""),
@@ -85,6 +88,7 @@ export function toFragment(state: State): string {
   if (state.finding >= 0) out.set("finding", String(state.finding + 1));
   if (state.mode !== START.mode) out.set("mode", state.mode);
   if (state.upward) out.set("up", "1");
+  if (!state.processes) out.set("processes", "0");
   if (state.zoom.length > 0) out.set("zoom", state.zoom.map((fn) => fn.toString(36)).join("."));
   if (state.fn >= 0) out.set("fn", state.fn.toString(36));
   if (state.file) out.set("file", raw(state.file));
@@ -117,6 +121,7 @@ export function fromFragment(fragment: string): State {
     finding: whole(given.get("finding"), 10) - (given.has("finding") ? 1 : 0),
     mode: one("mode", MODES, START.mode),
     upward: given.get("up") === "1",
+    processes: given.get("processes") !== "0",
     zoom: path.every((fn) => fn >= 0) ? path : [],
     fn: whole(given.get("fn"), 36),
     file: outside(given.get("file") ?? ""),

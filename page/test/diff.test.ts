@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changes } from "../src/compare/changes";
+import { changed, figure } from "../src/compare/figures";
 import { weigh } from "../src/data/scope";
 import { Selection } from "../src/selection";
 import { change, difference, union } from "../src/tree/diff";
@@ -87,4 +88,27 @@ test("the table tells each function's time on both sides", () => {
     ["same", 20, 20, 20, 20],
     ["fresh", 0, 5, 0, 5],
   ]);
+});
+
+test("normalised, the table tells shares of each side, which are no times", () => {
+  const table = changes([new Selection(a, ALL), new Selection(b, ALL)], of, true);
+  const told = table.map((row) => [row.name, ...row.self, ...row.inclusive]);
+  assert.deepEqual(told, [
+    ["main", 0, 0, 1, 1],
+    ["slow", 0.8, 0, 0.8, 0],
+    ["same", 0.2, 0.8, 0.2, 0.8],
+    ["fresh", 0, 0.2, 0, 0.2],
+  ]);
+});
+
+test("a time is told as a time, and a share as a share", () => {
+  assert.deepEqual([figure(5e6, false), figure(0.052, true)], ["5 ms", "5.2 %"]);
+  assert.deepEqual(
+    [changed(5e6, 3e6, false), changed(3e6, 5e6, false), changed(3, 3, false)],
+    ["−2 ms", "+2 ms", ""],
+  );
+  assert.deepEqual(
+    [changed(0.5, 0.12, true), changed(0.2, 0.231, true), changed(0.2, 0.20001, true)],
+    ["−38 points", "+3.1 points", "+0.0 points"],
+  );
 });

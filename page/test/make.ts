@@ -5,8 +5,11 @@ import { parse } from "../src/data/load";
 import type { Recording } from "../src/data/recording";
 
 export interface Made {
-  /** Call paths, outermost first, such as `main;load;?parse`: a function behind `?` was inlined, behind `!` is of the kernel. */
-  samples: { path: string; at?: number; ns?: number; thread?: number }[];
+  /**
+   * Call paths, outermost first, such as `main;load;?parse`: a function behind `?` was inlined, behind `!` is of the kernel. `f@a.c:3` is
+   * line 3 of a.c in f.
+   */
+  samples: { path: string; at?: number; ns?: number; thread?: number; complete?: boolean }[];
   syscalls?: {
     path: string;
     call: string;
@@ -14,6 +17,8 @@ export interface Made {
     span: number;
     blocked?: number;
     count?: number;
+    /** ns; else the whole span. */
+    duration?: number;
     thread?: number;
   }[];
   /** Process of each thread. */
@@ -21,6 +26,10 @@ export interface Made {
   /** Module of a function; else `prog`. */
   modules?: Record<string, string>;
   runs?: number;
+  /** Share of the samples with a complete stack, where none says it of itself. */
+  complete_share?: number;
+  /** What the reports say could not be seen. */
+  unseen?: string[];
   cpu_ns?: number;
 }
 
@@ -106,11 +115,14 @@ export function make(made: Made): Recording {
     if (!functions.includes(name)) functions.push(name);
     return functions.indexOf(name);
   };
-  const locations: { fn: number; kind: number }[] = [];
+  const locations: { fn: number; kind: number; file: number; line: number }[] = [];
   const location = (word: string) => {
     const kind = word.startsWith("?") ? 2 : word.startsWith("!") ? 1 : 0;
-    const one = { fn: fn(word.replace(/^[?!]/, "")), kind };
-    let at = locations.findIndex((other) => other.fn === one.fn && other.kind === one.kind);
+    const [name, file, line] = word.replace(/^[?!]/, "").split(/[@:](?=[^@:])/);
+    const one = { fn: fn(name!), kind, file: file ? text(file) + 1 : 0, line: Number(line ?? 0) };
+    const same = (other: typeof one) =>
+      other.kind === kind && other.file === one.file && other.line === one.line;
+    let at = locations.findIndex((other) => other.fn === one.fn && same(other));
     if (at < 0) at = locations.push(one) - 1;
     return at;
   };
@@ -155,14 +167,8 @@ export function make(made: Made): Recording {
     ...locations.map((row) => row.fn),
     ...calls.map((_, i) => functions.length + i),
   ]);
-  columns.u32(
-    "frame.file",
-    [...locations, ...calls].map(() => 0),
-  );
-  columns.u32(
-    "frame.line",
-    [...locations, ...calls].map(() => 0),
-  );
+  columns.u32("frame.file", [...locations.map((row) => row.file), ...calls.map(() => 0)]);
+  columns.u32("frame.line", [...locations.map((row) => row.line), ...calls.map(() => 0)]);
   columns.u8("frame.kind", [...locations.map((row) => row.kind), ...calls.map(() => 1)]);
   columns.u32("function.name", [...functions, ...calls].map(text));
   columns.u32("function.module", [
@@ -203,6 +209,13 @@ export function make(made: Made): Recording {
     "sample.weight",
     samples.map((_, i) => i),
   );
+  // The data need not say it of each sample.
+  const known = samples.filter((row) => row.complete !== undefined);
+  if (known.length > 0)
+    columns.u8(
+      "sample.complete",
+      samples.map((row) => (row.complete === false ? 0 : 1)),
+    );
   columns.u32(
     "syscall.time",
     rows.map((row) => row.at),
@@ -235,7 +248,7 @@ export function make(made: Made): Recording {
   );
   columns.u64(
     "syscall.duration",
-    rows.map((row) => row.span * 1000),
+    rows.map((row) => row.duration ?? row.span * 1000),
   );
   columns.u64(
     "syscall.blocked",
@@ -248,6 +261,7 @@ export function make(made: Made): Recording {
   for (const name of ["time", "thread", "call", "file", "stack", "waker", "waker_stack"])
     columns.u32(`wait.${name}`, []);
   columns.u64("wait.duration", []);
+  const complete = samples.filter((row) => row.complete !== false).length;
   const total = samples.reduce((sum, row) => sum + row.ns, 0);
   const end = Math.max(1, ...samples.map((row) => row.at), ...rows.map((row) => row.at + row.span));
   const threads = made.threads ?? [0];
@@ -264,8 +278,20 @@ export function make(made: Made): Recording {
     version: 1,
     name: "made",
     about: { runs: made.runs ?? 1, command: ["prog"] },
-    run: { facts: [], coverage: "", unseen: [], nothing: [], cut_short: null, cpu_ns: made.cpu_ns ?? total },
-    findings: { findings: [], hot: [], notes: [] },
+    run: {
+      facts: [],
+      coverage: "",
+      unseen: made.unseen ?? [],
+      nothing: [],
+      cut_short: null,
+      cpu_ns: made.cpu_ns ?? total,
+    },
+    findings: {
+      recording: { complete_stacks_share: made.complete_share ?? complete / Math.max(1, samples.length) },
+      findings: [],
+      hot: [],
+      notes: [],
+    },
     unit_ns: 1000,
     span_ns: end * 1000,
     modules: modules.map((name) => ({
@@ -274,8 +300,9 @@ export function make(made: Made): Recording {
       role: name === "prog" ? "program" : "library",
       build: null,
     })),
-    processes: [...new Set(threads)].map(() => ({
+    processes: [...new Set(threads)].map((_, i) => ({
       ...process,
+      pid: i + 1,
       exec_ns: 0,
       end_ns: null,
       exit: 0,

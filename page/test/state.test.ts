@@ -21,6 +21,7 @@ test("a state comes back from its fragment", () => {
     finding: 3,
     mode: "sandwich",
     upward: true,
+    processes: false,
     zoom: [0, 71, 5],
     fn: 0,
     file: outside("src/a b.c"),
@@ -64,13 +65,14 @@ test("numbers are written as the reports write them", () => {
     "12 min 5 s",
     "2 h 5 min",
   ]);
-  assert.deepEqual([0, 0.0001, 0.024, 0.0996, 0.964, 0.998, 1, Number.NaN].map(share), [
+  assert.deepEqual([0, 0.0001, 0.024, 0.0996, 0.964, 0.998, 1, 1 - 1e-12, Number.NaN].map(share), [
     "0 %",
     "<0.1 %",
     "2.4 %",
     "10 %",
     "96 %",
     ">99 %",
+    "100 %",
     "100 %",
     "?",
   ]);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { weigh } from "../src/data/scope";
 import { costs, edges } from "../src/tree/calls";
 import { joined, ordered } from "../src/tree/order";
+import { byProcess } from "../src/tree/processes";
 import { callees, callers } from "../src/tree/sandwich";
 import { litTotal, merged, nodeAt, pathOf } from "../src/tree/tree";
 import { drawn, make, numberOf } from "./make";
@@ -163,9 +164,61 @@ test("a stack of 2,000 frames is laid out", () => {
 });
 
 test("too many moments are joined, and keep their time", () => {
-  const node = Int32Array.of(5, 6, 6, 7, 8);
+  const node = Float64Array.of(5, 6, 6, 7, 8);
   const ns = Float64Array.of(3, 2, 2, 1, 1);
   assert.deepEqual(joined(node, ns, 5), { node, ns, each: 1 });
   const fewer = joined(node, ns, 2);
   assert.deepEqual([[...fewer.node], [...fewer.ns], fewer.each], [[6, 7], [7, 2], 3]);
+});
+
+const several = make({
+  threads: [0, 1, 0],
+  samples: [
+    { path: "main;a", at: 1, ns: 10 },
+    { path: "main;a", at: 2, ns: 20, thread: 1 },
+    { path: "main;b", at: 3, ns: 5, thread: 2 },
+    { path: "main;a", at: 4, ns: 1 },
+    { path: "", at: 5, ns: 2, thread: 1 },
+  ],
+  syscalls: [{ path: "main;a", call: "read", at: 6, span: 1, blocked: 7, thread: 1 }],
+});
+
+test("each process has its own paths, the one with the most time first", () => {
+  const wall = { ...ALL, metric: "wall" } as const;
+  const weights = weigh(several, wall);
+  assert.equal(weights.processes, 2);
+  const tree = byProcess(several, wall, weights);
+  assert.deepEqual(drawn(several, tree), [
+    "all 45 0",
+    " prog 2 29 0",
+    "  main 27 0",
+    "   a 27 20",
+    "    read 7 7",
+    "  [no stack] 2 2",
+    " prog 1 16 0",
+    "  main 16 0",
+    "   a 11 11",
+    "   b 5 5",
+  ]);
+  for (let node = 0; node < tree.count; node++) assert.equal(nodeAt(tree, pathOf(tree, node)), node);
+});
+
+test("in time order as well, the threads of a process behind each other", () => {
+  const tree = ordered(several, ALL, weigh(several, ALL), true);
+  assert.deepEqual(drawn(several, tree), [
+    "all 38 0",
+    " prog 1 16 0",
+    "  main 16 0",
+    "   a 11 11",
+    "   b 5 5",
+    " prog 2 22 0",
+    "  main 20 0",
+    "   a 20 20",
+    "  [no stack] 2 2",
+  ]);
+});
+
+test("one thread is of one process", () => {
+  const scope = { ...ALL, threads: new Set([0, 2]) };
+  assert.equal(weigh(several, scope).processes, 1);
 });

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
-import { built, folder, page, record, root, slowpath, view } from "./slowpath.mjs";
+import { built, folder, page, record, renew, root, slowpath, view } from "./slowpath.mjs";
 
 const dir = folder("e2e");
 const findings = {};
@@ -53,6 +53,7 @@ execFileSync(`${root}/scripts/as-root`, [slowpath, ...compare], {
   cwd: dir,
   stdio: ["ignore", "ignore", "inherit"],
 });
+renew(`${dir}/verdict.html`);
 writeFileSync(`${dir}/findings.json`, JSON.stringify(findings));
 
 const tests = readdirSync(`${page}/e2e`).filter((name) => name.endsWith(".test.ts"));

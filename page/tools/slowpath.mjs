@@ -1,6 +1,10 @@
 // The recordings and pages that tests and screenshots are made of: real ones, of the cases.
+//
+// slowpath writes the page that it was built with. With PAGE_DIST=1 in the environment the one in dist is put in its place, so that work
+// on the page alone needs no new build of slowpath: `npm run build && PAGE_DIST=1 npm run e2e`.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export const page = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
@@ -32,6 +36,30 @@ export function view(dir, recordings, output, ...more) {
     cwd: dir,
     stdio: "inherit",
   });
+  renew(`${dir}/${output}`);
+}
+
+/** Puts the page in dist into a file that slowpath wrote, if that is asked for. */
+export function renew(file) {
+  if (process.env.PAGE_DIST !== "1") return;
+  const html = readFileSync(file, "utf8");
+  const between = (from, begin, end) => {
+    const at = from + begin.length;
+    return html.slice(at, html.indexOf(end, at));
+  };
+  const pairs = [
+    [between(html.indexOf("<style>"), "<style>", "</style>"), readFileSync(`${page}/dist/page.css`, "utf8")],
+    [
+      between(html.lastIndexOf("<script>"), "<script>", "</script>"),
+      readFileSync(`${page}/dist/page.js`, "utf8"),
+    ],
+  ];
+  const hash = (text) => `sha256-${createHash("sha256").update(text).digest("base64")}`;
+  const renewed = pairs.reduce(
+    (text, [old, own]) => text.split(old).join(own).split(hash(old)).join(hash(own)),
+    html,
+  );
+  writeFileSync(file, renewed);
 }
 
 /** Builds a case; returns the path of one of its programs. */

@@ -282,6 +282,9 @@ impl<'a> Builder<'a> {
         self.columns.u32("sample.thread", &thread);
         self.columns.u32("sample.stack", &stack);
         self.columns.u32("sample.weight", &weight);
+        // Whether the stack reaches to where its thread began.
+        let complete: Vec<u8> = samples.iter().map(|sample| u8::from(sample.complete)).collect();
+        self.columns.u8("sample.complete", &complete);
         self.columns.f64("weights", &weights);
     }
 

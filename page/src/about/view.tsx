@@ -4,10 +4,12 @@ import { useLooking } from "../context";
 import type { Source, SourceOrigin } from "../data/head";
 import { type Outsides, shellCommand, show, showAll } from "../shared/outside";
 import { count, counted, share, time } from "../shared/units";
+import { limitations } from "./limitations";
 
 export function AboutView() {
   const { recording } = useLooking();
   const { about, run } = recording.head;
+  const unseen = limitations(recording);
   const started = new Date(about.started_unix_ns / 1e6);
   const facts: [string, string][] = [
     ["command", shellCommand(about.command)],
@@ -25,7 +27,10 @@ export function AboutView() {
     ["kernel", show(about.kernel)],
     ["recording", show(about.id)],
     ["slowpath", show(about.slowpath)],
-    ["samples", `${count(recording.samples.time.length)}, ${show(run.coverage).replace(/^[^,]*, /, "")}`],
+    [
+      "samples",
+      `${count(recording.samples.time.length)}, ${show(run.coverage).replace(/^.*?samples?, /, "")}`,
+    ],
   ];
   if (about.tracing_ns > 0) {
     const whole = Math.max(1, about.user_ns + about.sys_ns);
@@ -56,18 +61,18 @@ export function AboutView() {
       </dl>
       <h2>Limitations</h2>
       {run.cut_short && <p class="warning">{show(run.cut_short)}</p>}
-      {run.unseen.length === 0 && !run.cut_short ? (
+      {unseen.length === 0 && !run.cut_short ? (
         <p>No known limitations.</p>
       ) : (
         <ul>
-          {run.unseen.map((sentence) => (
-            <li key={sentence}>{show(sentence)}</li>
+          {unseen.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
           ))}
         </ul>
       )}
       {recording.head.sources && <InPage files={recording.head.sources} origin={recording.head.source} />}
-      <h2>Keys</h2>
-      <dl>
+      <h2 class="keys">Keys</h2>
+      <dl class="keys">
         {KEYS.map(([keys, meaning]) => (
           <div key={keys}>
             <dt>

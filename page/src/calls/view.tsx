@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
+import { Incomplete } from "../flame/incomplete";
 import { callsText } from "../flame/view";
 import { copy, csv } from "../shared/copy";
 import { type Column, Grid } from "../shared/grid";
@@ -130,6 +131,7 @@ export function CallsView() {
         <button type="button" onClick={save}>
           Copy as CSV
         </button>
+        <Incomplete />
         <span class="hint">click a function to see its callers and callees</span>
       </div>
       <div class="split">
@@ -173,9 +175,13 @@ function Around({ fn }: { fn: number }) {
               <td class="number">{share(edge.ns / own)}</td>
               <td class="number">{time(edge.ns)}</td>
               <td>
-                <button type="button" class="link code" onClick={() => go({ fn: edge.fn }, true)}>
-                  {recording.name(edge.fn)}
-                </button>
+                {recording.isFunction(edge.fn) ? (
+                  <button type="button" class="link code" onClick={() => go({ fn: edge.fn }, true)}>
+                    {recording.name(edge.fn)}
+                  </button>
+                ) : (
+                  recording.name(edge.fn)
+                )}
                 <span class="faint"> {recording.moduleName(edge.fn)}</span>
               </td>
             </tr>

@@ -10,15 +10,18 @@ export interface Change {
   fn: number;
   name: Shown;
   module: Shown;
-  /** ns per run, before and after. */
+  /** Before and after: ns per run, or shares (0 to 1) of each side's time. */
   self: [number, number];
   inclusive: [number, number];
 }
 
-/** Functions of either side, with their time on both. */
+/** Functions of either side, with their time on both; with its share of that if `normal`. */
 export function changes(selections: readonly [Selection, Selection], of: Union, normal: boolean): Change[] {
   const recordings = [selections[0].recording, selections[1].recording] as const;
-  const scale = scales(recordings, [selections[0].weights, selections[1].weights], normal);
+  const weights = [selections[0].weights, selections[1].weights] as const;
+  const scale = normal
+    ? weights.map(({ total }) => 1 / Math.max(1, total))
+    : scales(recordings, weights, false);
   const rows: Change[] = of.names.map((name, fn) => ({
     fn,
     name,
@@ -30,8 +33,8 @@ export function changes(selections: readonly [Selection, Selection], of: Union, 
     const { inclusive, self } = selection.costs;
     for (let fn = 0; fn < inclusive.length; fn++) {
       const row = rows[of.maps[side as 0 | 1][fn]!]!;
-      row.self[side as 0 | 1] += self[fn]! * scale[side as 0 | 1];
-      row.inclusive[side as 0 | 1] += inclusive[fn]! * scale[side as 0 | 1];
+      row.self[side as 0 | 1] += self[fn]! * scale[side]!;
+      row.inclusive[side as 0 | 1] += inclusive[fn]! * scale[side]!;
     }
   });
   return rows.filter((row) => row.inclusive[0] > 0 || row.inclusive[1] > 0);

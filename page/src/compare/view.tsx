@@ -3,7 +3,7 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
 import type { Comparison, Estimate } from "../data/head";
-import { ALL, NO_STACK, type Recording } from "../data/recording";
+import { type Recording, standIn } from "../data/recording";
 import { changeColour } from "../flame/colours";
 import { Graph } from "../flame/graph";
 import { select } from "../selection";
@@ -15,6 +15,7 @@ import { START } from "../state";
 import { change, difference, union } from "../tree/diff";
 import { nodeAt, pathOf } from "../tree/tree";
 import { type Change, changes, fates } from "./changes";
+import { changed, figure } from "./figures";
 
 export function CompareView() {
   const { recordings, state } = useLooking();
@@ -156,7 +157,7 @@ function Normal() {
       value={state.normal ? "share" : "time"}
       options={[
         ["time", "Absolute", "time per run"],
-        ["share", "Normalised", "both scaled to the same total: compares shares"],
+        ["share", "Normalised", "shares of each side's time"],
       ]}
       choose={(value) => go({ normal: value === "share" })}
     />
@@ -196,7 +197,7 @@ function Difference({ selections, of }: { selections: Both; of: ReturnType<typeo
   const name = useCallback(
     (node: number) => {
       const fn = tree.fn[node]!;
-      const text = fn === ALL ? "all" : fn === NO_STACK ? "[no stack]" : of.names[fn]!;
+      const text = standIn(fn) ?? of.names[fn]!;
       return show(a[node] === 0 ? `${text} (only in B)` : b[node] === 0 ? `${text} (only in A)` : text);
     },
     [tree, of, a, b],
@@ -208,10 +209,14 @@ function Difference({ selections, of }: { selections: Both; of: ReturnType<typeo
   const hatched = useCallback((node: number) => a[node] === 0 || b[node] === 0, [a, b]);
   const zoomed = useMemo(() => nodeAt(tree, state.zoom), [tree, state.zoom]);
   const [chosen, setChosen] = useState(0);
+  // Of a frame that is on the side: its time there if that passed, and its share of the side.
+  const told = (ns: number, whole: number) =>
+    ns <= 0 ? "not present" : state.normal ? share(ns / whole) : `${time(ns)} · ${share(ns / whole)}`;
+  const whole = state.normal ? [Math.max(1, a[0]!), Math.max(1, b[0]!)] : [1, 1];
   const figures = (node: number): [string, string][] => [
-    ["A, before", a[node]! > 0 ? `${time(a[node]!)} · ${share(a[node]! / a[0]!)}` : "not present"],
-    ["B, after", b[node]! > 0 ? `${time(b[node]!)} · ${share(b[node]! / b[0]!)}` : "not present"],
-    ["change", b[node]! > a[node]! ? `+${time(b[node]! - a[node]!)}` : time(b[node]! - a[node]!)],
+    ["A, before", told(a[node]!, a[0]!)],
+    ["B, after", told(b[node]!, b[0]!)],
+    ["change", changed(a[node]! / whole[0]!, b[node]! / whole[1]!, state.normal) || "none"],
   ];
   const node = chosen < tree.count ? chosen : 0;
   if (tree.total[0] === 0) return <p class="empty">No samples on this side.</p>;
@@ -265,40 +270,27 @@ function Difference({ selections, of }: { selections: Both; of: ReturnType<typeo
 function Functions({ selections, of }: { selections: Both; of: ReturnType<typeof union> }) {
   const { state } = useLooking();
   const rows = useMemo(() => changes(selections, of, state.normal), [selections, of, state.normal]);
-  const most = rows.reduce((high, row) => Math.max(high, Math.abs(row.self[1] - row.self[0])), 1);
-  const signed = (ns: number) => (ns > 0 ? `+${time(ns)}` : ns < 0 ? time(ns) : "");
+  const most = rows.reduce((high, row) => Math.max(high, Math.abs(row.self[1] - row.self[0])), 0) || 1;
+  const told = (value: number) => (value > 0 ? figure(value, state.normal) : "—");
+  const title = state.normal ? "In percentage points of each side's time" : "";
   const columns: Column<Change>[] = [
     {
       name: "change, self",
+      title,
       value: (row) => Math.abs(row.self[1] - row.self[0]),
-      text: (row) => signed(row.self[1] - row.self[0]),
+      text: (row) => changed(row.self[0], row.self[1], state.normal),
       bar: (row) => Math.abs(row.self[1] - row.self[0]) / most,
     },
-    {
-      name: "self A",
-      value: (row) => row.self[0],
-      text: (row) => (row.self[0] > 0 ? time(row.self[0]) : "—"),
-    },
-    {
-      name: "self B",
-      value: (row) => row.self[1],
-      text: (row) => (row.self[1] > 0 ? time(row.self[1]) : "—"),
-    },
+    { name: "self A", value: (row) => row.self[0], text: (row) => told(row.self[0]) },
+    { name: "self B", value: (row) => row.self[1], text: (row) => told(row.self[1]) },
     {
       name: "change, inclusive",
+      title,
       value: (row) => Math.abs(row.inclusive[1] - row.inclusive[0]),
-      text: (row) => signed(row.inclusive[1] - row.inclusive[0]),
+      text: (row) => changed(row.inclusive[0], row.inclusive[1], state.normal),
     },
-    {
-      name: "inclusive A",
-      value: (row) => row.inclusive[0],
-      text: (row) => (row.inclusive[0] > 0 ? time(row.inclusive[0]) : "—"),
-    },
-    {
-      name: "inclusive B",
-      value: (row) => row.inclusive[1],
-      text: (row) => (row.inclusive[1] > 0 ? time(row.inclusive[1]) : "—"),
-    },
+    { name: "inclusive A", value: (row) => row.inclusive[0], text: (row) => told(row.inclusive[0]) },
+    { name: "inclusive B", value: (row) => row.inclusive[1], text: (row) => told(row.inclusive[1]) },
     { name: "function", wide: 3, words: true, code: true, value: (row) => row.name, text: (row) => row.name },
     { name: "module", words: true, value: (row) => row.module, text: (row) => row.module },
   ];

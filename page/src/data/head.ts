@@ -176,7 +176,13 @@ export interface Head {
     /** CPU time that shares are of, ns: of everything that was sampled, daemons that nobody waited for included. */
     cpu_ns: number;
   };
-  findings: { findings: Finding[]; hot: Hot[]; notes: Outsides };
+  findings: {
+    /** `complete_stacks_share` of the samples have a stack that reaches the start of its thread. */
+    recording: { complete_stacks_share: number };
+    findings: Finding[];
+    hot: Hot[];
+    notes: Outsides;
+  };
   unit_ns: number;
   span_ns: number;
   modules: Module[];

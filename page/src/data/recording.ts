@@ -3,14 +3,28 @@
 import { baseName, type Outside, outside, type Shown, show } from "../shared/outside";
 import { bytes, integers, numbers } from "./columns";
 import type { Head, Module } from "./head";
+import { processName, processOfFrame } from "./process";
 
 /** The version of the data that this page reads. */
 const VERSION = 1;
 
+/** A function that stands for the unknown callers of a stack that does not reach the start of its thread. */
+export const CALLERS_UNKNOWN = 0xffff_fffd;
 /** A function that stands for what no function is known of. */
 export const NO_STACK = 0xffff_fffe;
 /** The whole of what is shown. */
 export const ALL = 0xffff_ffff;
+
+const STAND_INS = new Map([
+  [ALL, show("all")],
+  [NO_STACK, show("[no stack]")],
+  [CALLERS_UNKNOWN, show("[callers unknown]")],
+]);
+
+/** The name of a number that is no function's but stands for something else. */
+export function standIn(fn: number): Shown | undefined {
+  return STAND_INS.get(fn);
+}
 
 /** Kinds of frames, as `frame.kind` has them. */
 export const KERNEL = 1;
@@ -30,6 +44,8 @@ export interface Samples {
   stack: Int32Array;
   /** CPU time that it stands for, ns. */
   weight: Float64Array;
+  /** 1 if the stack reaches the start of the thread, 0 if not; null if the data does not say it of each. */
+  complete: Uint8Array | null;
 }
 
 export interface Syscalls {
@@ -79,6 +95,8 @@ export class Recording {
   readonly samples: Samples;
   readonly syscalls: Syscalls;
   readonly waits: Waits;
+  /** The process of each thread. */
+  readonly threadProcess: Uint32Array;
   /** How many functions there are, system calls included. */
   readonly functions: number;
   /** The whole recording, in its unit of time. */
@@ -97,6 +115,7 @@ export class Recording {
       throw new Error(`the page's data has version ${head.version}, and this page reads ${VERSION}`);
     }
     this.head = head;
+    this.threadProcess = Uint32Array.from(head.threads, (thread) => thread.process);
     const place = (name: string) => {
       const found = head.columns[name];
       if (!found)
@@ -139,6 +158,7 @@ export class Recording {
       thread: ints("sample.thread"),
       stack: orNone("sample.stack"),
       weight,
+      complete: head.columns["sample.complete"] ? bytes(data, place("sample.complete")) : null,
     };
     this.syscalls = {
       time: ints("syscall.time"),
@@ -172,8 +192,10 @@ export class Recording {
 
   /** A function's name as people read it. */
   name(fn: number): Shown {
-    if (fn === ALL) return show("all");
-    if (fn === NO_STACK) return show("[no stack]");
+    const other = standIn(fn);
+    if (other) return other;
+    const process = processOfFrame(this.head.processes, fn);
+    if (process) return processName(process);
     const number = this.functionName[fn]!;
     const known = this.shown[number] ?? show(this.head.texts[number]!);
     this.shown[number] = known;

@@ -20,6 +20,8 @@ export interface Weights {
   total: number;
   /** What shares are of: the run's CPU time where that is all that is looked at, as in the reports; else `total`. */
   whole: number;
+  /** How many processes some of it is of. */
+  processes: number;
 }
 
 /** The first index whose value is not below `value`, in rising values. */
@@ -48,20 +50,17 @@ export function within(range: Scope["range"], start: number, span: number): numb
   return span === 0 ? 1 : Math.min(1, overlap / span);
 }
 
-/** Adds the scope's time up by stack. */
-export function weigh(recording: Recording, scope: Scope): Weights {
-  const byStack = new Float64Array(recording.stackParent.length);
-  let unknown = 0;
-  let total = 0;
+/** Visits what happened within the scope: which thread, on which stack (-1 if it is not known), for how long, ns. */
+export function eachMoment(
+  recording: Recording,
+  scope: Scope,
+  visit: (thread: number, stack: number, ns: number) => void,
+): void {
   if (scope.metric !== "off") {
     const { thread, stack, weight } = recording.samples;
     const [from, to] = sampleRange(recording, scope.range);
     for (let i = from; i < to; i++) {
-      if (scope.threads && !scope.threads.has(thread[i]!)) continue;
-      const at = stack[i]!;
-      if (at >= 0) byStack[at]! += weight[i]!;
-      else unknown += weight[i]!;
-      total += weight[i]!;
+      if (!scope.threads || scope.threads.has(thread[i]!)) visit(thread[i]!, stack[i]!, weight[i]!);
     }
   }
   if (scope.metric !== "cpu") {
@@ -69,10 +68,25 @@ export function weigh(recording: Recording, scope: Scope): Weights {
     for (let i = 0; i < time.length; i++) {
       if (blocked[i] === 0 || (scope.threads && !scope.threads.has(thread[i]!))) continue;
       const ns = blocked[i]! * within(scope.range, time[i]!, span[i]!);
-      byStack[stack[i]!]! += ns;
-      total += ns;
+      if (ns > 0) visit(thread[i]!, stack[i]!, ns);
     }
   }
+}
+
+/** Adds the scope's time up by stack. */
+export function weigh(recording: Recording, scope: Scope): Weights {
+  const byStack = new Float64Array(recording.stackParent.length);
+  const seen = new Uint8Array(recording.head.processes.length);
+  let unknown = 0;
+  let total = 0;
+  eachMoment(recording, scope, (thread, stack, ns) => {
+    if (stack >= 0) byStack[stack]! += ns;
+    else unknown += ns;
+    total += ns;
+    seen[recording.threadProcess[thread]!] = 1;
+  });
   const everything = scope.metric === "cpu" && !scope.threads && !scope.range;
-  return { byStack, unknown, total, whole: everything ? Math.max(recording.head.run.cpu_ns, 1) : total };
+  const whole = everything ? Math.max(recording.head.run.cpu_ns, 1) : total;
+  const processes = seen.reduce((sum, one) => sum + one, 0);
+  return { byStack, unknown, total, whole, processes };
 }

@@ -4,11 +4,11 @@ import { useCallback, useMemo } from "preact/hooks";
 import { useLooking } from "../context";
 import type { Finding } from "../data/head";
 import { litStacks, ofFinding } from "../data/lit";
+import { programName } from "../data/process";
 import { Canvas, colour } from "../shared/canvas";
 import { show } from "../shared/outside";
 import { count, moment, number } from "../shared/units";
 import { calls } from "../timeline/bins";
-import { programName } from "../timeline/lanes";
 
 /** Causes that are about processes. */
 const PROCESSES = new Set(["process-per-operation", "duplicate-build"]);

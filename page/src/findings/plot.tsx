@@ -1,6 +1,6 @@
 // A series of a finding as a plot: its points, and the fit through them.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { useLooking } from "../context";
 import type { Series } from "../data/head";
@@ -19,7 +19,7 @@ export function Plot({ series }: { series: Series }) {
     show(series.y_label),
     show(series.y_unit),
   ];
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = host.current!;
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(name).trim();

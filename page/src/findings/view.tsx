@@ -165,7 +165,8 @@ const FILES = 5;
 
 function Files({ files }: { files: Finding["files"] }) {
   const [all, setAll] = useState(false);
-  const shown = all ? files : files.slice(0, FILES);
+  const { printing } = useLooking();
+  const shown = all || printing ? files : files.slice(0, FILES);
   return (
     <p class="path">
       <span class="label">{files.length === 1 ? "File" : "Files"}</span>
@@ -175,7 +176,7 @@ function Files({ files }: { files: Finding["files"] }) {
           <code>{show(path)}</code>
         </span>
       ))}
-      {files.length > FILES && !all && (
+      {files.length > shown.length && (
         <button type="button" class="link" onClick={() => setAll(true)}>
           and {files.length - FILES} more
         </button>
@@ -187,9 +188,15 @@ function Files({ files }: { files: Finding["files"] }) {
 const SURE = { exact: "counted", sampled: "from samples", fitted: "fitted" };
 
 function Facts({ finding }: { finding: Finding }) {
+  const { printing } = useLooking();
+  const [open, setOpen] = useState(false);
   if (finding.facts.length === 0) return null;
   return (
-    <details class="facts">
+    <details
+      class="facts"
+      open={open || printing}
+      onToggle={(event) => !printing && setOpen(event.currentTarget.open)}
+    >
       <summary>All numbers</summary>
       <table>
         <tbody>

@@ -7,6 +7,7 @@ import type { Tree } from "../tree/tree";
 import { Chart, type Handlers } from "./chart";
 import { GROUND, TEXT } from "./colours";
 import { type Look, ROW } from "./paint";
+import { Printed } from "./printed";
 import { type Tip, Tooltip } from "./tooltip";
 
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
@@ -39,7 +40,7 @@ export interface GraphProps {
 }
 
 export function Graph(props: GraphProps) {
-  const { theme, lit } = useLooking();
+  const { theme, lit, printing } = useLooking();
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<Chart | null>(null);
   const [tip, setTip] = useState<Tip | null>(null);
@@ -85,6 +86,7 @@ export function Graph(props: GraphProps) {
         role="application"
         aria-label={props.label}
       />
+      {printing && <Printed tree={tree} look={look} upward={props.upward} zoomed={props.zoomed} />}
       <Tooltip tip={tip} />
     </>
   );

@@ -2,9 +2,10 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
-import { ALL, INLINED, NO_STACK, type Recording } from "../data/recording";
+import { processOfFrame } from "../data/process";
+import { ALL, CALLERS_UNKNOWN, INLINED, type Recording } from "../data/recording";
 import { copy } from "../shared/copy";
-import type { Shown } from "../shared/outside";
+import { type Shown, showAll } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { count, counted, share, time } from "../shared/units";
 import type { Mode } from "../state";
@@ -12,11 +13,16 @@ import { callees, callers } from "../tree/sandwich";
 import { nodeAt, pathOf, type Tree } from "../tree/tree";
 import { Colours } from "./colours";
 import { Graph } from "./graph";
+import { Incomplete } from "./incomplete";
 
 export function FlameView() {
   const { recording, selection, state, go, lit, theme, tell } = useLooking();
   const mode: Mode = state.mode === "difference" ? "merged" : state.mode;
-  const tree = mode === "time" ? selection.ordered : selection.merged;
+  // One process needs no level of its own.
+  const several = mode !== "sandwich" && selection.weights.processes > 1;
+  const processes = several && state.processes;
+  const order = mode === "time" ? (processes ? selection.orderedByProcess : selection.ordered) : null;
+  const tree = order ?? (processes ? selection.byProcess : selection.merged);
   const colours = useMemo(() => new Colours(recording, theme), [recording, theme]);
   // Where none is chosen: what the first finding is about, else where most time goes.
   const guilty = recording.head.findings.findings[0]?.lit.guilty[0];
@@ -62,7 +68,7 @@ export function FlameView() {
   const key = (of: Tree) => (event: KeyboardEvent, node: number) => {
     const one = of.fn[node]!;
     if (event.key === "c") copyStack(of, node);
-    else if (event.key === "s" && one < recording.functions) go({ mode: "sandwich", fn: one });
+    else if (event.key === "s" && recording.isFunction(one)) go({ mode: "sandwich", fn: one });
     else if (event.key === "f") go({ upward: !state.upward });
     else return;
     event.preventDefault();
@@ -79,6 +85,9 @@ export function FlameView() {
     onKey: key(of),
   });
   const whereLine = (one: number, kind: number) => {
+    if (one === CALLERS_UNKNOWN) return "these stacks do not reach the start of their thread";
+    const process = processOfFrame(recording.head.processes, one);
+    if (process) return showAll(process.arguments, " ");
     const parts = [recording.moduleName(one), recording.place(one), kind === INLINED ? "inlined here" : ""];
     return parts.filter(Boolean).join(" · ");
   };
@@ -122,14 +131,25 @@ export function FlameView() {
             choose={(value) => go({ upward: value === "up" })}
           />
         )}
+        {several && (
+          <label title="The first level is the process, with its number">
+            <input
+              type="checkbox"
+              checked={processes}
+              onChange={() => go({ processes: !processes, zoom: [] })}
+            />{" "}
+            by process
+          </label>
+        )}
         {zoomNode > 0 && mode !== "sandwich" && (
           <button type="button" onClick={() => go({ zoom: [] })} title="Home">
             ← Whole graph
           </button>
         )}
+        <Incomplete />
         <span class="hint">
-          {mode === "time" && selection.ordered.each > 1
-            ? `${count(selection.ordered.each)} samples are drawn as one: select a shorter time range to see each`
+          {order && order.each > 1
+            ? `${count(order.each)} samples are drawn as one: select a shorter time range to see each`
             : mode === "sandwich"
               ? ""
               : "click: zoom in · Esc: zoom out · arrows: move · c: copy the stack · s: callers & callees"}
@@ -148,7 +168,7 @@ export function FlameView() {
               zoomed={0}
               label={`Callers of ${recording.name(fn)}`}
               onSelect={() => {}}
-              onZoom={(node) => go({ fn: realFunction(sandwich.up.fn[node]!, fn) })}
+              onZoom={(node) => go({ fn: realFunction(recording, sandwich.up.fn[node]!, fn) })}
             />
             <h3>
               Callees of <code>{recording.name(fn)}</code>, {time(sandwich.down.total[0]!)} ·{" "}
@@ -160,7 +180,7 @@ export function FlameView() {
               zoomed={0}
               label={`Callees of ${recording.name(fn)}`}
               onSelect={() => {}}
-              onZoom={(node) => go({ fn: realFunction(sandwich.down.fn[node]!, fn) })}
+              onZoom={(node) => go({ fn: realFunction(recording, sandwich.down.fn[node]!, fn) })}
             />
           </div>
         ) : (
@@ -182,7 +202,7 @@ export function FlameView() {
           onSelect={(node) => {
             setChosen(node);
             const of = tree.fn[node]!;
-            if (of < recording.functions) go({ fn: of }, true);
+            if (recording.isFunction(of)) go({ fn: of }, true);
           }}
           onZoom={(node) => {
             setExact({ tree, node });
@@ -201,7 +221,7 @@ export function FlameView() {
               </span>
             ))}
           </span>
-          {one < NO_STACK && (
+          {recording.isFunction(one) && (
             <span class="details-do">
               <button type="button" onClick={() => go({ mode: "sandwich", fn: one })}>
                 Callers & callees
@@ -250,8 +270,8 @@ function hottest(self: Float64Array): number {
   return most;
 }
 
-function realFunction(fn: number, otherwise: number): number {
-  return fn < NO_STACK ? fn : otherwise;
+function realFunction(recording: Recording, fn: number, otherwise: number): number {
+  return recording.isFunction(fn) ? fn : otherwise;
 }
 
 function samePath(tree: Tree, node: number, path: readonly number[]): boolean {

@@ -2,11 +2,12 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
+import { programName } from "../data/process";
 import { type Column, Grid } from "../shared/grid";
 import { show } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { bytes, count, counted, moment, share, time } from "../shared/units";
-import { processTree, programName } from "../timeline/lanes";
+import { processTree } from "../timeline/lanes";
 
 interface Row {
   number: number;

@@ -1,6 +1,6 @@
 // A canvas as wide as its place, drawn anew whenever that or what it draws changes.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface CanvasProps {
   height: number;
@@ -10,7 +10,7 @@ export interface CanvasProps {
 
 export function Canvas({ height, draw, class: name }: CanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current!;
     const paint = () => {
       const width = element.parentElement!.clientWidth;

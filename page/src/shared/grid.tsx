@@ -1,7 +1,10 @@
 // A sortable table of many rows: only those that are seen are in the document.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLooking } from "../context";
+import { useNarrow } from "./narrow";
 import type { Outside } from "./outside";
+import { count } from "./units";
 
 export interface Column<R> {
   name: string;
@@ -32,8 +35,21 @@ export interface GridProps<R> {
 
 const ROW = 26;
 const SPARE = 8;
+/** So many rows are printed at most. */
+const PRINTED = 2000;
 
-export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose }: GridProps<R>) {
+/** The columns with the one that names the row in front, where it stays while the others are scrolled. */
+export function nameFirst<R>(columns: Column<R>[]): Column<R>[] {
+  const wide = (column: Column<R>) => (column.words ? (column.wide ?? 1) : 0);
+  const most = Math.max(...columns.map(wide));
+  const name = columns.find((column) => wide(column) === most)!;
+  return [name, ...columns.filter((column) => column !== name)];
+}
+
+export function Grid<R>({ label, rows, columns: all, sort, id, selected, lit, choose }: GridProps<R>) {
+  const narrow = useNarrow();
+  const columns = narrow ? nameFirst(all) : all;
+  const { printing } = useLooking();
   const [by, setBy] = useState({ name: sort, up: columns.find((one) => one.name === sort)?.words ?? false });
   const [seen, setSeen] = useState<[number, number]>([0, 60]);
   const box = useRef<HTMLDivElement>(null);
@@ -78,11 +94,12 @@ export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose 
     event.preventDefault();
     choose(sorted[Math.min(sorted.length - 1, Math.max(0, at + step))]!);
   };
-  const all = columns.reduce((sum, column) => sum + (column.words ? (column.wide ?? 1) : 0), 0);
-  const [first, last] = [Math.min(seen[0], sorted.length), Math.min(seen[1], sorted.length)];
+  const words = columns.reduce((sum, column) => sum + (column.words ? (column.wide ?? 1) : 0), 0);
+  const range = printing ? [0, PRINTED] : seen;
+  const [first, last] = [Math.min(range[0]!, sorted.length), Math.min(range[1]!, sorted.length)];
   return (
     <div
-      class="grid-box"
+      class={narrow ? "grid-box is-narrow" : "grid-box"}
       ref={box}
       onScroll={look}
       onKeyDown={move}
@@ -97,7 +114,7 @@ export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose 
               <th
                 key={column.name}
                 class={column.words ? "" : "number"}
-                style={column.words ? { width: `${((column.wide ?? 1) / all) * 100}%` } : {}}
+                style={column.words && !narrow ? { width: `${((column.wide ?? 1) / words) * 100}%` } : {}}
                 aria-sort={by.name === column.name ? (by.up ? "ascending" : "descending") : "none"}
               >
                 <button
@@ -149,7 +166,7 @@ export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose 
               ))}
             </tr>
           ))}
-          {last < sorted.length && (
+          {last < sorted.length && !printing && (
             <tr>
               <td
                 class="spacer"
@@ -160,6 +177,9 @@ export function Grid<R>({ label, rows, columns, sort, id, selected, lit, choose 
           )}
         </tbody>
       </table>
+      {printing && last < sorted.length && (
+        <p class="faint">{count(sorted.length - last)} more rows are not printed.</p>
+      )}
     </div>
   );
 }

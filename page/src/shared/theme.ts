@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, or as the reader chose.
+// Light or dark: as the system has it, or as the reader chose; light on paper.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Theme } from "../flame/colours";
@@ -14,8 +14,8 @@ function stored(): Theme | null {
   }
 }
 
-/** The theme, and a way to turn it over. */
-export function useTheme(): [Theme, () => void] {
+/** The theme, and a way to turn it over. Paper is always light. */
+export function useTheme(printing: boolean): [Theme, () => void] {
   const query = matchMedia("(prefers-color-scheme: dark)");
   const [system, setSystem] = useState<Theme>(query.matches ? "dark" : "light");
   const [chosen, setChosen] = useState<Theme | null>(stored);
@@ -24,7 +24,7 @@ export function useTheme(): [Theme, () => void] {
     query.addEventListener("change", changed);
     return () => query.removeEventListener("change", changed);
   }, []);
-  const theme = chosen ?? system;
+  const theme = printing ? "light" : (chosen ?? system);
   document.documentElement.dataset.theme = theme;
   const turn = () => {
     const next = theme === "light" ? "dark" : "light";

@@ -20,7 +20,8 @@ export function time(ns: number): string {
 /** A share (1 is all): `96 %`, `2.4 %`. Never rounds up to all nor down to nothing. */
 export function share(value: number): string {
   if (!Number.isFinite(value)) return "?";
-  const percent = value * 100;
+  // Sums of the same times in another order differ in their last digits.
+  const percent = Math.abs(value - 1) < 1e-9 ? 100 : value * 100;
   if (percent <= 0) return "0 %";
   if (percent < 0.05) return "<0.1 %";
   if (percent < 9.95) return `${percent.toFixed(1)} %`;

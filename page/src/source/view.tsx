@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLooking } from "../context";
 import { baseName, lines, type Outside, outside, show, showLine } from "../shared/outside";
 import { counted, share, time } from "../shared/units";
-import { lineCosts } from "./cost";
+import { fileCosts, lineCosts } from "./cost";
 
 export function SourceView() {
   const { recording, selection, state, go } = useLooking();
@@ -12,16 +12,7 @@ export function SourceView() {
   const sources = recording.head.sources ?? [];
   const has = useMemo(() => new Set(recording.head.sources?.map((source) => source.path)), [recording]);
   const whole = Math.max(1, selection.weights.whole);
-  const files = useMemo(() => {
-    const sum = (lines: Map<number, number>) => [...lines.values()].reduce((a, b) => a + b, 0);
-    const rows = [...costs].map(([path, cost]) => ({
-      path,
-      self: sum(cost.self),
-      most: Math.max(0, ...cost.inclusive.values()),
-    }));
-    const readable = (path: Outside) => (has.has(path) ? 1 : 0);
-    return rows.sort((a, b) => readable(b.path) - readable(a.path) || b.most - a.most || b.self - a.self);
-  }, [costs, has]);
+  const files = useMemo(() => fileCosts(costs, has), [costs, has]);
   // The file of what is selected or guilty, else the first of the list.
   const guilty = recording.head.findings.findings[0]?.lit.guilty[0] ?? -1;
   const wanted = [state.fn, guilty].filter((fn) => fn >= 0).map((fn) => recording.file(fn));
@@ -39,6 +30,17 @@ export function SourceView() {
   return (
     <section class="source" aria-label="Source">
       <nav class="files" aria-label="Files">
+        {files.length > 0 && (
+          <p class="files-head">
+            <span class="number" title="Share of the time in the file's own code">
+              self
+            </span>
+            <span class="number" title="Share of the time in the file and everything it calls">
+              total
+            </span>
+            <span>file</span>
+          </p>
+        )}
         {files.slice(0, 200).map((file) => (
           <button
             type="button"
@@ -48,7 +50,8 @@ export function SourceView() {
             title={show(file.path)}
             onClick={() => go({ file: file.path }, true)}
           >
-            <span class="number">{share(file.most / whole)}</span>
+            <span class="number">{share(file.own / whole)}</span>
+            <span class="number">{share(file.total / whole)}</span>
             <code class={has.has(file.path) ? "" : "faint"}>{show(baseName(file.path))}</code>
           </button>
         ))}
@@ -124,6 +127,15 @@ function NoText({ path, lines, whole }: { path: Outside; lines: [number, number]
           : "The text of source files is not in this page. `slowpath view --with-source` includes it."}
       </p>
       <table class="grid lines-only">
+        <thead>
+          <tr>
+            <th class="number" title="Share of the time in the line and everything it calls">
+              total
+            </th>
+            <th class="number">time</th>
+            <th>line</th>
+          </tr>
+        </thead>
         <tbody>
           {lines.slice(0, 100).map(([line, ns]) => (
             <tr key={line}>

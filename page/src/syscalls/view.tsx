@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useLooking } from "../context";
 import { litStacks } from "../data/lit";
 import { type Column, Grid } from "../shared/grid";
+import { useNarrow } from "../shared/narrow";
 import { show } from "../shared/outside";
 import { Segments } from "../shared/segments";
 import { bytes, count, counted, moment, time } from "../shared/units";
@@ -14,6 +15,7 @@ type Shown = By | "waits";
 export function SyscallsView() {
   const { recording, selection, lit, go } = useLooking();
   const [by, setBy] = useState<Shown>("place");
+  const narrow = useNarrow();
   const stacks = useMemo(() => (lit ? litStacks(recording, lit) : null), [recording, lit]);
   const rows = useMemo(
     () => (by === "waits" ? [] : sums(recording, selection.scope, by, stacks)),
@@ -26,14 +28,17 @@ export function SyscallsView() {
     row.own < 0
       ? "[unknown call site]"
       : [recording.name(row.own), recording.place(row.own)].filter(Boolean).join(" · ");
+  const both = (row: Sum) => `${name(row)} · ${place(row)}`;
   const what: Column<Sum>[] =
     by === "call"
       ? [{ name: "call", words: true, code: true, value: name, text: name }]
       : by === "place"
-        ? [
-            { name: "call", words: true, code: true, value: name, text: name },
-            { name: "place", wide: 4, words: true, code: true, value: place, text: place },
-          ]
+        ? narrow
+          ? [{ name: "call, place", wide: 4, words: true, code: true, value: both, text: both }]
+          : [
+              { name: "call", words: true, code: true, value: name, text: name },
+              { name: "place", wide: 4, words: true, code: true, value: place, text: place },
+            ]
         : [
             {
               name: "file",

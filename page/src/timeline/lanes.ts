@@ -1,7 +1,8 @@
 // Which lanes the timeline has: a process each, and each of its threads where there are several.
 
+import { programName } from "../data/process";
 import type { Recording } from "../data/recording";
-import { baseName, type Outside, type Shown, show } from "../shared/outside";
+import { type Shown, show } from "../shared/outside";
 
 export interface Lane {
   /** `p3` or `t5`, as the state's `who` has it. */
@@ -13,11 +14,6 @@ export interface Lane {
   /** ns since the start. */
   start: number;
   end: number;
-}
-
-/** The program's own name. */
-export function programName(path: Outside): Shown {
-  return show(baseName(path)) || show("?");
 }
 
 /** Processes as a tree, each before its children: number and depth. */

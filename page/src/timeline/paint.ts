@@ -3,11 +3,30 @@
 import type { Recording } from "../data/recording";
 import type { Shown } from "../shared/outside";
 import { spread } from "./bins";
+import { Bundles, isBundle } from "./bundles";
 import { type Kind, kindOf } from "./kinds";
 import { byThread, type Lane } from "./lanes";
 
 export const LANE = 24;
+/** Names at the left of the lanes, and where there is little room. */
 export const LABELS = 210;
+export const NARROW_LABELS = 104;
+
+/** How much is drawn, pixels. */
+export interface Size {
+  width: number;
+  height: number;
+  /** The part of the width that names take; 0 for none. */
+  labels: number;
+}
+
+/** System calls, pixels: asleep in one, and not. */
+const THICK = 4;
+const THIN = 2;
+/** Of rows of many calls every so many'th pixel is left out, and the others are paler, at least this faint. */
+const HATCH = 3;
+const PALE = 0.6;
+const FAINT = 0.3;
 
 export interface Colours {
   text: string;
@@ -35,8 +54,7 @@ export class Lanes {
   paint(
     canvas: CanvasRenderingContext2D,
     lanes: readonly Lane[],
-    width: number,
-    height: number,
+    size: Size,
     scroll: number,
     from: number,
     to: number,
@@ -44,6 +62,7 @@ export class Lanes {
     who: string,
     lit: Uint8Array | null,
   ): void {
+    const { width, height } = size;
     canvas.clearRect(0, 0, width, height);
     canvas.textBaseline = "middle";
     canvas.font = "12px system-ui, sans-serif";
@@ -51,7 +70,7 @@ export class Lanes {
     const last = Math.min(lanes.length, Math.ceil((scroll + height) / LANE));
     for (let i = first; i < last; i++) {
       const y = i * LANE - scroll;
-      this.lane(canvas, lanes[i]!, y, width, from, to, colours, who, lit);
+      this.lane(canvas, lanes[i]!, y, size, from, to, colours, who, lit);
     }
   }
 
@@ -59,7 +78,7 @@ export class Lanes {
     canvas: CanvasRenderingContext2D,
     lane: Lane,
     y: number,
-    width: number,
+    { width, labels: left }: Size,
     from: number,
     to: number,
     colours: Colours,
@@ -67,17 +86,9 @@ export class Lanes {
     lit: Uint8Array | null,
   ): void {
     const unit = this.recording.head.unit_ns;
-    const left = LABELS;
     const wide = Math.max(1, width - left);
     const x = (time: number) => left + ((time - from) / (to - from)) * wide;
-    // Its name.
-    const indent = 8 + Math.min(6, lane.depth) * 12;
-    canvas.fillStyle = lane.who === who ? colours.lit : colours.text;
-    canvas.fillText(fit(canvas, lane.label, left - indent - 56), indent, y + LANE / 2);
-    canvas.fillStyle = colours.faint;
-    canvas.textAlign = "right";
-    canvas.fillText(lane.detail, left - 10, y + LANE / 2);
-    canvas.textAlign = "left";
+    if (left > 0) this.label(canvas, lane, y, left, colours, who);
     canvas.fillStyle = colours.line;
     canvas.fillRect(0, y + LANE - 1, width, 1);
     canvas.save();
@@ -116,46 +127,111 @@ export class Lanes {
     };
     area(bins, colours.on);
     if (marked) area(marked, colours.lit);
-    // System calls by kind, as a line at the foot: asleep in them thick.
-    const calls = this.recording.syscalls;
-    for (const thread of lane.threads) {
-      let drawn = -1;
-      for (let i = this.syscalls.start[thread]!; i < this.syscalls.start[thread + 1]!; i++) {
-        const row = this.syscalls.rows[i]!;
-        const begin = calls.time[row]!;
-        if (begin > to) break;
-        if (begin + calls.span[row]! < from) continue;
-        const start = x(begin);
-        const end = x(begin + calls.span[row]!);
-        if (end < drawn + 0.5) continue;
-        const asleep = calls.blocked[row]! / unit > calls.span[row]! / 2;
-        canvas.fillStyle = colours.kinds[this.kinds[calls.call[row]!]!];
-        canvas.fillRect(start, y + LANE - (asleep ? 6 : 4), Math.max(1, end - start), asleep ? 4 : 2);
-        drawn = Math.max(start + 1, end);
-      }
-    }
+    this.calls(canvas, lane, { left, wide, foot: y + LANE - 2 }, from, to, colours);
     canvas.restore();
   }
 
-  /** What a lane did at a moment: the functions on its CPU, the call that it was in. */
-  at(lane: Lane, moment: number, reach: number): { stack: number; call: number } {
+  /** A lane's name, and the number of the process or thread where there is room for both. */
+  private label(
+    canvas: CanvasRenderingContext2D,
+    lane: Lane,
+    y: number,
+    left: number,
+    colours: Colours,
+    who: string,
+  ): void {
+    const wide = left >= LABELS;
+    const indent = 8 + Math.min(6, lane.depth) * (wide ? 12 : 4);
+    canvas.fillStyle = lane.who === who ? colours.lit : colours.text;
+    canvas.fillText(fit(canvas, lane.label, left - indent - (wide ? 56 : 6)), indent, y + LANE / 2);
+    if (!wide) return;
+    canvas.fillStyle = colours.faint;
+    canvas.textAlign = "right";
+    canvas.fillText(lane.detail, left - 10, y + LANE / 2);
+    canvas.textAlign = "left";
+  }
+
+  /**
+   * System calls by kind at the foot of a lane: each for as long as it took, asleep in it thick. Rows of many calls are hatched, lie
+   * under those, and are as tall as the share of the time that the calls took.
+   */
+  private calls(
+    canvas: CanvasRenderingContext2D,
+    lane: Lane,
+    { left, wide, foot }: { left: number; wide: number; foot: number },
+    from: number,
+    to: number,
+    colours: Colours,
+  ): void {
+    const calls = this.recording.syscalls;
+    const single: number[] = [];
+    const bundles = new Bundles(Math.ceil(wide), from, to);
+    for (const thread of lane.threads) {
+      for (let i = this.syscalls.start[thread]!; i < this.syscalls.start[thread + 1]!; i++) {
+        const row = this.syscalls.rows[i]!;
+        if (calls.time[row]! > to) break;
+        if (calls.time[row]! + calls.span[row]! < from) continue;
+        if (isBundle(this.recording, row)) bundles.add(this.recording, row, this.kindOf(row));
+        else single.push(row);
+      }
+    }
+    bundles.each((bin, kind, below, share) => {
+      if (bin % HATCH === 0) return;
+      const tall = share * THICK;
+      canvas.fillStyle = colours.kinds[kind];
+      // So few that they fill no pixel are a faint one.
+      canvas.globalAlpha = tall < 1 ? FAINT + (PALE - FAINT) * tall : PALE;
+      canvas.fillRect(left + bin, foot - below * THICK - Math.max(1, tall), 1, Math.max(1, tall));
+    });
+    canvas.globalAlpha = 1;
+    const scale = wide / (to - from);
+    let drawn = -1;
+    let thread = -1;
+    for (const row of single) {
+      if (calls.thread[row]! !== thread) drawn = -1;
+      thread = calls.thread[row]!;
+      const start = left + (calls.time[row]! - from) * scale;
+      const end = start + calls.span[row]! * scale;
+      if (end < drawn + 0.5) continue;
+      const asleep = calls.blocked[row]! / this.recording.head.unit_ns > calls.span[row]! / 2;
+      const tall = asleep ? THICK : THIN;
+      canvas.fillStyle = colours.kinds[this.kindOf(row)];
+      canvas.fillRect(start, foot - tall, Math.max(1, end - start), tall);
+      drawn = Math.max(start + 1, end);
+    }
+  }
+
+  private kindOf(row: number): Kind {
+    return this.kinds[this.recording.syscalls.call[row]!]!;
+  }
+
+  /** What a lane did at a moment: the functions on its CPU, the call that it was in, many calls that were made around it. */
+  at(lane: Lane, moment: number, reach: number): { stack: number; call: number; bundle: number } {
     const { time, stack } = this.recording.samples;
     const calls = this.recording.syscalls;
     let nearest = reach;
-    let found = { stack: -1, call: -1 };
+    let beside = reach;
+    const found = { stack: -1, call: -1, bundle: -1 };
     for (const thread of lane.threads) {
       for (let i = this.samples.start[thread]!; i < this.samples.start[thread + 1]!; i++) {
         const row = this.samples.rows[i]!;
         const away = Math.abs(time[row]! - moment);
         if (away < nearest) {
           nearest = away;
-          found = { ...found, stack: stack[row]! };
+          found.stack = stack[row]!;
         }
       }
       for (let i = this.syscalls.start[thread]!; i < this.syscalls.start[thread + 1]!; i++) {
         const row = this.syscalls.rows[i]!;
-        if (calls.time[row]! - reach <= moment && moment <= calls.time[row]! + calls.span[row]! + reach) {
-          found = { ...found, call: row };
+        const away = Math.max(0, calls.time[row]! - moment, moment - calls.time[row]! - calls.span[row]!);
+        if (away > reach) continue;
+        if (!isBundle(this.recording, row)) {
+          if (away > beside) continue;
+          beside = away;
+          found.call = row;
+        } else if (found.bundle < 0 || calls.duration[row]! > calls.duration[found.bundle]!) {
+          // Of several the one that took the most.
+          found.bundle = row;
         }
       }
     }

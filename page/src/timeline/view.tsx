@@ -5,16 +5,20 @@ import { useLooking } from "../context";
 import { litStacks, ofFinding } from "../data/lit";
 import { type Tip, Tooltip } from "../flame/tooltip";
 import { Canvas, colour } from "../shared/canvas";
+import { useNarrow } from "../shared/narrow";
 import { show, showAll } from "../shared/outside";
 import { moment, time } from "../shared/units";
 import { asleep, busy } from "./bins";
 import { Brush } from "./brush";
+import { bundleText } from "./bundles";
 import { KINDS } from "./kinds";
 import { lanes } from "./lanes";
-import { type Colours, LABELS, LANE, Lanes } from "./paint";
+import { type Colours, LABELS, LANE, Lanes, NARROW_LABELS } from "./paint";
+import { Printed } from "./printed";
 
 export function TimelineView() {
-  const { recording, state, go, lit, theme } = useLooking();
+  const { recording, state, go, lit, theme, printing } = useLooking();
+  const labels = useNarrow() ? NARROW_LABELS : LABELS;
   const [[from, to], setWindow] = useState<[number, number]>([0, recording.span]);
   const every = useMemo(() => new Lanes(recording), [recording]);
   // Only who lived in what is seen.
@@ -51,8 +55,9 @@ export function TimelineView() {
     element.style.width = `${width}px`;
     element.style.height = `${height}px`;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    all.paint.paint(context, all.lanes, width, height, box.scrollTop, from, to, colours, state.who, stacks);
-  }, [all, from, to, colours, state.who, stacks]);
+    const size = { width, height, labels };
+    all.paint.paint(context, all.lanes, size, box.scrollTop, from, to, colours, state.who, stacks);
+  }, [all, labels, from, to, colours, state.who, stacks]);
   useEffect(() => {
     draw();
     const observer = new ResizeObserver(draw);
@@ -66,20 +71,20 @@ export function TimelineView() {
   const click = (event: MouseEvent) => {
     const lane = laneAt(event);
     const { left } = host.current!.getBoundingClientRect();
-    if (lane && event.clientX - left < LABELS) go({ who: state.who === lane.who ? "" : lane.who, zoom: [] });
+    if (lane && event.clientX - left < labels) go({ who: state.who === lane.who ? "" : lane.who, zoom: [] });
     else if (state.range) go({ range: null, zoom: [] });
   };
   const hover = (event: MouseEvent) => {
     const lane = laneAt(event);
     const { left, width } = host.current!.getBoundingClientRect();
     if (!lane) return setTip(null);
-    const x = event.clientX - left - LABELS;
+    const x = event.clientX - left - labels;
     const rows: [string, string][] = [["lifetime", time(lane.end - lane.start)]];
     const process = recording.head.processes[Number(lane.who.slice(1))];
     const where =
       lane.who.startsWith("p") && process ? showAll(process.arguments, " ") : `thread ${lane.detail}`;
     if (x > 0) {
-      const per = (to - from) / (width - LABELS);
+      const per = (to - from) / (width - labels);
       const at = from + x * per;
       const did = all.paint.at(lane, at, Math.max(per * 2, 1500));
       rows.push(["at", moment(at * recording.head.unit_ns, recording.head.span_ns)]);
@@ -92,12 +97,14 @@ export function TimelineView() {
           `${show(recording.head.calls[recording.syscalls.call[did.call]!]!)} ${show(file?.path ?? "")}`,
         ]);
       }
+      if (did.bundle >= 0) rows.push(["many calls", bundleText(recording, did.bundle)]);
     }
-    setTip({ x: event.clientX, y: event.clientY, name: lane.label, where, rows });
+    const name = lane.who.startsWith("p") ? show(`${lane.label} ${lane.detail}`) : lane.label;
+    setTip({ x: event.clientX, y: event.clientY, name, where, rows });
   };
   const zoomed = from > 0 || to < recording.span;
   return (
-    <section class="timeline" aria-label="Timeline">
+    <section class="timeline" aria-label="Timeline" style={{ "--labels": `${labels}px` }}>
       <div class="bar">
         <button
           type="button"
@@ -118,18 +125,24 @@ export function TimelineView() {
               <i class={`kind-${kind}`} /> {kind === "wait" ? "waiting" : kind}
             </li>
           ))}
+          <li title="Calls that were not recorded one by one: as tall as the share of the time that they took">
+            <i class="many" /> many calls
+          </li>
         </ul>
-        <span class="hint">drag to select a range in every view · click a name to select its process</span>
+        <span class="hint">drag: select a range in every view · click a name: select it</span>
       </div>
       <Axis from={from} to={to} />
       <Findings from={from} to={to} />
       <div class="lanes" ref={host} onScroll={draw} onPointerMove={hover} onPointerLeave={() => setTip(null)}>
-        <Brush label="Processes and threads" from={from} to={to} indent={LABELS} onClick={click}>
+        <Brush label="Processes and threads" from={from} to={to} indent={labels} onClick={click}>
           <div style={{ height: `${Math.max(1, all.lanes.length) * LANE}px` }}>
             <canvas ref={canvas} class="lanes-canvas" />
           </div>
         </Brush>
       </div>
+      {printing && (
+        <Printed lanes={all.lanes} painter={every} from={from} to={to} colours={colours} lit={stacks} />
+      )}
       <Tooltip tip={tip} />
     </section>
   );

@@ -1,6 +1,6 @@
 // Two recordings as one tree: every call path of either, with its time on both sides.
 
-import type { Recording } from "../data/recording";
+import { ALL, NO_STACK, type Recording } from "../data/recording";
 import type { Weights } from "../data/scope";
 import { unversioned } from "../flame/colours";
 import { type Outside, type Shown, show } from "../shared/outside";
@@ -60,9 +60,9 @@ export function difference(
   widths: Widths,
   normal: boolean,
 ): Tree & { sides: [Float64Array, Float64Array] } {
-  const grower = new Grower(framesOf(recordings[0]) + framesOf(recordings[1]) + 2);
-  grower.add(-1, 0xffff_ffff, 0);
-  grower.add(0, 0xffff_fffe, 0);
+  const grower = new Grower(framesOf(recordings[0]) + framesOf(recordings[1]) + 3);
+  grower.add(-1, ALL, 0);
+  grower.add(0, NO_STACK, 0);
   const stacks = recordings.map((recording, side) =>
     addStacks(grower, recording, (fn) => of.maps[side]![fn]!),
   );

@@ -1,27 +1,40 @@
 // Samples one after the other: a tree in which neighbours are merged only as long as nothing else comes between.
 
+import { processFrame } from "../data/process";
 import type { Recording } from "../data/recording";
 import { type Scope, sampleRange, type Weights, within } from "../data/scope";
 import { byThread } from "../timeline/lanes";
 import { skeleton } from "./skeleton";
 import { rowsOf, type Tree } from "./tree";
 
-/** What happened when: node of the merged tree and time of each moment, thread by thread. */
-function moments(recording: Recording, scope: Scope): { node: Int32Array; ns: Float64Array } {
-  const { ofStack } = skeleton(recording);
+/**
+ * What happened when: node of the merged tree and time of each moment, thread by thread. With `processes` threads of one process are
+ * neighbours, and a node of process p is told as p times the number of nodes higher.
+ */
+function moments(
+  recording: Recording,
+  scope: Scope,
+  processes: boolean,
+): { node: Float64Array; ns: Float64Array } {
+  const { ofStack, count: nodes } = skeleton(recording);
   const { samples, syscalls } = recording;
   const threads = recording.head.threads.length;
   const on = byThread(samples.thread, threads);
   const off = byThread(syscalls.thread, threads);
   const [from, to] = sampleRange(recording, scope.range);
-  const node = new Int32Array(samples.time.length + syscalls.time.length);
+  const node = new Float64Array(samples.time.length + syscalls.time.length);
   const ns = new Float64Array(node.length);
   let count = 0;
+  let first = 0;
   const add = (of: number, time: number) => {
-    node[count] = of;
+    node[count] = first + of;
     ns[count++] = time;
   };
-  for (let thread = 0; thread < threads; thread++) {
+  const { threadProcess } = recording;
+  const order = Array.from({ length: threads }, (_, thread) => thread);
+  if (processes) order.sort((a, b) => threadProcess[a]! - threadProcess[b]! || a - b);
+  for (const thread of order) {
+    first = processes ? threadProcess[thread]! * nodes : 0;
     if (scope.threads && !scope.threads.has(thread)) continue;
     let i = on.start[thread]!;
     let j = off.start[thread]!;
@@ -51,14 +64,14 @@ const MOST = 50_000;
 
 /** Joins neighbours so that there are at most `most`: the stack with the most time among them stands for all. */
 export function joined(
-  node: Int32Array,
+  node: Float64Array,
   ns: Float64Array,
   most: number,
-): { node: Int32Array; ns: Float64Array; each: number } {
+): { node: Float64Array; ns: Float64Array; each: number } {
   const each = Math.max(1, Math.ceil(node.length / most));
   if (each === 1) return { node, ns, each };
   const count = Math.ceil(node.length / each);
-  const out = { node: new Int32Array(count), ns: new Float64Array(count), each };
+  const out = { node: new Float64Array(count), ns: new Float64Array(count), each };
   const times = new Map<number, number>();
   for (let group = 0; group < count; group++) {
     times.clear();
@@ -74,10 +87,18 @@ export function joined(
   return out;
 }
 
-/** The tree in time order, one thread's moments behind another's; `each` of them are drawn as one where there are too many. */
-export function ordered(recording: Recording, scope: Scope, weights: Weights): Tree & { each: number } {
+/**
+ * The tree in time order, one thread's moments behind another's; `each` of them are drawn as one where there are too many. With
+ * `processes` the first level is the process.
+ */
+export function ordered(
+  recording: Recording,
+  scope: Scope,
+  weights: Weights,
+  processes = false,
+): Tree & { each: number } {
   const nodes = skeleton(recording);
-  const all = moments(recording, scope);
+  const all = moments(recording, scope, processes);
   const { node: of, ns, each } = joined(all.node, all.ns, MOST);
   // Depth of each node of the merged tree, so that paths can be compared from the outside in.
   const depthOf = new Uint32Array(nodes.count);
@@ -109,32 +130,40 @@ export function ordered(recording: Recording, scope: Scope, weights: Weights): T
   let count = 1;
   let at = 0;
   let end = 0;
+  const add = (node: number, number: number, above: number) => {
+    if (count === room) grow();
+    const made = count++;
+    from[made] = node;
+    fn[made] = number;
+    depth[made] = depth[above]! + 1;
+    parent[made] = above;
+    start[made] = end;
+    return made;
+  };
   const path: number[] = [];
+  // How much deeper a node is here than in the merged tree: by its process.
+  const deeper = processes ? 1 : 0;
+  let process = -1;
   for (let i = 0; i < of.length; i++) {
-    const wanted = of[i]!;
+    const wanted = of[i]! % nodes.count;
+    if (processes && Math.floor(of[i]! / nodes.count) !== process) {
+      process = Math.floor(of[i]! / nodes.count);
+      at = add(0, processFrame(process), 0);
+    }
     // Outwards until what is open leads to what is wanted.
     path.length = 0;
     let inner = wanted;
-    while (depthOf[inner]! > depth[at]!) {
+    while (depthOf[inner]! + deeper > depth[at]!) {
       path.push(inner);
       inner = nodes.parent[inner]!;
     }
-    while (depth[at]! > depthOf[inner]!) at = parent[at]!;
+    while (depth[at]! > depthOf[inner]! + deeper) at = parent[at]!;
     while (from[at] !== inner) {
       path.push(inner);
       inner = nodes.parent[inner]!;
       at = parent[at]!;
     }
-    for (let p = path.length - 1; p >= 0; p--) {
-      if (count === room) grow();
-      const made = count++;
-      from[made] = path[p]!;
-      fn[made] = nodes.fn[path[p]!]!;
-      depth[made] = depth[at]! + 1;
-      parent[made] = at;
-      start[made] = end;
-      at = made;
-    }
+    for (let p = path.length - 1; p >= 0; p--) at = add(path[p]!, nodes.fn[path[p]!]!, at);
     self[at]! += ns[i]!;
     end += ns[i]!;
   }

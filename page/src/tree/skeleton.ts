@@ -3,7 +3,8 @@
 // Frames of one function under the same caller are one node, whatever their addresses and lines; a function that was inlined there is
 // another node than the same one called.
 
-import { INLINED, KERNEL, NO_STACK, type Recording } from "../data/recording";
+import { ALL, CALLERS_UNKNOWN, INLINED, KERNEL, NO_STACK, type Recording } from "../data/recording";
+import { rootless } from "../data/rootless";
 
 /** Node 0 is the whole, node 1 stands for samples without a stack. Parents are smaller than their children. */
 export interface Skeleton {
@@ -99,15 +100,16 @@ export function nodeKind(frameKind: number): number {
 }
 
 /**
- * Adds a recording's stacks to a tree whose node 0 is its root. `map` gives the number under which the tree knows a function.
+ * Adds a recording's stacks to a tree whose node 0 is its root, incomplete ones under a node of their own. `map` gives the number under which the tree knows a function.
  * Returns the node of each stack.
  */
 export function addStacks(grower: Grower, recording: Recording, map: (fn: number) => number): Int32Array {
   const { stackParent, stackLocation, locationStart, frameFunction, frameKind } = recording;
   const ofStack = new Int32Array(stackParent.length);
+  const cut = rootless(recording);
   for (let stack = 0; stack < ofStack.length; stack++) {
     const parent = stackParent[stack]!;
-    let node = parent < 0 ? 0 : ofStack[parent]!;
+    let node = parent >= 0 ? ofStack[parent]! : cut[stack] === 1 ? grower.child(0, CALLERS_UNKNOWN, 0) : 0;
     const location = stackLocation[stack]!;
     const end = locationStart[location + 1]!;
     for (let f = locationStart[location]!; f < end; f++) {
@@ -132,8 +134,8 @@ const built = new WeakMap<Recording, Skeleton>();
 export function skeleton(recording: Recording): Skeleton {
   const known = built.get(recording);
   if (known) return known;
-  const grower = new Grower(framesOf(recording) + 2);
-  grower.add(-1, 0xffff_ffff, 0);
+  const grower = new Grower(framesOf(recording) + 3);
+  grower.add(-1, ALL, 0);
   grower.add(0, NO_STACK, 0);
   const ofStack = addStacks(grower, recording, (fn) => fn);
   const made = { count: grower.count, parent: grower.parent, fn: grower.fn, kind: grower.kind, ofStack };
