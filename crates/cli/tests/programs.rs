@@ -129,6 +129,28 @@ fn a_thread_that_looks_for_what_another_one_hands_it_and_sleeps_is_found() {
     }
 }
 
+/// With BPF. How long a fork copies hangs on the machine; that most of starting up is copying does not.
+#[test]
+fn a_large_process_that_is_copied_for_each_operation_is_found() {
+    let _one = one_at_a_time();
+    if !may_run("forks_large") {
+        return;
+    }
+    let path = program("forks_large");
+    let path = path.to_str().expect("UTF-8");
+    let dir = tempfile::tempdir().expect("a folder");
+    let report = json(dir.path(), &[], &[path]);
+    let finding = &report["findings"][0];
+    assert_eq!(
+        (&finding["cause"], &finding["function"]),
+        (&"process-per-operation".into(), &"start_by_fork".into())
+    );
+    assert!(finding["title"].as_str().expect("a text").contains("copied"), "{finding:#}");
+    let report = json(dir.path(), &[], &[path, "spawn"]);
+    let copied = |finding: &Value| finding["title"].as_str().expect("a text").contains("copied");
+    assert!(!report["findings"].as_array().expect("a list").iter().any(copied), "{report:#}");
+}
+
 macro_rules! tests {
     ($($test:ident: $check:ident($($argument:expr),*);)*) => { $(#[test] fn $test() { $check($($argument),*); })* };
 }

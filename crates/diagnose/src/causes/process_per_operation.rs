@@ -5,6 +5,7 @@
 //! started for; one without any has started up with the last library or settings that it loads. Who starts programs that
 //! then work for long (make and its compilers) is left alone.
 
+mod copied;
 mod pauses;
 mod tracing;
 
@@ -17,6 +18,7 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use crate::intervals;
+use copied::Copied;
 use pauses::before_a_pause;
 use slowpath_recording::tables::{Process, Syscall};
 use slowpath_syscalls::{
@@ -63,6 +65,10 @@ const ASKED: usize = 100;
 /// Samples and traced calls in these before it is known who calls them, and the share that one function must have.
 const SPAWNING: usize = 5;
 const ALONE: f64 = 0.8;
+const IN_PROCESS: &str = "Do it in-process with a library, or start the program once and give it all operations (many arguments, a \
+                          list on stdin, a long-running server)";
+const WITHOUT_COPY: &str = "Start programs with posix_spawn or vfork, which copy nothing, or from a small helper process that is \
+                            forked before the memory grows";
 /// What loads a program.
 const LOADS: [u32; 5] = [EXECVE, EXECVEAT, MMAP, MPROTECT, MUNMAP];
 
@@ -281,9 +287,10 @@ fn finding(
     calls: &Calls<'_>,
     parent: u32,
     own: Option<u32>,
-    Group { operations, forks, stack }: &Group,
+    group: &Group,
     needless: &[Candidate],
 ) -> Option<Candidate> {
+    let Group { operations, forks, stack } = group;
     let tables = &evidence.recording.tables;
     let about = &evidence.recording.about;
     let lives: f64 = operations.iter().map(|operation| (operation.end - operation.start) as f64).sum();
@@ -321,6 +328,12 @@ fn finding(
     if start_up < START_UP * (lives - waited) || !GATE.may_pass(evidence, gain) {
         return None;
     }
+    let copied = Copied::of(evidence, calls, parent, group, start_up);
+    // Of the rest of starting up a program nothing goes.
+    let gain = copied.as_ref().map_or(gain, |copied| copied.ns() * alone.min(1.0));
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
     let number = operations.len() as f64;
     let cpu: f64 = operations
         .iter()
@@ -333,23 +346,25 @@ fn finding(
     let program = names(evidence, &operations[operations.len() / 2]);
     let stack = forks.stack().or(*stack);
     let parent_name = name(&tables.processes[parent as usize]);
-    let mut explanation = vec![
-        format!(
-            "{parent_name} started {program} {} times{}; each run took {}, of which {} ({:.0} %) was start-up, \
+    let mut explanation = vec![format!(
+        "{parent_name} started {program} {} times{}; each run took {}, of which {} ({:.0} %) was start-up, \
              before it first accessed its input",
-            count(number),
-            from(evidence, stack, own),
-            time(lives / number),
-            time(start_up / number),
-            100.0 * start_up / lives
-        ),
-        format!(
+        count(number),
+        from(evidence, stack, own),
+        time(lives / number),
+        time(start_up / number),
+        100.0 * start_up / lives
+    )];
+    if copied.is_none() {
+        explanation.push(format!(
             "each run used {} of CPU time for fork, exec, dynamic linking, reading its configuration and the work \
              itself",
             time(cpu / number)
-        ),
-    ];
-    if needless > 0.0 {
+        ));
+    }
+    if let Some(copied) = &copied {
+        explanation.extend(copied.said(parent_name, number));
+    } else if needless > 0.0 {
         explanation.push(format!(
             "{} of it, each time, is spent in system calls that are not needed: that is reported separately, and is not part of this gain",
             time(needless / number)
@@ -362,6 +377,7 @@ fn finding(
         fact("CPU time of each", cpu / number, "ns", Sure::Exact),
         fact("elapsed time of all", lives * alone, "ns", Sure::Exact),
     ];
+    facts.extend(copied.iter().flat_map(|copied| copied.facts(number)));
     if let Some(helper) = helper {
         explanation.push(helper.said(number));
         facts.push(fact("time waited for a helper, each", helper.waited / number, "ns", Sure::Exact));
@@ -370,13 +386,20 @@ fn finding(
         Draft {
             explanation,
             facts,
-            advice:
-                "Do it in-process with a library, or start the program once and give it all operations (many \
-                     arguments, a list on stdin, a long-running server)"
-                    .to_owned(),
+            variant: if copied.is_some() { "copied" } else { "" },
+            advice: match copied {
+                None => IN_PROCESS.to_owned(),
+                Some(_) => {
+                    format!("{WITHOUT_COPY}. Or: {}{}", IN_PROCESS[..1].to_lowercase(), &IN_PROCESS[1..])
+                }
+            },
             ..Draft::new(
                 &CAUSE,
-                "a process for every operation",
+                if copied.is_some() {
+                    "a large process is copied for every operation"
+                } else {
+                    "a process for every operation"
+                },
                 Confidence::Likely,
                 Cost::new(Basis::Wall, lives * alone, gain),
                 place(evidence, stack, own, parent),

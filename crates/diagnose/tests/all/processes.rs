@@ -58,6 +58,40 @@ fn what_recording_took_of_children_is_in_no_figure() {
     assert!(finding.explanation[1].contains("used 3.0 ms of CPU time"), "{:?}", finding.explanation);
 }
 
+/// 50 children whose fork and exec take so long of the 8 ms in which they start up.
+fn copied(fork: u64, exec: u64) -> Recording {
+    const EXECVE: u32 = 59;
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    for row in traced.tables.syscalls.iter_mut().filter(|row| row.number == CLONE) {
+        row.duration_ns = fork;
+    }
+    let end = traced.now;
+    for child in 1..=50u32 {
+        traced.now = traced.tables.processes[child as usize].start_ns + MS;
+        traced.call(EXECVE, None, 0, exec).thread = child;
+    }
+    traced.now = end;
+    traced.recording(300 * MS)
+}
+
+#[test]
+fn forks_that_copy_a_large_process_are_told_as_such() {
+    let finding = only(&copied(3 * MS, 3 * MS), "process-per-operation");
+    // What an exec takes anyway stays: 1 ms.
+    assert_eq!((finding.variant, finding.cost.gain()), ("copied", 50 * (3 + 2) * MS));
+    assert!(
+        finding.explanation.join("\n").contains("which took 3.0 ms, and the copy was thrown away"),
+        "{:?}",
+        finding.explanation
+    );
+    assert!(finding.advice.contains("posix_spawn"), "{}", finding.advice);
+    // Short forks, and those that are less than half of starting up, are the usual case.
+    assert_eq!(only(&copied(MS, 5 * MS), "process-per-operation").variant, "copied");
+    assert_eq!(only(&copied(MS - 1, 5 * MS), "process-per-operation").variant, "");
+    assert_eq!(only(&copied(2 * MS, 3 * MS), "process-per-operation").variant, "copied");
+    assert_eq!(only(&copied(2 * MS, 3 * MS - 1), "process-per-operation").variant, "");
+}
+
 #[test]
 fn nine_children_are_too_few_and_ten_are_enough() {
     silent(&children(9, 8 * MS, 2 * MS, false).recording(100 * MS));

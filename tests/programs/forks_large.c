@@ -1,0 +1,55 @@
+// Starts a program for each of 60 orders from a process that uses 400 MB, by fork: each time its page tables are copied, and thrown away again. Expect:
+// process-per-operation, as a copy, in start_by_fork. With the argument `spawn` it is started by posix_spawn, which copies nothing.
+
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+enum { ORDERS = 60 };
+static const size_t SIZE = 400u << 20, PAGE = 4096;
+
+__attribute__((noinline)) static pid_t start_by_fork(char *const arguments[])
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execv(arguments[0], arguments);
+        _exit(127);
+    }
+    return child;
+}
+
+__attribute__((noinline)) static pid_t start_by_spawn(char *const arguments[])
+{
+    pid_t child = -1;
+    posix_spawn(&child, arguments[0], NULL, NULL, arguments, environ);
+    return child;
+}
+
+int main(int count, char **arguments)
+{
+    int spawns = count > 1 && strcmp(arguments[1], "spawn") == 0;
+    // Small pages, as most programs have them: large ones are few to copy.
+    char *stock = aligned_alloc(PAGE, SIZE);
+    if (!stock)
+        return 1;
+    for (size_t at = 0; at < SIZE; at += PAGE)
+        stock[at] = (char)at;
+    char *notify[] = {"/bin/true", NULL};
+    int failed = 0;
+    for (int order = 0; order < ORDERS; order++) {
+        int state = -1;
+        pid_t child = spawns ? start_by_spawn(notify) : start_by_fork(notify);
+        if (child < 0 || waitpid(child, &state, 0) < 0)
+            return 1;
+        failed += state != 0;
+        for (size_t at = 0; at < SIZE; at += 64 * PAGE)
+            stock[at]++;
+    }
+    printf("%d of %d failed\n", failed, ORDERS);
+    free(stock);
+    return failed != 0;
+}
