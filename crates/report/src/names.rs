@@ -28,6 +28,11 @@ pub(crate) fn fitted(name: &str, room: usize, mark: &str) -> String {
         }
     }
     let bare = collapsed(false);
+    for implemented in [with_short_types(&bare, true), with_short_types(&bare, false)].into_iter().flatten() {
+        if columns(&implemented) <= room {
+            return implemented;
+        }
+    }
     let starts = components(&bare);
     let behind = starts.iter().map(|at| format!("{mark}{}", &bare[*at..]));
     behind.into_iter().find(|text| columns(text) <= room).unwrap_or_else(|| {
@@ -119,6 +124,18 @@ fn closing(text: &str, open: char, close: char) -> Option<usize> {
     None
 }
 
+/// A method of Rust without the modules of its type and its trait, or without the trait: `<Vec as Clone>::clone`, `<Vec>::clone`.
+fn with_short_types(name: &str, with_trait: bool) -> Option<String> {
+    let end = name.starts_with('<').then(|| closing(name, '<', '>')).flatten()?;
+    let (types, method) = (&name[1..end - 1], &name[end..]);
+    let last = |path: &str| components(path).last().map_or(path.to_owned(), |at| path[*at..].to_owned());
+    Some(match types.split_once(" as ") {
+        Some((of, named)) if with_trait => format!("<{} as {}>{method}", last(of), last(named)),
+        Some((of, _)) => format!("<{}>{method}", last(of)),
+        None => format!("<{}>{method}", last(types)),
+    })
+}
+
 /// Where the components of a name begin behind the first one: after `::` and `/` outside of brackets.
 fn components(name: &str) -> Vec<usize> {
     let mut depth = 0;
@@ -172,7 +189,9 @@ mod tests {
     #[test]
     fn names_of_rust_and_go_keep_what_tells_them_apart() {
         let rust = "<alloc::vec::Vec<T> as core::clone::Clone>::clone";
-        assert_eq!(fitted(rust, 20, "…"), "…clone");
+        assert_eq!(fitted(rust, 30, "…"), "<Vec<…> as Clone>::clone");
+        assert_eq!(fitted(rust, 20, "…"), "<Vec<…>>::clone");
+        assert_eq!(fitted(rust, 10, "…"), "…clone");
         assert_eq!(
             fitted("core::ops::function::FnOnce::call_once::{{closure}}", 30, "…"),
             "…call_once::{{closure}}"
