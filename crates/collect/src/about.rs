@@ -33,6 +33,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
         host: read("/proc/sys/kernel/hostname"),
         kernel: read("/proc/sys/kernel/osrelease"),
         cpu: cpu.to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         started_unix_ns: SystemTime::now()
             .duration_since(UNIX_EPOCH)

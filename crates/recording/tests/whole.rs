@@ -19,6 +19,7 @@ fn about() -> About {
         kernel: String::new(),
         cpu: String::new(),
         cpus: 1,
+        arch: "x86_64".into(),
         started_unix_ns: 0,
         start_ns: 0,
         wall_ns: 1,

@@ -75,6 +75,8 @@ table! {
     PREADV2 preadv2: FD | BYTES, FOURTH;
     PWRITEV2 pwritev2: FD | BYTES, FOURTH;
     SENDFILE sendfile: FD | BYTES, FIRST;
+    SPLICE splice: FD | BYTES, FIRST;
+    COPY_FILE_RANGE copy_file_range: FD | BYTES, FIRST;
     SENDTO sendto: FD | BYTES, THIRD;
     RECVFROM recvfrom: FD | BYTES, THIRD;
     SENDMSG sendmsg: FD | BYTES, FIRST;

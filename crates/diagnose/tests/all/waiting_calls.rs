@@ -40,7 +40,7 @@ fn a_sync_for_every_record_is_told_in_elapsed_time() {
 }
 
 #[test]
-fn syncs_count_from_twenty_on_below_64_kib_and_from_a_tenth_of_the_time() {
+fn syncs_count_from_twenty_on_below_16_kib_and_from_a_tenth_of_the_time() {
     silent(&syncing(19, 200, 3 * MS, 0));
     only(&syncing(20, 200, 3 * MS, 0), "sync-per-operation");
     silent(&syncing(100, 16_385, 3 * MS, 0));
