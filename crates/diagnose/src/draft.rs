@@ -35,6 +35,8 @@ pub struct Draft {
     pub series: Vec<Series>,
     /// See [`Finding::advice`].
     pub advice: String,
+    /// See [`Finding::gain_is_least`].
+    pub gain_is_least: bool,
 }
 
 impl Draft {
@@ -60,6 +62,7 @@ impl Draft {
             facts: Vec::new(),
             series: Vec::new(),
             advice: String::new(),
+            gain_is_least: false,
         }
     }
 
@@ -84,6 +87,7 @@ impl Draft {
             facts: self.facts,
             series: self.series,
             advice: self.advice,
+            gain_is_least: self.gain_is_least,
             fingerprint,
         }
     }

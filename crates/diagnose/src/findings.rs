@@ -280,6 +280,8 @@ pub struct Finding {
     pub series: Vec<Series>,
     /// What to do.
     pub advice: String,
+    /// The gain is the part of what is saved that was measured. The rest, which is known to be there, was not.
+    pub gain_is_least: bool,
     /// Stays the same across runs and rebuilds: cause, module and function names, and the variant; no addresses or numbers.
     pub fingerprint: String,
 }

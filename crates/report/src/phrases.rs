@@ -193,13 +193,17 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
     let basis = basis_word(of);
     let amount = |cost| amount(cost, of);
     let total = total(recording, of);
+    let about = if finding.gain_is_least { "at least" } else { "about" };
     Some(match total.saturating_sub(gain) {
-        _ if total == 0 => format!("about {} {basis} if this is fixed", amount(gain)),
+        _ if total == 0 => format!("{about} {} {basis} if this is fixed", amount(gain)),
         _ if gain < total / 10 => {
-            format!("about {} of {} {basis} if this is fixed", amount(gain), amount(total))
+            format!("{about} {} of {} {basis} if this is fixed", amount(gain), amount(total))
         }
         // What a hundredth is of cannot be known: no gain is that exact.
         left if left < total / 100 => format!("nearly all of {} {basis} if this is fixed", amount(total)),
+        left if finding.gain_is_least => {
+            format!("{} {basis} → {} or less if this is fixed", amount(total), amount(left))
+        }
         left => format!("{} {basis} → about {} if this is fixed", amount(total), amount(left)),
     })
 }

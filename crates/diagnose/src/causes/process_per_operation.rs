@@ -386,6 +386,7 @@ fn finding(
         Draft {
             explanation,
             facts,
+            gain_is_least: copied.is_some(),
             variant: if copied.is_some() { "copied" } else { "" },
             advice: match copied {
                 None => IN_PROCESS.to_owned(),

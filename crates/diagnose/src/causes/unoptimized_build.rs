@@ -102,6 +102,7 @@ fn finding(evidence: &Evidence<'_>, code: &Code, builds: &BTreeMap<u32, &Built>)
         functions.iter().map(|(function, _)| evidence.name(**function).to_owned()).collect();
     let share = 100.0 * code.ns / evidence.cpu_ns.max(1.0);
     let draft = Draft {
+        gain_is_least: true,
         explanation: vec![
             format!("{share:.0} % of the CPU time was spent in {} of {module} compiled without optimization{by}: {}",
                 if names.len() == 1 { "a function".to_owned() } else { format!("{} functions", count(names.len() as f64)) },

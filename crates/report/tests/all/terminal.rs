@@ -41,6 +41,16 @@ fn a_report_without_findings_reads_like_this() {
 }
 
 #[test]
+fn a_gain_of_which_only_a_part_was_measured_is_given_as_the_least() {
+    let mut findings = certificates();
+    assert!(plain(&findings).contains("6.3 s CPU → about 0.21 s if this is fixed"));
+    findings.findings.iter_mut().for_each(|finding| finding.gain_is_least = true);
+    let said = plain(&findings);
+    assert!(said.contains("6.3 s CPU → 0.21 s or less if this is fixed"), "{said}");
+    assert!(said.contains("gain: at least 52 ms of 6.3 s wall if this is fixed"), "{said}");
+}
+
+#[test]
 fn colour_changes_nothing_but_the_colour() {
     for findings in [certificates(), healthy(), hostile()] {
         let coloured = terminal(&findings, &Style { color: true, ..PLAIN });

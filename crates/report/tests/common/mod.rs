@@ -118,6 +118,7 @@ fn rebuilding() -> Finding {
         advice: "Make rebuild_rdn_list process only its own item: keep the result of earlier calls and add to it, or \
                  use a hash table or sorted index, instead of going through all earlier items on each call"
             .to_owned(),
+        gain_is_least: false,
         fingerprint: "superlinear-work|program|rebuild_rdn_list|rising".to_owned(),
     }
 }
@@ -148,6 +149,7 @@ fn reading() -> Finding {
         facts: Vec::new(),
         series: Vec::new(),
         advice: "Read it once and cache the contents, or look it up only when the result is used".to_owned(),
+        gain_is_least: false,
         fingerprint: "redundant-file-access|libcerts.so.4|reload|content".to_owned(),
     }
 }

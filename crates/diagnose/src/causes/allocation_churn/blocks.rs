@@ -130,6 +130,7 @@ fn finding(
             .push(format!("part of it is allocated in {}, which this function calls", helper.function));
     }
     let draft = Draft {
+        gain_is_least: true,
         explanation,
         related: helper.into_iter().collect(),
         facts: vec![

@@ -167,6 +167,7 @@ fn finding(
     }
     let stack = heaviest(&spent.stacks);
     let draft = Draft {
+        gain_is_least: true,
         variant: "collected",
         explanation: vec![
             format!(

@@ -158,6 +158,7 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     });
     let sure = if exchange.by_goroutine { Sure::Sampled } else { Sure::Exact };
     let draft = Draft {
+        gain_is_least: true,
         explanation,
         facts: vec![
             fact("requests", asked, "calls", sure),
