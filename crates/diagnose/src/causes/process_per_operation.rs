@@ -31,7 +31,7 @@ use tracing::{as_the_others, traced};
 pub(super) const CAUSE: Spec = Spec {
     slug: "process-per-operation",
     title: "a process for every operation",
-    symptom: "one call site starts a program N times, and most of the time is start-up",
+    symptom: "one call site starts a program N times, and most of the time is start-up, or `fork` copies a large process each time",
     page: include_str!("../../../../docs/causes/process-per-operation.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),
