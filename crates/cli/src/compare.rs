@@ -181,12 +181,20 @@ fn names(commands: &[String; 2]) -> [String; 2] {
         Some(at) if name(&first) == name(&second) && at > 0 => {
             [&first, &second].map(|words| format!("{} {}", name(words), base(&words[at])))
         }
+        // One has an argument more.
+        None if first.len() != second.len() && name(&first) == name(&second) => {
+            let at = first.len().min(second.len());
+            [&first, &second].map(|words| {
+                let more = words.get(at).map_or(String::new(), |word| format!(" {}", base(word)));
+                format!("{}{more}", name(words))
+            })
+        }
         _ => [name(&first), name(&second)],
     };
     let is_name = |name: &String| {
         let plain = || {
             name.chars().count() <= LONGEST_NAME
-                && name.chars().all(|c| c.is_alphanumeric() || " ._+-".contains(c))
+                && name.chars().all(|c| c.is_alphanumeric() || " ._+-=".contains(c))
                 && name.matches(' ').count() == 1
         };
         !name.is_empty() && (!name.contains(' ') || plain())
@@ -341,4 +349,24 @@ fn export(compare: &Compare, comparison: &Comparison) -> Result<(), (String, u8)
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn sides_are_named_by_what_differs() {
+        let of = |a: &str, b: &str| names(&[a.to_owned(), b.to_owned()]);
+        assert_eq!(of("./old file", "./new file"), ["old", "new"]);
+        assert_eq!(of("sh a.sh", "sh b.sh"), ["sh a.sh", "sh b.sh"]);
+        assert_eq!(of("X=1 ./a.sh", "bin/b.sh -v"), ["a.sh", "b.sh"]);
+        assert_eq!(of("./orders", "./orders spawn"), ["orders", "orders spawn"]);
+        assert_eq!(of("./orders --fast 3", "./orders"), ["orders --fast", "orders"]);
+        assert_eq!(of("dd bs=1", "dd bs=65536"), ["dd bs=1", "dd bs=65536"]);
+        // Nothing that tells them apart in a few letters.
+        for (a, b) in [("./same x", "./same x"), ("sh -c 'a; b'", "sh -c 'c; d'")] {
+            assert_eq!(of(a, b), ["A", "B"], "{a}, {b}");
+        }
+    }
 }

@@ -154,7 +154,7 @@ pub(crate) fn legend(findings: &Findings) -> Vec<(&'static str, &'static str)> {
         (
             Confidence::Likely,
             "likely",
-            "part of the evidence is inferred, so check it before you change the program",
+            "part of the evidence is inferred; the page named under `more` says which. Check it before you change the program",
         ),
         (Confidence::Hint, "hint", "another explanation is possible"),
     ];

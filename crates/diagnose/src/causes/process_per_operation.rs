@@ -334,6 +334,7 @@ fn finding(
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
+    let cost = if copied.is_some() { gain } else { lives * alone };
     let number = operations.len() as f64;
     let cpu: f64 = operations
         .iter()
@@ -347,13 +348,18 @@ fn finding(
     let stack = forks.stack().or(*stack);
     let parent_name = name(&tables.processes[parent as usize]);
     let mut explanation = vec![format!(
-        "{parent_name} started {program} {} times{}; each run took {}, of which {} ({:.0} %) was start-up, \
-             before it first accessed its input",
+        "{parent_name} started {program} {} times{}; each run took {}, {}",
         count(number),
         from(evidence, stack, own),
         time(lives / number),
-        time(start_up / number),
-        100.0 * start_up / lives
+        match start_up / lives {
+            all if all >= 0.995 => "all of it start-up: it accessed no input of its own".to_owned(),
+            share => format!(
+                "of which {} ({:.0} %) was start-up, before it first accessed its input",
+                time(start_up / number),
+                100.0 * share
+            ),
+        }
     )];
     if copied.is_none() {
         explanation.push(format!(
@@ -402,7 +408,7 @@ fn finding(
                     "a process for every operation"
                 },
                 Confidence::Likely,
-                Cost::new(Basis::Wall, lives * alone, gain),
+                Cost::new(Basis::Wall, cost, gain),
                 place(evidence, stack, own, parent),
             )
         }

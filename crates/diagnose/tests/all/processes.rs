@@ -177,8 +177,8 @@ fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_
 }
 
 /// 50 children under ptrace, of which one alone was traced: 100 calls of it set signals, but for one that opens a file, and 20 load libraries, each
-/// call 100 µs after the one before; then it works for `work`. The others live for 2 ms.
-fn one_traced(settings: &str, work: u64) -> Recording {
+/// call 100 µs after the one before, with a pause before the last ten; then it works for `work`. The others live for 2 ms.
+fn one_traced(settings: &str, pause: u64, work: u64) -> Recording {
     const OPEN: u32 = 257;
     const SIGNAL: u32 = 13;
     let mut traced = Traced::new(Mode::Each);
@@ -190,7 +190,7 @@ fn one_traced(settings: &str, work: u64) -> Recording {
         if number == 20 {
             for call in 0..120 {
                 let number = if call == 20 { OPEN } else { [SIGNAL, MMAP][usize::from(call >= 100)] };
-                traced.now += 99 * US;
+                traced.now += 99 * US + if call == 110 { pause } else { 0 };
                 let row = traced.call(number, (number == OPEN).then_some(file), 3, 0);
                 (row.thread, row.argument) = (child, 0);
             }
@@ -213,14 +213,17 @@ fn one_traced(settings: &str, work: u64) -> Recording {
 
 #[test]
 fn by_ptrace_one_child_that_was_traced_stands_for_the_others() {
-    let finding = only(&one_traced("/etc/settings", 0), "process-per-operation");
+    let finding = only(&one_traced("/etc/settings", 0, 0), "process-per-operation");
     let value = |name: &str| finding.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value);
     let (each, start_up) = (value("time of each").expect("known"), value("start-up of each").expect("known"));
     assert!((1.5e6..2.2e6).contains(&each) && start_up <= each, "{finding:#?}");
     // It does most of its work behind: what it loads is no start-up of all.
-    silent(&one_traced("/etc/settings", 60 * MS));
+    silent(&one_traced("/etc/settings", 0, 60 * MS));
+    // A pause of one turn on the CPU is the machine's, a longer one is work.
+    only(&one_traced("/etc/settings", 4 * MS, 0), "process-per-operation");
+    silent(&one_traced("/etc/settings", 60 * MS, 0));
     // What it opens of its own is its input.
-    silent(&one_traced("/home/user/letter", 0));
+    silent(&one_traced("/home/user/letter", 0, 0));
 }
 
 /// 50 children under ptrace of which no call was traced. Each executes its program after `forked`, and lives on for 4 ms; so many of its samples, of which there is one

@@ -88,7 +88,7 @@ impl Copied {
         )];
         if self.writes > 0.0 {
             said.push(format!(
-                "after each fork the first write to each page faults: {} for each fork in the samples of the fault's handler alone",
+                "after each fork the first write to each page faults: at least {} for each fork, sampled in the function that handles it",
                 each(self.writes)
             ));
         }

@@ -199,16 +199,17 @@ fn finding(
         variant: "rewound",
         explanation: vec![
             format!(
-                "{} was opened {} and read {} over each time{}: {} bytes of a file of {}, {again}",
+                "{} was opened {} and read {} over{}{}: {} bytes of a file of {}, {again}",
                 file.path,
                 times(opens),
                 times(over),
+                if opens > 1.0 { " each time" } else { "" },
                 from(evidence, stack, own),
                 count(read.bytes as f64),
                 count(file.size as f64),
             ),
             format!(
-                "reading took {} in the kernel, and with what is made of the bytes {} of CPU time",
+                "reading took {} in the kernel, and {} of CPU time with the processing of what was read",
                 time(kernel),
                 time(cost)
             ),
