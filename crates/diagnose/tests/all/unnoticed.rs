@@ -136,8 +136,8 @@ fn what_another_thread_does_during_a_sleep_is_noticed_at_its_end() {
 #[test]
 fn who_does_something_after_each_sleep_keeps_a_time() {
     // A thread that is awake longer than a look has worked, …
-    found(&Rounds { look: 10 * US, ..ROUNDS });
-    silent(&recording(&Rounds { look: 11 * US, ..ROUNDS }));
+    found(&Rounds { look: 30 * US, ..ROUNDS });
+    silent(&recording(&Rounds { look: 31 * US, ..ROUNDS }));
     // … and one that seldom sleeps twice need not look for anything: of 12 sleeps two are followed by another at once, of 11 one.
     found(&Rounds { rounds: 50, twice: 2, ..ROUNDS });
     silent(&recording(&Rounds { rounds: 50, twice: 1, ..ROUNDS }));
