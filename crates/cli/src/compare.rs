@@ -31,7 +31,7 @@ const INTERRUPTED: u8 = 130;
 /// A side that used less CPU time than this is recorded several times, joined, ns.
 const SHORT_NS: u64 = 300_000_000;
 const REPEAT_MOST: u64 = 10;
-/// Of a side that takes so many times as long as the other a recording in which nothing is found is made anew.
+/// A side that takes at least so many times as long as the other is recorded once more if nothing was found in it: below that, there may be no cause.
 const MUCH: f64 = 1.5;
 
 /// `slowpath compare`.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const LONG: f64 = 1e6;
 /// To execute a program takes 0.3 to 0.6 ms where there is little to throw away; what it takes beyond this is throwing away, ns.
 const EXEC: f64 = 1e6;
-/// Share of the time to start up that is copying before that is told in place of starting up.
+/// Share of the start-up time that must be copying before copying is reported in place of start-up.
 const MOST: f64 = 0.5;
 /// The kernel's function for the first write to a page that was shared by a fork.
 const FIRST_WRITE: &str = "do_wp_page";
