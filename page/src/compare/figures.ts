@@ -1,5 +1,5 @@
-// How a time on one of two sides is told: as it is, or, where both are scaled to the same total, as a share of its own side. A scaled time
-// is no time that ever passed, so it is never told as one.
+// How a time on one of two sides is shown: as it is, or, where both are scaled to the same total, as a share of its own side. A scaled time
+// is no time that ever passed, so it is never shown as one.
 
 import { share, time } from "../shared/units";
 

@@ -4,7 +4,7 @@ import type { Recording } from "./recording";
 
 /**
  * For each stack whether its outermost frame has callers that nobody knows. Samples say that of their stacks; stacks of system calls are
- * told by their outermost frame, which a complete stack does not begin with.
+ * known by their outermost frame, which a complete stack does not begin with.
  */
 export function rootless(recording: Recording): Uint8Array {
   const { stackParent, samples } = recording;

@@ -9,7 +9,7 @@ import { rowsOf, type Tree } from "./tree";
 
 /**
  * What happened when: node of the merged tree and time of each moment, thread by thread. With `processes` threads of one process are
- * neighbours, and a node of process p is told as p times the number of nodes higher.
+ * neighbours, and a node of process p is numbered p times the number of nodes higher.
  */
 function moments(
   recording: Recording,
