@@ -5,6 +5,7 @@ use crate::sampled::MS;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::about::Counter;
+use slowpath_recording::tables::Window;
 
 #[test]
 fn a_call_that_costs_more_each_time_beside_a_flat_parser_is_certain() {
@@ -269,6 +270,38 @@ fn counts_show_growth_where_the_machine_was_slow_at_times() {
 fn what_was_counted_for_a_small_part_of_the_run_says_nothing_of_the_rest() {
     silent(Model { counted: 0.3, ..Model::default() });
     only(diagnosed(Model { counted: 0.8, ..Model::default() }));
+}
+
+/// `grow` was counted only in windows of eight calls, at such moments, ms, each of which took so long, ms.
+fn in_windows(grow_ns: fn(f64, f64) -> f64, seen: &[(f64, f64)]) -> usize {
+    let model = Model { rounds: 1_600, grow_ns, parse_ns: |_, _| 0.0, ..Model::default() };
+    let mut recording = recording(&model);
+    recording.tables.calls.clear();
+    let window = |(at, cost): &(f64, f64)| {
+        let (start_ns, hits) = ((at * MS) as u64, 8);
+        let end_ns = start_ns + (8.0 * cost * MS) as u64;
+        Window { probe: 0, start_ns, end_ns, hits, reason: "planned".into() }
+    };
+    recording.tables.windows = seen.iter().map(window).collect();
+    diagnose(&recording).findings.len()
+}
+
+#[test]
+fn growth_that_only_one_window_shows_is_none() {
+    // One call in many does all the work, and the last window has one of those.
+    let same = |_: f64, _: f64| 0.5 * MS;
+    let usual = [(5.0, 0.5), (77.0, 0.55), (108.0, 0.42)];
+    assert_eq!(in_windows(same, &usual), 0);
+    assert_eq!(in_windows(same, &[&usual[..], &[(660.0, 2.8)]].concat()), 0);
+    // The k-th call takes 2·k µs: after t ms one takes sqrt(0.004·t) ms.
+    let ever_more = |at: &f64| (*at, (0.004 * at).sqrt());
+    let seen: Vec<_> = [50.0, 300.0, 550.0, 800.0, 1050.0, 1300.0, 1550.0, 1800.0, 2050.0, 2300.0]
+        .iter()
+        .map(ever_more)
+        .collect();
+    let rising = |k: f64, _: f64| 0.002 * MS * k;
+    assert_eq!(in_windows(rising, &seen), 1);
+    assert_eq!(in_windows(rising, &[seen[0], seen[3], seen[5], seen[7], seen[9]]), 1);
 }
 
 #[test]

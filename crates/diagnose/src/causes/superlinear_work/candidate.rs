@@ -20,6 +20,14 @@ pub(super) const SUPPORT: f64 = 0.6;
 const NOISY_R2: f64 = 0.5;
 const NOISY_RANK: f64 = 0.8;
 
+/// From this share of the time in which every call was counted on, the calls' times are exact; else they are reckoned from
+/// short windows.
+pub(super) const EXACT: f64 = 0.3;
+/// Among more windows than these one does not make a curve: the fit takes at least eight points.
+const FEW_WINDOWS: usize = 8;
+/// Without any one of them the last calls cost so many times what the first did at least. Costs that are the same differ by a fifth from one short
+/// window to the next; of a cost that rises in a line to three times as much this is left without the first or last third.
+const RATIO_LEFT: f64 = 1.3;
 /// What a call adds to the cost of all later ones, ns, at least: going through an item takes 0.02 ns (4 of 64 bytes that are read in a cycle), and
 /// one call in twenty adds one. What takes 230 ns at first and 8 at the end, in 5,500,000 calls, was counted wrongly: hits take longer.
 const LEAST_NS: f64 = 0.001;
@@ -63,6 +71,8 @@ pub(super) struct Candidate {
     pub ratio: f64,
     /// A callee whose number of calls explains the growth.
     pub carrier: Option<Carrier>,
+    /// Whether nothing grows if one of the windows in which it was counted is left out.
+    pub in_one_window: bool,
 }
 
 /// A loop whose rounds were counted.
@@ -99,6 +109,11 @@ impl Candidate {
         let Some(ramp) = &self.growth.ramp else { return false };
         let rank = if ramp.falling { -self.growth.spearman } else { self.growth.spearman };
         self.support >= SUPPORT && rank > NOISY_RANK && self.ratio > RATIO && ramp.r2 >= NOISY_R2
+    }
+
+    /// Whether the calls at one end cost more than those at the other.
+    fn is_dearer_at_one_end(&self, falling: bool) -> bool {
+        self.falling == falling && self.ratio > RATIO_LEFT
     }
 
     /// The probes that counted it.
@@ -201,7 +216,7 @@ pub(super) fn costed(
             *example.entry(stack).or_default() += weight;
         }
     }
-    let timelines = |trend: Trend| -> Vec<Counted> {
+    let timelines_without = |trend: Trend, without: Option<usize>| -> Vec<Counted> {
         let of = |(probe, number): (&u32, &u32)| {
             let process = &tables.processes[*number as usize];
             // Its first call is not before its first sample, but for a sample's length, nor its last one behind the last.
@@ -211,11 +226,12 @@ pub(super) fn costed(
             let start = process.start_ns.max(first as u64);
             let end = process.end_ns.unwrap_or(run_end).min(last);
             let clock = clock(evidence, *number, &threads);
-            let timeline = Timeline::of(evidence.recording, *probe, (start, end), clock, trend)?;
+            let timeline = Timeline::of(evidence.recording, *probe, (start, end), clock, trend, without)?;
             Some(Counted { probe: *probe, process: *number, timeline })
         };
         probes.iter().zip(&processes).filter_map(of).collect()
     };
+    let timelines = |trend: Trend| timelines_without(trend, None);
     let work = Work { function, on: &on, under: &under };
     let fit_to = |timelines: &[Counted]| {
         let stretches: Vec<Stretch<'_>> = timelines.iter().map(Stretch::whole).collect();
@@ -244,7 +260,16 @@ pub(super) fn costed(
         }
         None => (None, first),
     };
-    let found = again.map_or(fitted, |again| Candidate { example, ..again });
+    let mut found = again.map_or(fitted, |again| Candidate { example, ..again });
+    if found.grows() || found.grows_in_jumps() {
+        let windows = timelines.iter().map(|counted| counted.timeline.windows.len()).max().unwrap_or(0);
+        found.in_one_window = found.exact_share <= EXACT
+            && windows <= FEW_WINDOWS
+            && (0..windows).any(|one| {
+                let other = fit_to(&timelines_without(Trend::Unknown, Some(one)));
+                other.is_none_or(|other| !other.is_dearer_at_one_end(found.falling))
+            });
+    }
     if found.grows() || found.grows_in_jumps() || is_done_side_by_side(&under) {
         return Some(found);
     }

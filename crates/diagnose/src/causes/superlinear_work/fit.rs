@@ -197,6 +197,7 @@ fn in_buckets(
         rise_ns: 0.0,
         ratio: 0.0,
         carrier: None,
+        in_one_window: false,
     };
     Some(found.with_ratio())
 }

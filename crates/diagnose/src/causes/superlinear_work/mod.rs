@@ -39,7 +39,7 @@ use crate::Evidence;
 use crate::candidate::Candidate as Found;
 use crate::findings::{Confidence, Finding};
 use crate::gate::{Gate, Whole};
-use candidate::Candidate;
+use candidate::{Candidate, EXACT};
 use context::{Callee, Rest};
 use loops::Shares;
 use rounds::Steps;
@@ -57,9 +57,7 @@ pub const CAUSE: Spec = Spec {
 
 /// A tenth; what is least is ruled by the number of samples or calls that show growth.
 const GATE: Gate = Gate { share: 0.10, least: 0.0, of: Whole::Cpu };
-/// From this share of the time in which every call was counted on, the calls' times are exact; else they are reckoned from
-/// short windows, and then the growth must fit a curve so well, and be so large.
-const EXACT: f64 = 0.3;
+/// Where the calls' times are not exact the growth must fit a curve so well, and be so large.
 const WINDOWS_R2: f64 = 0.9;
 const WINDOWS_RATIO: f64 = 3.5;
 /// Without further evidence the last calls must cost so many times what the first did.
@@ -165,6 +163,10 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Fou
     let hit_ns = evidence.recording.about.hit_ns.filter(|_| estimated).unwrap_or(0) as f64;
     let callee = context::callee(evidence, grower);
     if callee.is_none() && grower.round.is_none() && context::passes_on(evidence, grower) {
+        return None;
+    }
+    // A call of which few do a lot of work, as one that fills a buffer: a window with such a one shows a cost that is none.
+    if callee.is_none() && grower.in_one_window {
         return None;
     }
     if callee.is_none() {

@@ -61,13 +61,14 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     /// The timeline of a probe between `start` and `end` of its process, ns, by the clock of the threads that make the
-    /// calls. None if it counted nothing.
+    /// calls; as it would be `without` one of its windows. None if it counted nothing.
     pub(crate) fn of(
         recording: &Recording,
         probe: u32,
         (start, end): (u64, u64),
         clock: Clock,
         trend: Trend,
+        without: Option<usize>,
     ) -> Option<Timeline> {
         let mut windows: Vec<&Window> =
             recording.tables.windows.iter().filter(|w| w.probe == probe).collect();
@@ -90,6 +91,9 @@ impl Timeline {
             windows.retain(|window| shows_more_than_hits(window, hit_ns));
         }
         let hit_ns = hit_ns.unwrap_or(HIT_NS);
+        if let Some(without) = without.filter(|without| *without < windows.len()) {
+            windows.remove(without);
+        }
         let counted: u64 = windows.iter().map(|window| window.hits).sum();
         if counted == 0 {
             return None;
