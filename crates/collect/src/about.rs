@@ -1,7 +1,7 @@
 //! What is known of a recording beside its tables: what runs, where, with which collectors, and what that does to its times.
 
 use crate::sampler::Plan;
-use crate::tracer::ptrace::{Cost, Taken};
+use crate::tracer::ptrace::{Cost, SAMPLES, Taken};
 use crate::{Options, clock};
 use slowpath_recording::About;
 use slowpath_recording::about::{Collector, Counter, Format, MAJOR, MINOR, State};
@@ -83,6 +83,12 @@ pub(crate) fn sampler(plan: &Plan, machine: bool) -> Collector {
     let scope = if machine { "per CPU" } else { "per task" };
     let part = if plan.kernel { "user and kernel" } else { "user only" };
     let how = format!("{event} at {} Hz, {scope}, {part}, {} bytes of stack", plan.rate, plan.stack_bytes);
+    Collector { name: "sampler".to_owned(), how }
+}
+
+/// The tracer by ptrace takes the samples.
+pub(crate) fn sampler_by_stops(stack_bytes: u32) -> Collector {
+    let how = format!("stops by ptrace at {SAMPLES} Hz, user only, {stack_bytes} bytes of stack");
     Collector { name: "sampler".to_owned(), how }
 }
 

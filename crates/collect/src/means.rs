@@ -7,7 +7,7 @@ use crate::bpf::Bpf;
 use crate::counter::breakpoint;
 use crate::resources::{self, why};
 use crate::sampler::{Plan, Sampler, Scope};
-use crate::tracer::ptrace::{self, Cost};
+use crate::tracer::ptrace::{self, Cost, SAMPLES};
 use crate::{Error, Options, rights};
 use std::io;
 
@@ -50,9 +50,26 @@ struct Unsampled {
     forbidden: bool,
 }
 
+/// How it begins where there are no samples.
+const NOT_SAMPLED: &str = "functions were not sampled, so it is unknown where CPU time is spent: ";
+
 impl Unsampled {
     fn told(&self) -> String {
-        format!("functions were not sampled, so it is unknown where CPU time is spent: {}", self.why)
+        not_sampled(&self.why)
+    }
+}
+
+/// There are no samples.
+pub(crate) fn not_sampled(why: &str) -> String {
+    format!("{NOT_SAMPLED}{why}")
+}
+
+/// Changes the sentence that there are no samples: the tracer takes some.
+pub(crate) fn sampled_by_stops(told: &mut String) {
+    if let Some(why) = told.strip_prefix(NOT_SAMPLED) {
+        *told = format!(
+            "functions were sampled by stopping the program {SAMPLES} times a second, which shows no time in the kernel: {why}"
+        );
     }
 }
 
@@ -201,7 +218,10 @@ impl Means {
     /// Tries ptrace for system calls; the error if nothing at all is allowed.
     fn trace(&mut self, forbidden: bool, scope: Scope) -> Result<(), Error> {
         match ptrace::measure() {
-            Ok(cost) => self.ptrace = Some(cost),
+            Ok(cost) => {
+                self.ptrace = Some(cost);
+                self.degraded.iter_mut().for_each(sampled_by_stops);
+            }
             Err(error) => {
                 if forbidden && !matches!(error, Error::Short { .. }) {
                     return Err(Error::NoRights(format!("{}; and {error}", self.degraded.join("; "))));
@@ -216,7 +236,9 @@ impl Means {
                 .push("kernel time was not sampled: it would include the overhead of ptrace".to_owned());
             self.machine = None;
             if let Err(unsampled) = self.sample(Plan { kernel: false, ..plan }, scope) {
-                self.degraded.push(unsampled.told());
+                let mut told = unsampled.told();
+                sampled_by_stops(&mut told);
+                self.degraded.push(told);
             }
         }
         Ok(())

@@ -3,11 +3,11 @@
 //! Once the program may run nothing of ours keeps it from running to its end: what cannot be opened, made or written is left out
 //! and said.
 
-use crate::about::{about, add_counter, distorted, how_traced, ns_per_period, sampler};
+use crate::about::{about, add_counter, distorted, how_traced, ns_per_period, sampler, sampler_by_stops};
 use crate::bpf::Bpf;
 use crate::counter::breakpoint::notes::Notes;
 use crate::launch::{self, Command, Ended, Held};
-use crate::means::{Means, means};
+use crate::means::{Means, means, not_sampled, sampled_by_stops};
 use crate::resources::{self, why};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
@@ -38,8 +38,10 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut about = about(&options, &texts, false);
     about.degraded = degraded;
-    if let Some(plan) = &plan {
-        about.collectors.push(sampler(plan, machine.is_some()));
+    match &plan {
+        Some(plan) => about.collectors.push(sampler(plan, machine.is_some())),
+        None if ptrace.is_some() => about.collectors.push(sampler_by_stops(options.stack_bytes)),
+        None => {}
     }
     if options.count {
         add_counter(&mut about, bpf.is_some(), hit_ns);
@@ -222,14 +224,17 @@ impl Run<'_> {
                     lacks.extend(opened.small(plan).map(|small| ("", small)));
                     own = Some(opened);
                 }
-                Err(why) => lacks.push(("sampler", format!("functions were not sampled: {why}"))),
+                Err(why) => lacks.push(("sampler", not_sampled(&why))),
             }
         }
         session.ptrace = None;
         if let Some(cost) = cost {
-            let alone = machine.is_none() && own.is_none();
+            let alone = (machine.is_none() && own.is_none()).then_some(options.stack_bytes);
             match Ptrace::seize(pid, alone, *cost, session.noting()) {
-                Ok(ptrace) => session.ptrace = Some(ptrace),
+                Ok(ptrace) => {
+                    session.ptrace = Some(ptrace);
+                    lacks.iter_mut().for_each(|(_, why)| sampled_by_stops(why));
+                }
                 Err(error) => {
                     lacks.push(("tracer", format!("system calls were not traced: {}", why(&error))));
                 }
@@ -237,6 +242,9 @@ impl Run<'_> {
         }
         for (name, why) in lacks {
             about.collectors.retain(|collector| collector.name != name);
+            if name == "sampler" && session.ptrace.is_some() {
+                about.collectors.push(sampler_by_stops(options.stack_bytes));
+            }
             if !about.degraded.contains(&why) {
                 about.degraded.push(why); // in the next run it is the same
             }

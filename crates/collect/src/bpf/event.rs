@@ -1,6 +1,7 @@
 //! Events that the BPF object sends, from bytes. Mirrors the structs of `bpf/slowpath.bpf.c`.
 
 use crate::counter::origin::ORIGINS;
+use crate::sampler::record::Sample;
 use crate::tracer::event::{Finished, StackCopy};
 
 /// The length of what could not be read; as in `bpf/walk.h`.
@@ -45,6 +46,8 @@ pub(crate) enum Event {
     Stops { pid: u32, time: u64, stops: u64 },
     /// The stack of a place from which system calls are made.
     Stack(StackCopy),
+    /// Where a thread was. Reported by ptrace.
+    Sample(Box<Sample>),
     /// A system call has returned.
     Syscall(Box<Finished>),
     /// A goroutine that waited runs on.
@@ -122,6 +125,7 @@ impl Event {
             | Event::Maps { time, .. }
             | Event::Stops { time, .. } => *time,
             Event::Stack(copy) => copy.time,
+            Event::Sample(sample) => sample.time,
             Event::Syscall(call) => call.end,
             Event::Park(park) => park.end,
         }

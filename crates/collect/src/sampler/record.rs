@@ -45,7 +45,7 @@ pub(crate) enum Record {
 }
 
 /// A CPU sample before unwinding.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub pid: u32,
     pub tid: u32,

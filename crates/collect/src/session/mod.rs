@@ -366,6 +366,7 @@ impl Session {
                 let (anew, tables) = (self.alone(), &mut self.writer.tables);
                 self.world.program(pid, anew, program, directory, arguments, tables);
             }
+            Event::Sample(sample) => self.sample(*sample),
             Event::Stack(copy) => {
                 let tables = &mut self.writer.tables;
                 if self.world.process(copy.pid).is_some_and(|live| live.executed) {

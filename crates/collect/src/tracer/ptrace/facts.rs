@@ -84,6 +84,11 @@ pub(super) fn may_be_stopped(pid: u32, tid: u32) -> bool {
     }
 }
 
+/// Whether a thread runs now, or would if there were a CPU for it.
+pub(super) fn runs(pid: u32, tid: u32) -> bool {
+    std::fs::read(format!("/proc/{pid}/task/{tid}/syscall")).is_ok_and(|text| text.starts_with(b"running"))
+}
+
 /// Whether a signal waits to be taken by a thread, its own or of its process.
 pub(super) fn has_a_signal(tid: u32) -> bool {
     let [Some(own), Some(shared), Some(blocked), Some(ignored)] =

@@ -31,6 +31,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
+pub(crate) use watch::sampled::RATE as SAMPLES;
+use watch::sampled::Sampling;
 
 /// What a traced call takes besides its own work, ns: of the thread's CPU time, and not running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,10 +124,11 @@ pub(crate) struct Ptrace {
 impl Ptrace {
     /// Seizes a process that waits before its exec.
     ///
+    /// `alone`: nobody else reports forks, programs and mappings, or takes samples; then it does, with so many bytes of stack.
     /// `noting`: what it notes at hits of breakpoints, and what a hit takes, ns.
     pub(crate) fn seize(
         pid: u32,
-        alone: bool,
+        alone: Option<u32>,
         cost: Cost,
         noting: Option<(Arc<Notes>, u64)>,
     ) -> io::Result<Ptrace> {
@@ -139,13 +142,14 @@ impl Ptrace {
             let go_on = done.is_ok();
             crash::tracing();
             if say.send(done).is_ok() && go_on {
-                let mut watch = watch::Watch::new(pid, alone, cost, tell, of_thread);
+                let mut watch = watch::Watch::new(pid, alone.is_some(), cost, tell, of_thread);
+                watch.sampling = alone.map(Sampling::new);
                 watch.noting = noting;
                 watch.run();
             }
         })?;
         seized.recv().unwrap_or_else(|_| Err(io::Error::other("the tracer thread ended")))?;
-        Ok(Ptrace { thread: Some(thread), events, shared, alone })
+        Ok(Ptrace { thread: Some(thread), events, shared, alone: alone.is_some() })
     }
 
     /// Moves the events that came since the last call to `into`.

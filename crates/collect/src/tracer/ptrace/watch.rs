@@ -5,6 +5,7 @@ mod cut_short;
 mod floor;
 pub(in crate::tracer::ptrace) mod legs;
 mod noted;
+pub(in crate::tracer::ptrace) mod sampled;
 mod stacks;
 mod tracee;
 mod windows;
@@ -23,6 +24,7 @@ use crate::crash;
 use crate::launch::Ended;
 use crate::tracer::event::FileId;
 use legs::Kind;
+use sampled::Sampling;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,6 +51,10 @@ struct Memory {
     code: Vec<Range<u64>>,
     /// Something was mapped since `code` was read.
     stale: bool,
+    /// When it was read.
+    mapped: u64,
+    /// For the sake of code that is not of a file.
+    in_vain: bool,
     /// Places whose stack was copied, and calls since then.
     sites: HashMap<u64, u32>,
     /// Bytes written when it last synced.
@@ -85,6 +91,8 @@ pub(super) struct Watch {
     /// Those that were traced at their first start.
     programs: HashSet<String>,
     slice: (u64, u32),
+    /// Samples are taken by stops, where nobody else takes any.
+    pub(in crate::tracer::ptrace) sampling: Option<Sampling>,
     /// What is noted at hits of breakpoints, and what a hit takes, ns.
     pub(in crate::tracer::ptrace) noting: Option<(Arc<Notes>, u64)>,
 }
@@ -110,6 +118,7 @@ impl Watch {
             devices: Devices::default(),
             programs: HashSet::new(),
             slice: (0, 0),
+            sampling: None,
             noting: None,
         };
         watch.insert(root, root, now_ns());
@@ -119,10 +128,11 @@ impl Watch {
     /// Goes on until the command has ended. What it leaves behind goes on untraced: the kernel lets it go when this thread ends.
     pub(super) fn run(mut self) {
         let open = self.noting.as_ref().map(|(notes, _)| noted::Open::new(notes));
-        let ticks = sys::Ticks::start(TICK_NS);
+        let each = if self.sampling.is_some() { sampled::EACH_NS as i64 } else { TICK_NS };
+        let ticks = sys::Ticks::start(each);
         // Without them there are no further windows, and nothing wakes us when we are to let go.
         self.shared.ticking.store(ticks.is_ok(), Ordering::Relaxed);
-        let (mut over, mut last, mut ticked) = (false, 0, now_ns());
+        let (mut over, mut last, mut ticked, mut turned) = (false, 0, now_ns(), now_ns());
         while last < LAST_STOPS {
             crash::waits();
             let waited = if over { sys::wait_no_longer() } else { sys::wait() };
@@ -155,6 +165,10 @@ impl Watch {
             if now.saturating_sub(ticked) >= TICK_NS as u64 / 2 {
                 ticked = now;
                 self.look();
+            }
+            if now.saturating_sub(turned) >= sampled::EACH_NS / 2 {
+                turned = now;
+                self.look_where();
             }
         }
         crash::handles(0);
@@ -195,7 +209,10 @@ impl Watch {
         }
         let probe = self.threads.get_mut(&tid).and_then(|thread| thread.probe.take());
         let mut pass_on = 0;
-        let (mut of_call, mut noted) = (false, false);
+        let (mut of_call, mut noted, mut sampled) = (false, false, false);
+        if status >> 16 != libc::PTRACE_EVENT_STOP {
+            self.stopped_instead(tid, status >> 16);
+        }
         match status >> 16 {
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => self.forked(tid),
             libc::PTRACE_EVENT_EXEC => self.executed(tid),
@@ -205,7 +222,15 @@ impl Watch {
                     return sys::go(tid, Go::Listen, 0);
                 }
                 // Unless it begins.
-                of_call = probe.is_some() || self.threads.get(&tid).is_some_and(|thread| thread.view.asked);
+                let asked = self.threads.get(&tid).is_some_and(|thread| thread.view.asked);
+                of_call = probe.is_some() || asked;
+                sampled = self.is_to_sample(tid);
+                if sampled {
+                    self.sample(tid);
+                }
+                if sampled || asked {
+                    self.as_it_was(tid);
+                }
                 if let Some(before) = probe {
                     self.probed(tid, before);
                 }
@@ -232,11 +257,14 @@ impl Watch {
             _ => {}
         }
         let took = self.count_stop(tid, now_ns() - seen, of_call);
-        // The counter's own budget says how much noting may take.
-        if !noted {
-            self.budget.add(took);
+        // The counter's own budget says how much noting may take, and that of samples how much these.
+        match self.sampling.as_mut().filter(|_| sampled && !of_call) {
+            Some(sampling) => sampling.took(took),
+            None if noted => {}
+            None => self.budget.add(took),
         }
         self.went(tid, Kind::Other); // unless it was a call's
+        self.asks_again(tid);
         let traced = self.threads.get_mut(&tid).is_some_and(|thread| {
             thread.leave();
             thread.view.traced

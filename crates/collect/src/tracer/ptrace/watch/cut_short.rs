@@ -20,7 +20,7 @@ pub(super) struct Rest {
 /// The length of the instruction `syscall`.
 const SYSCALL: u64 = 2;
 /// The code segment of the 32-bit interface, whose calls have other numbers.
-const COMPAT: u64 = 0x23;
+pub(super) const COMPAT: u64 = 0x23;
 
 impl Watch {
     /// Sees to it that the call in which a thread was stopped goes on, and is known when it does.

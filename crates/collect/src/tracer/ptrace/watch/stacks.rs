@@ -46,13 +46,7 @@ impl Watch {
             }
             process.sites.insert(site, 0);
         }
-        let known = process.code.iter().any(|range| range.contains(&place.ip));
-        if self.alone && (process.stale || !known) {
-            let text = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-            process.code = crate::session::code_ranges(&text);
-            process.stale = false;
-            let _ = self.tell.send(Event::Maps { pid, time, text });
-        }
+        self.tell_maps(pid, place.ip, time);
         let Ok(regs) = sys::registers(tid) else { return };
         let mut bytes = vec![0; STACK_BYTES];
         let read = sys::read(tid, [(regs.rsp, &mut bytes)]);

@@ -21,6 +21,10 @@ pub(super) struct Tracee {
     /// When it was first seen.
     pub since: u64,
     pub calls: u32,
+    /// It is to stop for a sample.
+    pub to_sample: bool,
+    /// CPU time that its samples stand for so far, ns.
+    pub sampled_ns: u64,
     /// When it was let go on to stop again at once, and what it had run by then.
     pub probe: Option<(u64, Ran)>,
     /// What it had run when it was let go at its last stop, if its calls stop it; and at this one.
@@ -42,6 +46,8 @@ impl Tracee {
             exited: false,
             since,
             calls: 0,
+            to_sample: false,
+            sampled_ns: 0,
             probe: None,
             left: None,
             here: None,

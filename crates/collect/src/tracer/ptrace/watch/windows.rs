@@ -84,6 +84,11 @@ impl View {
         self.stops += 1;
     }
 
+    /// CPU time without what stops and hits took.
+    pub(super) fn without_stops(&self, ran_ns: u64) -> u64 {
+        ran_ns.saturating_sub(self.all_cpu)
+    }
+
     /// It has stopped at a hit of a breakpoint, which took `hit_ns`. What it ran so far, of `ran_ns`, without all such hits and all stops.
     pub(super) fn hit(&mut self, ran_ns: u64, hit_ns: u64) -> u64 {
         self.all_cpu += hit_ns;
@@ -215,7 +220,6 @@ impl Watch {
     pub(super) fn arrived(&mut self, tid: u32) {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         if std::mem::take(&mut thread.view.asked) {
-            self.as_it_was(tid);
             self.open(tid, 0);
         } else if thread.view.fresh {
             self.may_open(tid);

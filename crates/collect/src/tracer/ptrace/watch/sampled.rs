@@ -1,0 +1,156 @@
+//! Samples where the kernel gives none: threads that run are stopped a few hundred times a second, and where they are is copied. What a sample
+//! stands for is the CPU time that its thread has used since the one before.
+//!
+//! Only code of the program is seen, as the kernel lets a thread stop on its way back to it.
+
+use super::{Memory, Watch};
+use crate::bpf::event::Event;
+use crate::clock::now_ns;
+use crate::sampler::record::{Regs, Sample};
+use crate::tracer::ptrace::{facts, sys};
+
+/// How often it is looked who runs, ns: some µs longer than 4 ms, so that a program which does the same each ms is met at all its moments.
+pub(super) const EACH_NS: u64 = 4_012_461;
+/// Samples a second, as they are described.
+pub(crate) const RATE: u64 = 250;
+/// Stopping for samples may take so much at first, ns, and one in so many ns of the elapsed time: a stop takes some 20 µs, so that this is for
+/// many threads and slow machines.
+const AT_FIRST_NS: u64 = 2_000_000;
+const ONE_IN: u64 = 50;
+/// Threads that are looked at in a turn.
+const LOOKS: usize = 32;
+/// What is mapped is read again after such a part of the time that the process has lived, no sooner and no later than after so many ns:
+/// most libraries are loaded at its start.
+const AGAIN_PART: u64 = 4;
+const AGAIN_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
+
+/// Taking samples of the threads that are traced.
+pub(in crate::tracer::ptrace) struct Sampling {
+    /// Bytes of stack that are copied.
+    pub stack_bytes: u32,
+    began: u64,
+    taken: u64,
+    /// Where the next turn begins among the threads.
+    next: usize,
+}
+
+impl Sampling {
+    pub(in crate::tracer::ptrace) fn new(stack_bytes: u32) -> Sampling {
+        Sampling { stack_bytes, began: now_ns(), taken: 0, next: 0 }
+    }
+
+    fn is_over(&self, now: u64) -> bool {
+        self.taken > AT_FIRST_NS + now.saturating_sub(self.began) / ONE_IN
+    }
+
+    /// A stop for a sample took so much.
+    pub(super) fn took(&mut self, ns: u64) {
+        self.taken += ns;
+    }
+}
+
+/// When what is mapped into a process that was born then is to be read again.
+fn reads_again(born: u64, read: u64, now: u64) -> bool {
+    let after = (now.saturating_sub(born) / AGAIN_PART).clamp(*AGAIN_NS.start(), *AGAIN_NS.end());
+    now.saturating_sub(read) >= after
+}
+
+impl Watch {
+    /// Has the threads stop that run now.
+    pub(super) fn look_where(&mut self) {
+        let Some(sampling) = self.sampling.as_mut() else { return };
+        let threads = self.threads.len();
+        if threads == 0 || sampling.is_over(now_ns()) {
+            return;
+        }
+        let first = sampling.next % threads;
+        sampling.next = first + LOOKS.min(threads);
+        let order = self.threads.keys().copied().cycle().skip(first).take(LOOKS.min(threads));
+        for tid in order.collect::<Vec<u32>>() {
+            let Some(thread) = self.threads.get_mut(&tid) else { continue };
+            // One that has not stopped since it was asked to stands in line for a CPU.
+            let due = !thread.to_sample && !thread.exited && !thread.view.fresh;
+            if due && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
+                thread.to_sample = true;
+            }
+        }
+    }
+
+    /// Whether a thread was to stop for a sample, as it has now.
+    pub(super) fn is_to_sample(&mut self, tid: u32) -> bool {
+        self.threads.get_mut(&tid).is_some_and(|thread| std::mem::take(&mut thread.to_sample))
+    }
+
+    /// A thread has stopped for something else than that we asked it to: then the kernel has forgotten that we did.
+    pub(super) fn stopped_instead(&mut self, tid: u32, event: i32) {
+        // What it executed is gone.
+        if self.is_to_sample(tid) && event != libc::PTRACE_EVENT_EXEC {
+            self.sample(tid);
+        }
+    }
+
+    /// Asks a stopped thread again to stop for a window, if it has not.
+    pub(super) fn asks_again(&mut self, tid: u32) {
+        if self.threads.get(&tid).is_some_and(|thread| thread.view.asked && !thread.exited) {
+            let _ = sys::interrupt(tid); // if it was killed meanwhile it needs no window
+        }
+    }
+
+    /// Copies where a thread is that has stopped for it.
+    pub(super) fn sample(&mut self, tid: u32) {
+        let Some(sampling) = self.sampling.as_ref() else { return };
+        let mut stack = vec![0; sampling.stack_bytes as usize];
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let (pid, time) = (thread.pid, now_ns());
+        let Some(ran) = thread.account.as_ref().and_then(facts::ran) else { return };
+        // Stops took a part of it.
+        let own_ns = thread.view.without_stops(ran.cpu_ns);
+        let period = own_ns.saturating_sub(thread.sampled_ns);
+        thread.sampled_ns = thread.sampled_ns.max(own_ns);
+        let Ok(regs) = sys::registers(tid) else { return };
+        let read = sys::read(tid, [(regs.rsp, &mut stack)]);
+        stack.truncate(read);
+        self.tell_maps(pid, regs.rip, time);
+        let regs =
+            Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: regs.cs != super::cut_short::COMPAT };
+        let sample = Sample { pid, tid, time, period, kernel: Vec::new(), regs: Some(regs), stack };
+        self.say(Event::Sample(Box::new(sample)));
+    }
+
+    /// Sends what is mapped into a process, if there is news for who unwinds from `ip`.
+    pub(super) fn tell_maps(&mut self, pid: u32, ip: u64, time: u64) {
+        let Some(process) = self.processes.get_mut(&pid).filter(|_| self.alone) else { return };
+        let known = |process: &Memory| process.code.iter().any(|range| range.contains(&ip));
+        let again = reads_again(process.born, process.mapped, time);
+        let unknown = !known(process);
+        if process.stale || unknown && (again || !process.in_vain) || self.sampling.is_some() && again {
+            let text = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+            process.code = crate::session::code_ranges(&text);
+            // Code that belongs to no file is never known.
+            process.in_vain = unknown && !known(process);
+            (process.stale, process.mapped) = (false, time);
+            let _ = self.tell.send(Event::Maps { pid, time, text });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn what_is_mapped_is_read_often_at_first() {
+        assert!(!reads_again(0, 0, 19 * MS) && reads_again(0, 0, 20 * MS));
+        assert!(!reads_again(0, 300 * MS, 390 * MS) && reads_again(0, 300 * MS, 400 * MS));
+        assert!(!reads_again(0, 9_000 * MS, 9_999 * MS) && reads_again(0, 9_000 * MS, 10_000 * MS));
+    }
+
+    #[test]
+    fn stops_for_samples_take_a_small_part_of_the_time() {
+        let mut sampling = Sampling { stack_bytes: 0, began: 0, taken: 0, next: 0 };
+        sampling.took(AT_FIRST_NS + MS);
+        assert!(sampling.is_over(49 * MS) && !sampling.is_over(50 * MS));
+    }
+}
