@@ -55,7 +55,7 @@ pub fn abilities() -> Vec<Ability> {
             remedy: "not needed with BPF; else: sudo sysctl kernel.perf_event_paranoid=2, and no debugger on the program",
         },
         Ability {
-            name: "ptrace (system calls without any of these privileges)",
+            name: "ptrace (system calls, and samples of user code, without any of these privileges)",
             obstacle: crate::tracer::ptrace::measure().err().map(|error| error.to_string()),
             remedy: "not needed with BPF; else: sudo sysctl kernel.yama.ptrace_scope=1; in a container, allow ptrace (--cap-add SYS_PTRACE)",
         },

@@ -151,6 +151,7 @@ fn with_the_whole(
             evidence.name(outer.function),
             time(outer.cost_ns)
         ));
+        found.finding.gain_is_least = true;
     }
     found
 }
