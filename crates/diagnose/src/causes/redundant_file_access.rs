@@ -206,6 +206,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
 fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> f64 {
     let tables = &evidence.recording.tables;
     let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
+    let is_one = |row: &Syscall| is_one(evidence, row);
     // By thread and file: since when it is open, and what was read.
     let mut open: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
     let (mut opens, mut single) = (0u64, 0u64);
@@ -215,15 +216,15 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
         let key = (row.thread, file);
         if is_read_open(row) {
             opens += row.count;
-            if row.count == 1 {
+            if is_one(row) {
                 single += 1;
                 // The open itself is the kernel's.
                 open.insert(key, (row.end_ns, 0));
             }
-        } else if row.count == 1
+        } else if is_one(row)
             && let Some((since, read)) = open.get_mut(&key)
         {
-            *read += row.bytes;
+            *read += row.bytes / row.count.max(1);
             if row.number == CLOSE {
                 if *read as f64 >= WHOLE * tables.files[file as usize].size as f64 {
                     spans.push((row.thread, *since, row.time_ns));
@@ -244,12 +245,17 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
     by_samples.min(typical_span(evidence, calls, process, &spans)) * opens as f64
 }
 
+/// Whether a row is a call that was seen by itself. Of those that ptrace saw in a window each is, for however many it stands.
+fn is_one(evidence: &Evidence<'_>, row: &Syscall) -> bool {
+    row.count == 1 || evidence.by_ptrace
+}
+
 /// Median of what a span took without the system calls in it and what tracing them took, ns.
 fn typical_span(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, spans: &[(u32, u64, u64)]) -> f64 {
     let (mut number, mut single) = (0, BTreeMap::<u32, Vec<(u64, u64)>>::new());
     for (row, _) in calls.all().filter(|(_, of)| *of == process) {
         number += row.count;
-        if row.count == 1 {
+        if is_one(evidence, row) {
             single.entry(row.thread).or_default().push((row.time_ns, row.end_ns));
         }
     }

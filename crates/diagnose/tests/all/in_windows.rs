@@ -53,3 +53,31 @@ fn how_often_something_was_found_is_not_said_of_windows_in_which_the_program_was
     let part = only(&by_ptrace(nothing(), 0.01), "busy-wait");
     assert!(!found(&part) && !says(&part, "never found"));
 }
+
+#[test]
+fn what_the_program_does_with_a_file_that_it_reads_again_is_known_from_windows_as_well() {
+    const OPEN: u32 = 257;
+    const READ: u32 = 0;
+    const CLOSE: u32 = 3;
+    // Each call stands for ten; between open and close the program works for 2 ms.
+    let recording = || {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/etc/settings", "file", 2_000);
+        for _ in 0..40 {
+            for (number, result) in [(OPEN, 3), (READ, 2_000), (CLOSE, 0)] {
+                if number == CLOSE {
+                    traced.compute(1, 2 * MS);
+                }
+                let row = traced.call(number, Some(file), result, 20 * US);
+                (row.count, row.duration_ns, row.bytes) = (10, row.duration_ns * 10, row.bytes * 10);
+            }
+            traced.compute(1, 2 * MS);
+        }
+        traced.recording(2_000 * MS)
+    };
+    // 400 times 2 ms and 60 µs.
+    let finding = only(&by_ptrace(recording(), 0.1), "redundant-file-access");
+    assert!((700 * MS..=830 * MS).contains(&finding.cost.amount()), "{finding:#?}");
+    // Elsewhere a row of ten calls is their sum: it has no beginning.
+    assert!(slowpath_diagnose::diagnose(&recording()).findings.is_empty());
+}
