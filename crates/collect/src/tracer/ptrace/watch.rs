@@ -230,8 +230,12 @@ impl Watch {
                 if sampled {
                     self.sample(tid);
                 }
-                if sampled || asked {
+                if self.may_be_cut(tid) || asked {
                     self.as_it_was(tid);
+                }
+                // The end of what is left of a call must be seen.
+                if self.threads.get(&tid).is_some_and(|thread| thread.rest.is_some()) {
+                    self.open(tid, 0);
                 }
                 if let Some(before) = probe {
                     self.probed(tid, before);
@@ -247,6 +251,9 @@ impl Watch {
                     Ok(At::Exit { result }) => {
                         self.returned_the_rest(tid, result);
                         self.returned(tid, seen, result);
+                        if self.may_be_cut(tid) {
+                            self.as_it_was(tid);
+                        }
                     }
                     Ok(At::Other) | Err(_) => {}
                 }

@@ -19,6 +19,9 @@ pub(super) struct Rest {
 
 /// The length of the instruction `syscall`.
 const SYSCALL: u64 = 2;
+/// As the number of the call in which a thread is: in none. Where it is about to make one again it must not be taken for one that has returned from
+/// it, by a further stop before it goes on.
+const IN_NO_CALL: u64 = u64::MAX;
 /// The code segment of the 32-bit interface, whose calls have other numbers.
 pub(super) const COMPAT: u64 = 0x23;
 
@@ -82,7 +85,7 @@ fn woken(tid: u32) -> Option<(u32, libc::user_regs_struct)> {
 
 fn make_again(tid: u32, number: u32, mut regs: libc::user_regs_struct) {
     if wanted::can_be_made_again(number) && !facts::has_a_signal(tid) {
-        regs.rax = regs.orig_rax;
+        (regs.rax, regs.orig_rax) = (regs.orig_rax, IN_NO_CALL);
         regs.rip -= SYSCALL;
         let _ = sys::set_registers(tid, &regs);
     }
@@ -91,7 +94,8 @@ fn make_again(tid: u32, number: u32, mut regs: libc::user_regs_struct) {
 /// The registers with which a call that has returned is made for the bytes that are left; none if there are none, or it is no such call.
 fn for_the_rest(number: u32, regs: &libc::user_regs_struct) -> Option<libc::user_regs_struct> {
     let done = regs.rax;
-    let mut rest = libc::user_regs_struct { rax: regs.orig_rax, rip: regs.rip - SYSCALL, ..*regs };
+    let mut rest =
+        libc::user_regs_struct { rax: regs.orig_rax, orig_rax: IN_NO_CALL, rip: regs.rip - SYSCALL, ..*regs };
     let size = match number {
         WRITE | PWRITE64 | SENDTO => regs.rdx,
         // Where it waits for all.
@@ -136,8 +140,8 @@ mod tests {
         };
         let rest = for_the_rest(1, &regs(1, 1000)).expect("700 bytes are left");
         assert_eq!(
-            (rest.rax, rest.rip, rest.rdi, rest.rsi, rest.rdx, rest.r10),
-            (1, 0x1000, 5, 0x712c, 700, 0x100)
+            (rest.rax, rest.orig_rax, rest.rip, rest.rdi, rest.rsi, rest.rdx, rest.r10),
+            (1, IN_NO_CALL, 0x1000, 5, 0x712c, 700, 0x100)
         );
         let rest = for_the_rest(18, &regs(18, 1000)).expect("700 bytes are left");
         assert_eq!((rest.rsi, rest.rdx, rest.r10), (0x712c, 700, 0x22c));

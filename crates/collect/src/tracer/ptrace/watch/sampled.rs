@@ -71,7 +71,7 @@ impl Watch {
             // One that has not stopped since it was asked to stands in line for a CPU.
             let due = !thread.to_sample && !thread.exited && !thread.view.fresh;
             if due && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
-                thread.to_sample = true;
+                (thread.to_sample, thread.may_be_cut) = (true, true);
             }
         }
     }
@@ -81,12 +81,19 @@ impl Watch {
         self.threads.get_mut(&tid).is_some_and(|thread| std::mem::take(&mut thread.to_sample))
     }
 
-    /// A thread has stopped for something else than that we asked it to: then the kernel has forgotten that we did.
+    /// A thread has stopped for something else than that we asked it to for a sample: then the kernel has forgotten that we did, unless
+    /// we did while it was stopped.
     pub(super) fn stopped_instead(&mut self, tid: u32, event: i32) {
         // What it executed is gone.
         if self.is_to_sample(tid) && event != libc::PTRACE_EVENT_EXEC {
             self.sample(tid);
         }
+    }
+
+    /// Whether a call that a thread now leaves may have been cut short for a sample. It is if we asked for that while the thread was stopped
+    /// at its beginning.
+    pub(super) fn may_be_cut(&mut self, tid: u32) -> bool {
+        self.threads.get_mut(&tid).is_some_and(|thread| std::mem::take(&mut thread.may_be_cut))
     }
 
     /// Asks a stopped thread again to stop for a window, if it has not.

@@ -23,6 +23,8 @@ pub(super) struct Tracee {
     pub calls: u32,
     /// It is to stop for a sample.
     pub to_sample: bool,
+    /// … and since it was asked to it has not left a call.
+    pub may_be_cut: bool,
     /// CPU time that its samples stand for so far, ns.
     pub sampled_ns: u64,
     /// When it was let go on to stop again at once, and what it had run by then.
@@ -47,6 +49,7 @@ impl Tracee {
             since,
             calls: 0,
             to_sample: false,
+            may_be_cut: false,
             sampled_ns: 0,
             probe: None,
             left: None,
