@@ -50,14 +50,19 @@ int main(void) {
 }
 "#;
 
-/// The causes that are found in a C program under `REFUSER`, and all of the report.
-fn found(dir: &Path, user: Option<&str>, source: &str) -> (Vec<String>, serde_json::Value, Option<i32>) {
+/// A C program is run under `REFUSER`: the report, and how the run went.
+fn reported(dir: &Path, user: Option<&str>, source: &str) -> (serde_json::Value, Output) {
     let program = built(dir, "program", source);
     let file = dir.join("findings.json");
     let options = ["--json", "--output", file.to_str().unwrap()];
     let output = refused(dir, user, &options, &[program.to_str().unwrap()]);
     let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
-    let report: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    (serde_json::from_slice(&text).unwrap(), output)
+}
+
+/// The causes that are found in a C program under `REFUSER`, and all of the report.
+fn found(dir: &Path, user: Option<&str>, source: &str) -> (Vec<String>, serde_json::Value, Option<i32>) {
+    let (report, output) = reported(dir, user, source);
     let causes = report["findings"].as_array().unwrap().iter();
     let causes = causes.map(|finding| finding["cause"].as_str().unwrap().to_owned()).collect();
     (causes, report, output.status.code())
@@ -156,14 +161,11 @@ int main(void) {
 fn where_perf_is_refused_stops_show_where_the_time_goes() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
-    let (program, file) = (built(dir.path(), "program", THREADS), dir.path().join("findings.json"));
-    let options = ["--json", "--output", file.to_str().unwrap()];
-    let output = refused(dir.path(), None, &options, &[program.to_str().unwrap()]);
+    let (report, output) = reported(dir.path(), None, THREADS);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let (early, truly) = printed.trim().split_once(' ').unwrap_or_else(|| panic!("{}", said(&output)));
     assert_eq!(early, "0", "a stop for a sample wakes nobody");
     let truly: f64 = truly.parse().unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert!(report["findings"].as_array().unwrap().is_empty(), "{report:#}");
     let recording = &report["recording"];
     let of = |function: &str| {

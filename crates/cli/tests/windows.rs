@@ -199,7 +199,7 @@ const WRITER: &str = r#"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-enum { SIZE = 1 << 20, BLOCKS = 150 };
+enum { SIZE = 1 << 20, BLOCKS = 600 };
 static char block[SIZE];
 int main(void) {
     int ends[2], status;

@@ -50,26 +50,14 @@ struct Unsampled {
     forbidden: bool,
 }
 
-/// How it begins where there are no samples.
-const NOT_SAMPLED: &str = "functions were not sampled, so it is unknown where CPU time is spent: ";
-
-impl Unsampled {
-    fn told(&self) -> String {
-        not_sampled(&self.why)
-    }
-}
-
-/// There are no samples.
-pub(crate) fn not_sampled(why: &str) -> String {
-    format!("{NOT_SAMPLED}{why}")
-}
-
-/// Changes the sentence that there are no samples: the tracer takes some.
-pub(crate) fn sampled_by_stops(told: &mut String) {
-    if let Some(why) = told.strip_prefix(NOT_SAMPLED) {
-        *told = format!(
+/// That perf gives no samples, and whether the tracer takes some.
+pub(crate) fn not_sampled(why: &str, by_stops: bool) -> String {
+    if by_stops {
+        format!(
             "functions were sampled by stopping the program {SAMPLES} times a second, which shows no time in the kernel: {why}"
-        );
+        )
+    } else {
+        format!("functions were not sampled, so it is unknown where CPU time is spent: {why}")
     }
 }
 
@@ -85,16 +73,16 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
         Ok(()) => means.sample(plan, scope),
         Err(unsampled) => Err(unsampled),
     };
-    if let Err(unsampled) = &sampled {
-        if unsampled.forbidden && (attach || !options.trace) {
-            let or = if attach {
-                ""
-            } else {
-                "; or count instructions under valgrind, which needs no privileges: --exact"
-            };
-            return Err(Error::NoRights(format!("{}{or}", unsampled.why)));
-        }
-        means.degraded.push(unsampled.told());
+    if let Err(unsampled) = &sampled
+        && unsampled.forbidden
+        && (attach || !options.trace)
+    {
+        let or = if attach {
+            ""
+        } else {
+            "; or count instructions under valgrind, which needs no privileges: --exact"
+        };
+        return Err(Error::NoRights(format!("{}{or}", unsampled.why)));
     }
     if means.machine.is_some() {
         match load() {
@@ -115,8 +103,11 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             let why = if machine { "BPF is not available".to_owned() } else { format!("of {UNPRIVILEGED}") };
             means.degraded.push(format!("system calls were not traced because {why}"));
         } else {
-            means.trace(sampled.err().is_some_and(|unsampled| unsampled.forbidden), scope)?;
+            means.trace(sampled.as_ref().err(), scope)?;
         }
+    }
+    if let Err(unsampled) = sampled {
+        means.degraded.insert(0, not_sampled(&unsampled.why, means.ptrace.is_some()));
     }
     if means.hit_ns.is_some() && means.ptrace.is_none() {
         let instead = match (attach, options.trace) {
@@ -216,15 +207,15 @@ impl Means {
     }
 
     /// Tries ptrace for system calls; the error if nothing at all is allowed.
-    fn trace(&mut self, forbidden: bool, scope: Scope) -> Result<(), Error> {
+    fn trace(&mut self, unsampled: Option<&Unsampled>, scope: Scope) -> Result<(), Error> {
         match ptrace::measure() {
-            Ok(cost) => {
-                self.ptrace = Some(cost);
-                self.degraded.iter_mut().for_each(sampled_by_stops);
-            }
+            Ok(cost) => self.ptrace = Some(cost),
             Err(error) => {
-                if forbidden && !matches!(error, Error::Short { .. }) {
-                    return Err(Error::NoRights(format!("{}; and {error}", self.degraded.join("; "))));
+                if let Some(unsampled) = unsampled.filter(|unsampled| unsampled.forbidden)
+                    && !matches!(error, Error::Short { .. })
+                {
+                    let all = [&[not_sampled(&unsampled.why, false)], self.degraded.as_slice()].concat();
+                    return Err(Error::NoRights(format!("{}; and {error}", all.join("; "))));
                 }
                 self.degraded.push(format!("system calls were not traced: {error}"));
             }
@@ -236,9 +227,7 @@ impl Means {
                 .push("kernel time was not sampled: it would include the overhead of ptrace".to_owned());
             self.machine = None;
             if let Err(unsampled) = self.sample(Plan { kernel: false, ..plan }, scope) {
-                let mut told = unsampled.told();
-                sampled_by_stops(&mut told);
-                self.degraded.push(told);
+                self.degraded.push(not_sampled(&unsampled.why, true));
             }
         }
         Ok(())

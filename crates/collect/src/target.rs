@@ -7,7 +7,7 @@ use crate::about::{about, add_counter, distorted, how_traced, ns_per_period, sam
 use crate::bpf::Bpf;
 use crate::counter::breakpoint::notes::Notes;
 use crate::launch::{self, Command, Ended, Held};
-use crate::means::{Means, means, not_sampled, sampled_by_stops};
+use crate::means::{Means, means, not_sampled};
 use crate::resources::{self, why};
 use crate::sampler::{Plan, Sampler, Scope};
 use crate::session::Session;
@@ -217,32 +217,31 @@ impl Run<'_> {
             lacks.push(("tracer", format!("system calls were not traced: {why}")));
             session.without_bpf();
         }
-        let mut own = None;
+        let (mut own, mut unsampled) = (None, None);
         if let Some(plan) = plan.as_ref().filter(|_| machine.is_none()) {
             match Sampler::open(plan, &[Scope::NextExec(pid)]) {
                 Ok(opened) => {
                     lacks.extend(opened.small(plan).map(|small| ("", small)));
                     own = Some(opened);
                 }
-                Err(why) => lacks.push(("sampler", not_sampled(&why))),
+                Err(why) => unsampled = Some(why),
             }
         }
         session.ptrace = None;
         if let Some(cost) = cost {
             let alone = (machine.is_none() && own.is_none()).then_some(options.stack_bytes);
             match Ptrace::seize(pid, alone, *cost, session.noting()) {
-                Ok(ptrace) => {
-                    session.ptrace = Some(ptrace);
-                    lacks.iter_mut().for_each(|(_, why)| sampled_by_stops(why));
-                }
+                Ok(ptrace) => session.ptrace = Some(ptrace),
                 Err(error) => {
                     lacks.push(("tracer", format!("system calls were not traced: {}", why(&error))));
                 }
             }
         }
+        let by_stops = session.ptrace.is_some();
+        lacks.extend(unsampled.map(|why| ("sampler", not_sampled(&why, by_stops))));
         for (name, why) in lacks {
             about.collectors.retain(|collector| collector.name != name);
-            if name == "sampler" && session.ptrace.is_some() {
+            if name == "sampler" && by_stops {
                 about.collectors.push(sampler_by_stops(options.stack_bytes));
             }
             if !about.degraded.contains(&why) {

@@ -136,12 +136,26 @@ fn what_another_thread_does_during_a_sleep_is_noticed_at_its_end() {
 #[test]
 fn who_does_something_after_each_sleep_keeps_a_time() {
     // A thread that is awake longer than a look has worked, …
-    found(&Rounds { look: 30 * US, ..ROUNDS });
-    silent(&recording(&Rounds { look: 31 * US, ..ROUNDS }));
+    found(&Rounds { look: 10 * US, ..ROUNDS });
+    silent(&recording(&Rounds { look: 11 * US, ..ROUNDS }));
     // … and one that seldom sleeps twice need not look for anything: of 12 sleeps two are followed by another at once, of 11 one.
     found(&Rounds { rounds: 50, twice: 2, ..ROUNDS });
     silent(&recording(&Rounds { rounds: 50, twice: 1, ..ROUNDS }));
     silent(&recording(&Rounds { twice: 0, ..ROUNDS }));
+}
+
+#[test]
+fn what_recording_takes_of_two_calls_is_no_part_of_a_look() {
+    let taken = |look: u64, a_call: u64| {
+        let mut recording = recording(&Rounds { look, ..ROUNDS });
+        let calls: u64 = recording.tables.syscalls.iter().map(|row| row.count).sum();
+        recording.tables.processes[0].tracing_ns = calls * a_call;
+        recording
+    };
+    only(&taken(20 * US, 5 * US), "waiting");
+    silent(&taken(21 * US, 5 * US));
+    only(&taken(30 * US, 40 * US), "waiting");
+    silent(&taken(31 * US, 40 * US));
 }
 
 #[test]

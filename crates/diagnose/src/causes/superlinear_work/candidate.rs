@@ -25,8 +25,8 @@ const NOISY_RANK: f64 = 0.8;
 pub(super) const EXACT: f64 = 0.3;
 /// Among more windows than these one does not make a curve: the fit takes at least eight points.
 const FEW_WINDOWS: usize = 8;
-/// Without any one of them the last calls cost so many times what the first did at least. Costs that are the same differ by a fifth from one short
-/// window to the next; of a cost that rises in a line to three times as much this is left without the first or last third.
+/// Without any one of them the last calls cost so many times what the first did at least. Of a curve through one window that was far off 1.1 was left;
+/// of a cost that rises in a straight line and was counted in five windows 1.6, without the first of them. Between the two.
 const RATIO_LEFT: f64 = 1.3;
 /// What a call adds to the cost of all later ones, ns, at least: going through an item takes 0.02 ns (4 of 64 bytes that are read in a cycle), and
 /// one call in twenty adds one. What takes 230 ns at first and 8 at the end, in 5,500,000 calls, was counted wrongly: hits take longer.
