@@ -6,6 +6,7 @@
 //!
 //! - [`growth()`]: how the cost of a call develops with its number: flat, a power, steps, or unclear
 //! - [`spearman`]: do two series rise together, whatever the curve?
+//! - [`order_p`]: did values come in order by chance?
 //! - [`line()`]: a straight line by (weighted) least squares
 //! - [`count_fit`]: "call k makes a·k + b calls"
 //! - [`rate_ratio_interval`]: how sure is the ratio of two counted rates?
@@ -16,6 +17,7 @@
 mod counts;
 mod growth;
 mod line;
+mod order;
 mod paired;
 mod rank;
 mod rates;
@@ -25,6 +27,7 @@ mod sizes;
 pub use counts::{CountFit, count_fit};
 pub use growth::{Growth, Point, Ramp, Shape, growth};
 pub use line::{Line, line};
+pub use order::order_p;
 pub use paired::{bootstrap_median, signed_rank_p, spent, student_interval};
 pub use rank::spearman;
 pub use rates::rate_ratio_interval;

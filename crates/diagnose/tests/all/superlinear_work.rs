@@ -305,6 +305,21 @@ fn growth_that_only_one_window_shows_is_none() {
 }
 
 #[test]
+fn growth_in_few_windows_must_not_be_in_order_by_chance() {
+    // The k-th call takes 2·k µs, and each window is off by some part of it.
+    let rising = |k: f64, _: f64| 0.002 * MS * k;
+    let seen = |off: &[f64]| -> Vec<(f64, f64)> {
+        let at = |one: usize| 200.0 + 2000.0 / off.len() as f64 * one as f64;
+        off.iter().enumerate().map(|(one, off)| (at(one), off * (0.004 * at(one)).sqrt())).collect()
+    };
+    assert_eq!(in_windows(rising, &seen(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0])), 1);
+    // One pair in disorder: 6 of 720 orders are as good.
+    assert_eq!(in_windows(rising, &seen(&[1.0, 1.0, 1.12, 0.95, 1.0, 1.0])), 1);
+    // Two pairs: 20 of 720.
+    assert_eq!(in_windows(rising, &seen(&[1.0, 1.0, 1.12, 0.95, 1.12, 1.0])), 0);
+}
+
+#[test]
 fn the_fingerprint_stays_the_same_when_the_numbers_change() {
     let one = only(diagnosed(Model::default()));
     let two = only(diagnosed(Model { rounds: 300, ..Model::default() }));

@@ -198,6 +198,7 @@ fn in_buckets(
         ratio: 0.0,
         carrier: None,
         in_one_window: false,
+        by_chance: false,
     };
     Some(found.with_ratio())
 }

@@ -166,7 +166,8 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Fou
         return None;
     }
     // A call of which few do a lot of work, as one that fills a buffer: a window with such a one shows a cost that is none.
-    if callee.is_none() && grower.in_one_window {
+    // Or a few windows that happen to be in order.
+    if callee.is_none() && (grower.in_one_window || grower.by_chance) {
         return None;
     }
     if callee.is_none() {

@@ -57,6 +57,8 @@ pub(crate) struct Timeline {
     pub exact_share: f64,
     /// When it was counted, ns: from and to of each window.
     pub windows: Vec<(f64, f64)>,
+    /// What a call cost in each window, ns of CPU time of its thread; at both ends of a long one.
+    pub costs: Vec<f64>,
 }
 
 impl Timeline {
@@ -107,12 +109,13 @@ impl Timeline {
             .collect();
         let mut pieces: Vec<Piece> =
             windows.iter().map(|window| Piece::of(window, &marks, &clock, hit_ns)).collect();
+        let costs = pieces.iter().flat_map(Piece::costs).collect();
         without_outliers(&mut pieces);
         let windows = windows.iter().map(|window| (window.start_ns as f64, window.end_ns as f64)).collect();
         let (start, end) = (clock.cpu(start as f64), clock.cpu(end as f64));
         let before = (trend == Trend::Rises).then(|| risen_before(&mut pieces, start)).flatten();
         let at_end = (trend == Trend::Falls).then(|| fallen_after(&pieces, end)).flatten();
-        let mut timeline = Timeline { clock, counted, windows, ..Timeline::default() };
+        let mut timeline = Timeline { clock, counted, windows, costs, ..Timeline::default() };
         let mut total = 0.0;
         let mut exact = 0.0;
         let first = &pieces[0];
@@ -317,6 +320,11 @@ struct Piece {
 }
 
 impl Piece {
+    fn costs(&self) -> impl Iterator<Item = f64> {
+        let close = (!self.marks.is_empty()).then_some(self.rate_close);
+        [Some(self.rate_open), close].into_iter().flatten().filter(|rate| *rate > 0.0).map(f64::recip)
+    }
+
     /// `hit_ns`: what a hit takes.
     fn of(window: &Window, marks: &[(u64, u64)], clock: &Clock, hit_ns: f64) -> Piece {
         let length = window.end_ns.saturating_sub(window.start_ns).max(1);
