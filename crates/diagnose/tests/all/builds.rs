@@ -1,6 +1,6 @@
 //! Code that was built without optimisation, on synthetic recordings, at the thresholds of its cause.
 
-use crate::traced::{MS, Mode, Traced, WORK};
+use crate::traced::{MS, Mode, OTHER, Traced, WORK};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
 use slowpath_recording::tables::Built;
@@ -67,4 +67,27 @@ fn fifty_ms_must_go_and_15_percent_of_the_elapsed_time() {
 fn in_cpp_and_rust_more_goes() {
     assert_eq!(only(&run("work", SEEN, 400, 0, 400)).cost.gain(), 200 * MS);
     assert_eq!(only(&run("shop::work()", SEEN, 400, 0, 400)).cost.gain(), 240 * MS);
+}
+
+/// `main → work`, which calls two functions of the program; each is at work for so many ms.
+fn of_three(work: u64, first: u64, second: u64) -> String {
+    let mut traced = Traced::new(Mode::Each);
+    traced.tables.functions[WORK as usize].module = Some(0);
+    traced.tables.locations[WORK as usize].module = Some(0);
+    traced.tables.stacks[OTHER as usize].parent = Some(OWN);
+    for function in [OWN, WORK, OTHER] {
+        let (known_by, compiler) = ("compiler".to_owned(), "GNU C17 12.2.0".to_owned());
+        traced.tables.builds.push(Built { function, optimized: false, known_by, compiler });
+    }
+    [(OWN, work), (WORK, first), (OTHER, second)].map(|(stack, ms)| traced.compute(stack, ms * MS));
+    traced.now = (work + first + second) * MS;
+    let findings = diagnose(&traced.recording((work + first + second) * MS)).findings;
+    only(&findings).place.frame.function.clone()
+}
+
+#[test]
+fn the_function_around_most_of_it_is_reported_whichever_of_its_callees_is_the_hottest() {
+    assert_eq!(of_three(100, 200, 190), "work");
+    assert_eq!(of_three(100, 190, 200), "work");
+    assert_eq!(of_three(100, 300, 190), "read_file");
 }
