@@ -14,7 +14,7 @@ const MOST_COUNTED: usize = 5;
 
 /// The verdict, the medians and why, for a terminal of `style`. Ends with a line end.
 pub fn comparison(comparison: &Comparison, style: &Style) -> Shown {
-    Shown::made(comparison_text(comparison, style))
+    Shown::made(&comparison_text(comparison, style))
 }
 
 fn comparison_text(comparison: &Comparison, style: &Style) -> String {
@@ -48,7 +48,7 @@ fn comparison_text(comparison: &Comparison, style: &Style) -> String {
 
 /// Why two recordings differ, for a terminal of `style`. Ends with a line end.
 pub fn difference(why: &Why, names: [&str; 2], style: &Style) -> Shown {
-    Shown::made(difference_text(why, names, style))
+    Shown::made(&difference_text(why, names, style))
 }
 
 fn difference_text(why: &Why, names: [&str; 2], style: &Style) -> String {
@@ -71,7 +71,7 @@ fn difference_text(why: &Why, names: [&str; 2], style: &Style) -> String {
 
 /// The same as Markdown.
 pub fn comparison_markdown(comparison: &Comparison) -> Shown {
-    Shown::made(comparison_markdown_text(comparison))
+    Shown::made(&comparison_markdown_text(comparison))
 }
 
 fn comparison_markdown_text(comparison: &Comparison) -> String {
@@ -116,7 +116,7 @@ fn comparison_markdown_text(comparison: &Comparison) -> String {
 
 /// The same as JSON, described in `docs/comparison-json.md`. Ends with a line end.
 pub fn comparison_json(comparison: &Comparison) -> Shown {
-    Shown::made(comparison_json_text(comparison))
+    Shown::made(&comparison_json_text(comparison))
 }
 
 fn comparison_json_text(comparison: &Comparison) -> String {

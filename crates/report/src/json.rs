@@ -13,7 +13,7 @@ use slowpath_diagnose::findings::{Findings, Series};
 /// JSON has no NaN and no infinity: facts without a finite value are left out, points of a series without finite x
 /// and y likewise, a fit that is not finite at every point is left out whole, and such a share is 0.
 pub fn json(findings: &Findings) -> Shown {
-    Shown::made(json_text(findings))
+    Shown::made(&json_text(findings))
 }
 
 fn json_text(findings: &Findings) -> String {

@@ -16,7 +16,7 @@ const BARS: usize = 40;
 
 /// The report as Markdown. Ends with a line end.
 pub fn markdown(findings: &Findings) -> Shown {
-    Shown::made(markdown_text(findings))
+    Shown::made(&markdown_text(findings))
 }
 
 fn markdown_text(findings: &Findings) -> String {

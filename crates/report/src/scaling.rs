@@ -17,7 +17,7 @@ const COUNTED: usize = 12;
 
 /// The sizes with their times, the laws, and the functions that rise, for a terminal of `style`. Ends with a line end.
 pub fn scaling(scaling: &Scaling, style: &Style) -> Shown {
-    Shown::made(scaling_text(scaling, style))
+    Shown::made(&scaling_text(scaling, style))
 }
 
 fn scaling_text(scaling: &Scaling, style: &Style) -> String {
@@ -190,7 +190,7 @@ fn functions(ink: &Ink<'_>, scaling: &Scaling) -> Vec<Column> {
 
 /// The same as JSON. Ends with a line end.
 pub fn scaling_json(scaling: &Scaling) -> Shown {
-    Shown::made(scaling_json_text(scaling))
+    Shown::made(&scaling_json_text(scaling))
 }
 
 fn scaling_json_text(scaling: &Scaling) -> String {

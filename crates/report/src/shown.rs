@@ -28,15 +28,35 @@ impl Shown {
         Shown(Shown::lines(text.to_string().trim_end()).0.replace('\n', "\n  "))
     }
 
-    /// What a report has cleaned itself.
-    pub(crate) fn made(report: String) -> Shown {
-        Shown(report)
+    /// A report: what was not spelled out by then is spelled out now. Line ends and colours stay.
+    pub(crate) fn made(report: &str) -> Shown {
+        let mut shown = String::with_capacity(report.len());
+        for line in report.split_inclusive('\n') {
+            let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
+            let mut left = text;
+            while let Some(at) = left.find('\u{1b}') {
+                let colour = colour(&left[at..]);
+                shown.push_str(&visible(&left[..at]));
+                shown.push_str(if colour == 0 { r"\x1b" } else { &left[at..at + colour] });
+                left = &left[at + colour.max(1)..];
+            }
+            shown.push_str(&visible(left));
+            shown.push_str(end);
+        }
+        Shown(shown)
     }
 
     #[doc(hidden)] // for `shown!`, whose arguments are spelled out
     pub fn put_together(text: String) -> Shown {
         Shown(text)
     }
+}
+
+/// Bytes of the sequence that sets a colour, `ESC [ … m`, with which a text begins; 0 if it begins with none.
+fn colour(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+    if rest[digits..].starts_with('m') { digits + 3 } else { 0 }
 }
 
 impl Deref for Shown {
@@ -76,6 +96,9 @@ mod tests {
         assert_eq!(&*crate::shown!("a {}\nb {}\n", "\u{1b}[2J\n", 7), "a \\x1b[2J\\n\nb 7\n");
         assert_eq!(&*Shown::text("\u{202e}txt.exe"), "\\u{202e}txt.exe");
         assert_eq!(&*Shown::lines("a\u{7}\nb"), "a\\x07\nb");
+        let report = "\u{1b}[1ma\u{1b}[0m\u{1b}[2J\u{1b}\r\n\tb\u{202e}\n";
+        assert_eq!(&*Shown::made(report), "\u{1b}[1ma\u{1b}[0m\\x1b[2J\\x1b\\r\n\\tb\\u{202e}\n");
+        assert_eq!(&*Shown::made("\u{1b}"), "\\x1b");
         assert_eq!(&*Shown::message("cannot\nslowpath: all is well\n"), "cannot\n  slowpath: all is well");
     }
 }

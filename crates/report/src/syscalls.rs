@@ -12,7 +12,7 @@ const ROWS: usize = 25;
 
 /// What the program asked of the kernel, for a terminal of `style`. Ends with a line end.
 pub fn syscalls(summary: &Summary, style: &Style) -> Shown {
-    Shown::made(syscalls_text(summary, style))
+    Shown::made(&syscalls_text(summary, style))
 }
 
 fn syscalls_text(summary: &Summary, style: &Style) -> String {

@@ -27,7 +27,7 @@ const INDENT: usize = 3;
 /// The report for a terminal of `style`. Ends with a line end. Text from the recorded program is made harmless:
 /// control characters and invisible ones are spelled out.
 pub fn terminal(findings: &Findings, style: &Style) -> Shown {
-    Shown::made(terminal_text(findings, style))
+    Shown::made(&terminal_text(findings, style))
 }
 
 fn terminal_text(findings: &Findings, style: &Style) -> String {
