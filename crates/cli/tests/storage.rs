@@ -121,6 +121,36 @@ fn a_hostile_program_gets_no_file_of_roots_while_root_records_it_for_its_user() 
     assert!(raced.count() > 0, "the program did move and plant something: {}", said(&output));
 }
 
+/// Without sudo: root's recordings in a folder of root's, which lies in one where the user may rename what it likes, and put links in its place.
+#[test]
+fn whoever_owns_the_folder_around_roots_recordings_gets_no_file_of_roots() {
+    let _one = one_at_a_time();
+    if !is_root() {
+        eprintln!("SKIPPED the folder around root's: it needs root");
+        return;
+    }
+    let (dir, secret, folder) = guarded();
+    let program = hostile(dir.path());
+    let theirs = dir.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    let recordings = theirs.join("recordings");
+    fs::create_dir(&recordings).unwrap();
+    chown(&theirs, Some(USER), Some(USER)).unwrap();
+    let mut run = Command::new(SLOWPATH);
+    run.env_remove("SUDO_UID").env_remove("SUDO_GID").current_dir(dir.path());
+    run.arg("--dir").arg(&recordings).args(["--", "setpriv", "--clear-groups"]);
+    run.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string()]);
+    // What it finds there is the folder of recordings itself.
+    run.arg(&program).args([&theirs, &secret, &folder]).arg("3");
+    let output = run.stdin(Stdio::null()).output().unwrap();
+    assert!(matches!(output.status.code(), Some(7 | 125)), "{:?}: {}", output.status, said(&output));
+    unharmed(&secret, &folder);
+    assert!(
+        fs::read_dir(&theirs).unwrap().flatten().any(|one| one.path().is_symlink()),
+        "nothing was planted"
+    );
+}
+
 #[test]
 fn root_writes_into_no_folder_of_another_user_and_through_none_of_its_links() {
     let _one = one_at_a_time();
