@@ -178,11 +178,13 @@ static __always_inline __u64 argument_of(struct thread *thread)
 	switch (thread->number) {
 	case CALL_MADVISE: // the length, if its pages are given back: MADV_DONTNEED. Those of MADV_FREE stay until memory is short.
 		return thread->arguments[2] == 4 ? thread->arguments[1] : 0;
-	// 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep.
+	// 0 without a timeout, 1 with one, 2 with one and no descriptors, which is a sleep; and how many descriptors.
 	case CALL_SELECT: case CALL_PSELECT6:
-		return !thread->arguments[4] ? 0 : thread->arguments[0] ? 1 : 2;
+		return (!thread->arguments[4] ? 0 : (__u32)thread->arguments[0] ? 1 : 2) | thread->arguments[0] << 32;
 	case CALL_PPOLL:
-		return thread->arguments[2] ? 1 : 0;
+		return (thread->arguments[2] ? 1 : 0) | thread->arguments[1] << 32;
+	case CALL_POLL: // the timeout, and how many
+		return (__u32)thread->arguments[2] | thread->arguments[1] << 32;
 	case CALL_FUTEX: // the operation, and its number
 		return (__u32)thread->arguments[1] | thread->arguments[2] << 32;
 	}

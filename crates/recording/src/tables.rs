@@ -400,7 +400,8 @@ table! {
         bytes: u64,
         /// The most informative argument: the size asked for, the timeout, flags of an open. Since minor version 4 of fcntl and flock the
         /// command, and of futex the operation and, 32 bits higher, its third argument (how many to wake). Since minor version 11 of
-        /// pread64, pwrite64 and their kin the place in the file.
+        /// pread64, pwrite64 and their kin the place in the file. Since minor version 15 of poll, ppoll, select and pselect6 also, 32 bits higher, how
+        /// many descriptors there are (of the latter two, one more than the highest).
         argument: u64,
         /// The file concerned.
         file: Option<u32>,

@@ -160,8 +160,8 @@ table! {
     BRK brk: MEMORY, FIRST;
     MADVISE madvise: MEMORY, SEVERAL;
     MPROTECT mprotect: 0, FIRST;
-    // Waits. The timeout; of a futex the operation and its number.
-    POLL poll: 0, THIRD;
+    // Waits. The timeout; of a futex the operation and its number; of poll and its kin also how many descriptors.
+    POLL poll: 0, SEVERAL;
     PPOLL ppoll: 0, SEVERAL;
     SELECT select: 0, SEVERAL;
     PSELECT6 pselect6: 0, SEVERAL;

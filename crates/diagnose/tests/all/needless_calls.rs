@@ -172,11 +172,16 @@ fn of_ten_calls_nine_must_fail() {
     silent(&mixed(11));
 }
 
-/// So many polls that take `each` of CPU time after a wait of 1 ms and find `ready` descriptors ready, in a run of `cpu`.
+/// So many polls with 1,000 descriptors that take `each` of CPU time after a wait of 1 ms and find `ready` of them ready, in a run of `cpu`.
 fn polls(times: u32, each: u64, ready: i64, cpu: u64) -> Recording {
+    polls_with(1_000, times, each, ready, cpu)
+}
+
+fn polls_with(descriptors: u64, times: u32, each: u64, ready: i64, cpu: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     for _ in 0..times {
-        traced.call(POLL, None, ready, MS + each).blocked_ns = MS;
+        let call = traced.call(POLL, None, ready, MS + each);
+        (call.blocked_ns, call.argument) = (MS, descriptors << 32 | 5_000);
     }
     let kernel = in_kernel(&mut traced);
     traced.compute(kernel, u64::from(times) * each);
@@ -211,10 +216,18 @@ fn polls_that_go_through_very_many_descriptors_are_reported() {
     assert_eq!((finding.cost.amount(), finding.cost.gain()), (100 * MS, 98 * MS));
     let said = finding.explanation.join("\n");
     assert!(
-        said.contains("poll was called 1,000 times from work (program.c:11) and found 1.0 descriptors"),
+        said.contains("poll was called 1,000 times from work (program.c:11) with 1,000 descriptors each time, and found 1.0 of them ready"),
         "{said}"
     );
     assert!(said.contains("each call took 100 µs of CPU time"), "{said}");
+}
+
+#[test]
+fn polls_with_a_few_descriptors_that_take_long_for_other_reasons_are_none() {
+    only(&polls_with(100, 1_000, 100 * US, 1, 200 * MS), "needless-system-calls");
+    silent(&polls_with(99, 1_000, 100 * US, 1, 200 * MS));
+    // Before minor version 15 it was not recorded how many there are.
+    silent(&polls_with(0, 1_000, 100 * US, 1, 200 * MS));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::facts::Ran;
 use super::sys;
 use crate::bpf::event::Event;
 use crate::tracer::event::{FileId, Finished};
-use slowpath_syscalls::{BRK, FUTEX, MADVISE, OPEN, OPENAT, PPOLL, PSELECT6, SELECT, telling};
+use slowpath_syscalls::{BRK, FUTEX, MADVISE, OPEN, OPENAT, POLL, PPOLL, PSELECT6, SELECT, telling};
 
 const PATH_MAX: usize = 4096;
 
@@ -87,11 +87,13 @@ fn argument(entry: &Entry) -> u64 {
     match entry.number {
         MADVISE if arguments[2] == libc::MADV_DONTNEED as u64 => arguments[1],
         MADVISE | BRK => 0, // what a brk gives back is not known
-        SELECT | PSELECT6 if arguments[4] == 0 => 0,
-        SELECT | PSELECT6 if arguments[0] as u32 != 0 => 1,
+        // Whether there is a timeout (2 if there is nothing else), and how many descriptors.
+        SELECT | PSELECT6 if arguments[4] == 0 => arguments[0] << 32,
+        SELECT | PSELECT6 if arguments[0] as u32 != 0 => 1 | arguments[0] << 32,
         SELECT | PSELECT6 => 2,
-        PPOLL => u64::from(arguments[2] != 0),
-        // The operation and its number.
+        PPOLL => u64::from(arguments[2] != 0) | arguments[1] << 32,
+        // The timeout and how many; the operation and its number.
+        POLL => arguments[2] & u64::from(u32::MAX) | arguments[1] << 32,
         FUTEX => arguments[1] & u64::from(u32::MAX) | arguments[2] << 32,
         number => telling(number).and_then(|at| arguments.get(at)).copied().unwrap_or_default(),
     }

@@ -1,7 +1,7 @@
 //! Each `poll` or `select` hands the kernel all descriptors, and it goes through them to find the few that are ready: thousands of them take longer
 //! than what is done for one that is.
 //!
-//! How many descriptors there are is not recorded. What such a call takes of the CPU says so: a few are looked at within 1 or 2 µs.
+//! How many descriptors there are is recorded, and so is what such a call takes of the CPU: a few are looked at within 1 or 2 µs.
 
 use super::{CAUSE, GATE};
 use crate::Evidence;
@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, HashMap};
 const CALLS: u64 = 100;
 /// Time in the kernel that a call takes, without waiting, from which on it goes through hundreds of descriptors, ns: one takes 20 to 100 ns.
 const LONG_NS: f64 = 25_000.0;
+/// … and so many there are on average at least: of fewer a call takes that time for other reasons, as on a busy machine.
+const MANY: f64 = 100.0;
 /// … and for each descriptor that is ready: where most of them are ready the kernel has to go through them.
 const LONG_EACH_NS: f64 = 10_000.0;
 /// What it takes to learn of each that is ready, ns.
@@ -28,6 +30,7 @@ struct Polls {
     /// Calls whose result is known, and the descriptors that they found ready.
     known: u64,
     ready: i64,
+    descriptors: u64,
 }
 
 /// Findings; see the file's head.
@@ -44,6 +47,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             if row.count == 1 {
                 of.known += 1;
                 of.ready = of.ready.saturating_add(row.result);
+                of.descriptors += row.argument >> 32;
             }
         }
     }
@@ -56,14 +60,15 @@ fn finding(
     number: u32,
     polls: &Polls,
 ) -> Option<Candidate> {
-    let Polls { sum, known, ready } = polls;
+    let Polls { sum, known, ready, descriptors } = polls;
     // A call that slept is over some time after it was woken, in which the CPU need not have been at work.
     let cost = sum.working_ns().min(sampled(evidence, process, own));
     let each = cost / sum.count.max(1) as f64;
     let ready = *ready as f64 / (*known).max(1) as f64;
+    let descriptors = *descriptors as f64 / (*known).max(1) as f64;
     let gain = cost - NEEDED_NS * ready.max(1.0) * sum.count as f64;
     let long = each >= LONG_NS && each >= LONG_EACH_NS * ready && *known > 0;
-    if sum.count < CALLS || !long || !GATE.may_pass(evidence, gain) {
+    if sum.count < CALLS || !long || descriptors < MANY || !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = sum.stack();
@@ -71,20 +76,22 @@ fn finding(
         variant: "polls",
         explanation: vec![
             format!(
-                "{} was called {} times{} and found {ready:.1} descriptors ready on average",
+                "{} was called {} times{} with {} descriptors each time, and found {ready:.1} of them ready (on average)",
                 name(number),
                 count(sum.count as f64),
-                from(evidence, stack, own)
+                from(evidence, stack, own),
+                count(descriptors.round())
             ),
             format!(
-                "each call took {} of CPU time, waiting excluded; with a few descriptors it takes 1 or 2 µs, so the kernel goes through hundreds or \
-                 thousands of them each time: {} in total",
+                "each call took {} of CPU time, waiting excluded, in which the kernel goes through all of them; with a few descriptors it takes 1 or 2 µs: \
+                 {} in total",
                 time(each),
                 time(cost)
             ),
         ],
         facts: vec![
             fact("calls", sum.count as f64, "calls", Sure::Exact),
+            fact("descriptors", descriptors, "descriptors", Sure::Exact),
             fact("descriptors ready", ready, "descriptors", Sure::Sampled),
             fact("time in the kernel", cost, "ns", Sure::Exact),
         ],
