@@ -53,7 +53,10 @@ type Given<'a> = (&'a [u64], &'a [u64]);
 /// Calls of one burst that come to a result which an earlier one of it came to.
 #[derive(Default)]
 struct Again {
+    /// All that were looked at.
     noted: usize,
+    /// In the second halves of the bursts, since the first calls of each repeat what came before it as well, unseen; and those that repeat one.
+    later: usize,
     repeated: usize,
 }
 
@@ -81,7 +84,9 @@ impl Again {
             let of = if row.within_ns == 0 { row.time_ns } else { row.within_ns };
             // One that calls nothing takes next to nothing: a leaf that is shared, as that of an empty tree.
             let calls = burst.get(at + 1).is_some_and(|next| next.within_ns == of && next.below > row.below);
+            let later = calls && 2 * at >= burst.len();
             self.noted += usize::from(calls);
+            self.later += usize::from(later);
             if row.within_ns == 0 {
                 outermost.insert((row.thread, row.time_ns), key);
             } else {
@@ -90,13 +95,13 @@ impl Again {
             let before = known.entry(key).or_default();
             let a_part = || outermost.get(&(row.thread, of)).is_some_and(|outer| inner.contains(outer));
             let again = before.contains(&of) || !before.is_empty() && a_part();
-            self.repeated += usize::from(calls && again);
+            self.repeated += usize::from(later && again);
             before.insert(of);
         }
     }
 
     fn share(&self) -> f64 {
-        self.repeated as f64 / self.noted.max(1) as f64
+        self.repeated as f64 / self.later.max(1) as f64
     }
 }
 
@@ -148,10 +153,12 @@ fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<(Candidate,
     let name = slowpath_interfaces::without_arguments(evidence.name(entries.function)).to_owned();
     let draft = Draft {
         variant: RECURSION,
+        // A burst does not see what came before it.
+        gain_is_least: true,
         explanation: vec![
             format!(
                 "{name} calls itself. Of {} of its calls that call it again, {} had the same arguments as an earlier call for the same task",
-                count(again.noted as f64),
+                count(again.later as f64),
                 count(again.repeated as f64)
             ),
             "it changes no memory, nor does what it calls, so such a call very probably has the same result again. Arguments and the first 64 bytes \
