@@ -319,6 +319,8 @@ fn kind(instruction: &Instruction) -> Kind {
         M::Mov | M::Movzx | M::Movsx | M::Movsxd | M::Cdqe | M::Cdq | M::Xchg | M::Cmp | M::Test | M::Nop => {
             Kind::Plain
         }
+        // Behind a call that does not come back, and between functions: nothing runs into them.
+        M::Int3 | M::Ud2 => Kind::Plain,
         M::Push | M::Pop | M::Call | M::Jmp | M::Endbr64 | M::Leave | M::Ret | M::Pause => Kind::Plain,
         // Comparing many at once.
         M::Movdqa | M::Movdqu | M::Movaps | M::Movups | M::Movd | M::Movq | M::Vmovdqu | M::Vmovdqa => {
@@ -533,5 +535,19 @@ mod tests {
             Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).into_iter().collect();
         assert_eq!(work(code.iter(), true, false), Work::Walks);
         assert_eq!(work(code.iter(), false, false), Work::Moves);
+    }
+
+    #[test]
+    fn what_is_never_executed_does_not_count() {
+        // mov rax, [rdi]; cmp rax, rsi; ja to a check that fails; ret; call, ud2; and int3 up to the next function, as Rust's compiler pads.
+        let code = [
+            0x48, 0x8b, 0x07, 0x48, 0x39, 0xf0, 0x77, 0x01, 0xc3, 0xe8, 0, 0, 0, 0, 0x0f, 0x0b, 0xcc, 0xcc,
+            0xcc,
+        ];
+        assert!(
+            matches!(work_of_function(&code), Work::Walks | Work::Reads),
+            "{:?}",
+            work_of_function(&code)
+        );
     }
 }
