@@ -31,7 +31,11 @@ pub(crate) struct Stub {
 
 /// The stubs of one file, sorted by address.
 #[derive(Default)]
-pub(crate) struct Stubs(Vec<Stub>);
+pub(crate) struct Stubs {
+    stubs: Vec<Stub>,
+    /// Their names by the slots that they jump through; code that was built without stubs calls through the slot itself.
+    slots: HashMap<u64, Arc<str>>,
+}
 
 impl Stubs {
     /// `name_at` names the function at an svma, for slots that hold a local function's address. The names may take `room` bytes
@@ -59,12 +63,17 @@ impl Stubs {
             }
         }
         stubs.sort_by_key(|stub| stub.start);
-        Stubs(stubs)
+        Stubs { stubs, slots: slots.by_address }
     }
 
     pub(crate) fn containing(&self, svma: u64) -> Option<&Stub> {
-        let above = self.0.partition_point(|stub| stub.start <= svma);
-        self.0.get(above.checked_sub(1)?).filter(|stub| svma < stub.end)
+        let above = self.stubs.partition_point(|stub| stub.start <= svma);
+        self.stubs.get(above.checked_sub(1)?).filter(|stub| svma < stub.end)
+    }
+
+    /// `callee@plt`, mangled, if the dynamic linker puts that function's address there.
+    pub(crate) fn at_slot(&self, svma: u64) -> Option<&str> {
+        self.slots.get(&svma).map(AsRef::as_ref)
     }
 }
 

@@ -89,6 +89,11 @@ impl FunctionRanges {
         self.stub(svma).or_else(|| self.symbol(svma)).or_else(|| self.fde(svma))
     }
 
+    /// The function of another file that code calls through the slot at `svma` of the global offset table: its mangled name and `@plt`, as a stub's.
+    pub fn called_through(&self, svma: u64) -> Option<&str> {
+        self.stubs.at_slot(svma)
+    }
+
     /// Where the function of this mangled name begins, svma; `None` if no symbol has that name, or several.
     pub fn start_of(&self, name: &str) -> Option<u64> {
         self.symbols.start_of(name)

@@ -83,7 +83,7 @@ fn reads(code: &[Instruction], go: bool, of: impl Fn(u64) -> Reads) -> Reads {
     let of_block = |code: &[Instruction]| {
         code.iter().fold((0u32, 0u32), |(read, written), instruction| {
             let (mut reads, mut writes) = uses(instruction, registers, &mut infos);
-            let target = instruction.near_branch_target();
+            let target = reads_only::target(instruction);
             if target != 0 && !within.contains(&target) {
                 let there = of(target);
                 reads |= there.registers;

@@ -93,10 +93,14 @@ pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> Option<Vec<Rang
                 Leads::Anywhere => return None,
                 Leads::To(target) => target,
             };
-            if any_name(image, target).is_some_and(|name| is_harmless(&name)) {
+            if name_of(image, target).is_some_and(|name| is_harmless(&name)) {
                 continue;
             }
             let function = image.functions()?.containing(target)?;
+            // What the compiler moved away from a function is hardly ever executed: it throws exceptions and reports errors.
+            if function.fragment {
+                continue;
+            }
             // A jump into the midst of another function is a part of it that was moved away.
             if function.start != target || function.name.is_some_and(is_stub) {
                 return None;
@@ -115,8 +119,25 @@ pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> Option<Vec<Rang
 
 /// How many arguments a harmless function has; those of one that does not come back do not matter.
 pub(super) fn arguments_of(image: &Image, target: u64) -> u32 {
-    let name = any_name(image, target).unwrap_or_default();
+    let name = name_of(image, target).unwrap_or_default();
     READ.iter().find(|(read, _)| *read == plain(&name)).map_or(0, |(_, count)| *count)
+}
+
+/// Where a call or a jump leads: to an address, or to the function whose address is in a slot of the global offset table, by the slot's; 0 if that
+/// is not known.
+pub(super) fn target(instruction: &Instruction) -> u64 {
+    let indirect =
+        matches!(instruction.flow_control(), FlowControl::IndirectCall | FlowControl::IndirectBranch);
+    if indirect && instruction.op0_kind() == OpKind::Memory && instruction.is_ip_rel_memory_operand() {
+        return instruction.ip_rel_memory_address();
+    }
+    instruction.near_branch_target()
+}
+
+/// The name of the function that a target is, or a slot leads to.
+fn name_of(image: &Image, target: u64) -> Option<String> {
+    let through = || Some(slowpath_symbols::demangle(image.functions()?.called_through(target)?).to_string());
+    any_name(image, target).or_else(through)
 }
 
 /// Where an instruction leads.
@@ -135,6 +156,7 @@ fn leads(before: &[Instruction], instruction: &Instruction, within: &Range<u64>)
             && one.memory_index_scale() == 4
     };
     match instruction.flow_control() {
+        FlowControl::IndirectCall | FlowControl::IndirectBranch if target(instruction) != 0 => {}
         FlowControl::IndirectCall => return Leads::Anywhere,
         FlowControl::IndirectBranch => {
             let mut near = before.iter().rev().take(CASE);
@@ -144,7 +166,7 @@ fn leads(before: &[Instruction], instruction: &Instruction, within: &Range<u64>)
         FlowControl::Next => return Leads::Within,
         _ => {}
     }
-    match instruction.near_branch_target() {
+    match target(instruction) {
         0 => Leads::Within,
         target if within.contains(&target) => Leads::Within,
         target => Leads::To(target),
@@ -230,6 +252,8 @@ mod tests {
             Leads::Anywhere,
             "jmp [table + rax * 8]: functions, perhaps"
         );
+        assert_eq!(of(&[0xff, 0x15, 0, 0x10, 0, 0]), Leads::To(0x2006), "call [rip + slot]");
+        assert_eq!(of(&[0xff, 0x25, 0, 0x10, 0, 0]), Leads::To(0x2006), "jmp [rip + slot]");
         // movsxd rax, [rdx + rax * 4]; add rax, rdx; jmp rax
         assert_eq!(of(&[0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, 0xff, 0xe0]), Leads::Within);
     }

@@ -37,6 +37,17 @@ fn stub_named(found: &FunctionRanges, name: &str) -> bool {
 }
 
 #[test]
+fn what_is_called_through_a_slot_without_a_stub_has_its_name() {
+    let shop = Workshop::new();
+    shop.write("prog.c", C_PROGRAM);
+    shop.run(&["gcc", "-O2", "-fno-plt", "-o", "prog", "prog.c"]);
+    let found = ranges(&shop.path("prog"));
+    let slots = (0..0x1_0000).step_by(8).filter_map(|svma| found.called_through(svma));
+    assert_eq!(slots.filter(|name| *name == "puts@plt").count(), 1);
+    assert_eq!(found.called_through(symbol(&shop.path("prog"), "outer").0), None);
+}
+
+#[test]
 fn a_static_program_has_no_gaps_between_its_functions() {
     let shop = Workshop::new();
     shop.write("prog.c", C_PROGRAM);
