@@ -1,32 +1,52 @@
 //! Kendall's test: whether values rise in their order, or came so by chance.
 
-/// One value of each pair is the later one: how many pairs rise, how many fall, and how likely it is that as many pairs or more go one way
-/// where the order is chance. Of several series, each with an order of its own. M. G. Kendall, A new measure of rank correlation, 1938.
+use statrs::distribution::{ContinuousCDF, Normal};
+use std::cmp::Ordering;
+
+/// For more values than these the distribution is as good as normal (the error at 1 in 100 is below 1 in 1,000), and the exact one takes ever longer.
+const EXACT: usize = 100;
+
+/// How likely it is that at most as many pairs of values are out of order (rising, or falling) if the order is chance. Of several series, each with an
+/// order of its own; two equal values are half a pair. 1 if there is nothing to compare.
+///
+/// Source: M. G. Kendall, "A new measure of rank correlation", Biometrika 30 (1938) 81–93.
 pub fn order_p(series: &[Vec<f64>], rising: bool) -> f64 {
-    // Number of orders of all series by how many pairs are in disorder, over all orders: a product of (1 + q + … + q^(i − 1)) / i.
+    let disorder: f64 = series.iter().map(|values| disorder(values, rising)).sum();
+    if series.iter().map(Vec::len).sum::<usize>() > EXACT {
+        return normal_p(series, disorder);
+    }
+    // Share of the orders that have so many pairs out of order: the product of (1 + q + … + q^(i − 1)) / i.
     let mut orders = vec![1.0];
-    let mut disorder: f64 = 0.0;
-    for values in series {
-        for i in 1..=values.len() {
-            let mut sum: f64 = 0.0;
-            let next = (0..orders.len() + i - 1).map(|pairs| {
-                sum += orders.get(pairs).unwrap_or(&0.0);
-                sum -= pairs.checked_sub(i).and_then(|gone| orders.get(gone)).unwrap_or(&0.0);
-                sum.max(0.0) / i as f64
-            });
-            orders = next.collect();
-        }
-        for (at, late) in values.iter().enumerate() {
-            for early in &values[..at] {
-                disorder += match late.total_cmp(early) {
-                    std::cmp::Ordering::Equal => 0.5,
-                    order if order.is_gt() == rising => 0.0,
-                    _ => 1.0,
-                };
-            }
-        }
+    for i in series.iter().flat_map(|values| 1..=values.len()) {
+        let mut sum: f64 = 0.0;
+        let next = (0..orders.len() + i - 1).map(|pairs| {
+            sum += orders.get(pairs).unwrap_or(&0.0);
+            sum -= pairs.checked_sub(i).and_then(|gone| orders.get(gone)).unwrap_or(&0.0);
+            sum.max(0.0) / i as f64
+        });
+        orders = next.collect();
     }
     orders.iter().take(disorder.ceil() as usize + 1).sum::<f64>().min(1.0)
+}
+
+/// Pairs of values that are out of order.
+fn disorder(values: &[f64], rising: bool) -> f64 {
+    let pairs =
+        values.iter().enumerate().flat_map(|(at, late)| values[..at].iter().map(move |early| (early, late)));
+    pairs
+        .map(|(early, late)| match late.total_cmp(early) {
+            Ordering::Equal => 0.5,
+            order if order.is_gt() == rising => 0.0,
+            _ => 1.0,
+        })
+        .sum()
+}
+
+fn normal_p(series: &[Vec<f64>], disorder: f64) -> f64 {
+    let sum = |of: fn(f64) -> f64| series.iter().map(|values| of(values.len() as f64)).sum::<f64>();
+    let mean = sum(|n| n * (n - 1.0) / 4.0);
+    let variance = sum(|n| n * (n - 1.0) * (2.0 * n + 5.0) / 72.0);
+    Normal::new(mean, variance.sqrt()).map_or(1.0, |normal| normal.cdf(disorder + 0.5))
 }
 
 #[cfg(test)]
@@ -49,5 +69,19 @@ mod tests {
         let three = vec![1.0, 2.0, 3.0];
         assert!((order_p(&[three.clone(), three], true) - 1.0 / 36.0).abs() < 1e-12);
         assert!((order_p(&[], true) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn many_values_take_the_normal_form_which_agrees_with_the_exact_one() {
+        // A falling part of a rising series.
+        let values = |n: usize, falling: usize| -> Vec<f64> {
+            (0..n).map(|at| if at < falling { (falling - at) as f64 } else { at as f64 + 1.0 }).collect()
+        };
+        let series = [values(EXACT, 66)];
+        let exact = order_p(&series, true);
+        assert!((0.001..0.1).contains(&exact), "{exact}");
+        assert!((normal_p(&series, disorder(&series[0], true)) - exact).abs() < 0.001, "{exact}");
+        assert!(order_p(&[values(5_000, 100)], true) < 1e-9);
+        assert!(order_p(&[values(5_000, 5_000)], true) > 0.999);
     }
 }
