@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const POLL: u32 = 7;
 const NANOSLEEP: u32 = 35;
 /// The timeout of a poll that waits for as long as it takes.
-const FOR_EVER: u64 = u64::MAX;
+const FOR_EVER: u64 = u32::MAX as u64;
 /// The function of Go's library that waits for a file or a socket, and the one that sleeps.
 const WAITS_FOR_IO: &str = "internal/poll.runtime_pollWait";
 const SLEEPS: &str = "time.Sleep";

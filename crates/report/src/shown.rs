@@ -52,11 +52,12 @@ impl Shown {
     }
 }
 
-/// Bytes of the sequence that sets a colour, `ESC [ … m`, with which a text begins; 0 if it begins with none.
+/// The colours that `ink` paints with: none, bold, faint, green, yellow, cyan.
+const COLOURS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[32m", "\u{1b}[33m", "\u{1b}[36m"];
+
+/// Bytes of the sequence that sets one of them, with which a text begins; 0 if it begins with none.
 fn colour(text: &str) -> usize {
-    let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
-    let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
-    if rest[digits..].starts_with('m') { digits + 3 } else { 0 }
+    COLOURS.iter().find(|colour| text.starts_with(**colour)).map_or(0, |colour| colour.len())
 }
 
 impl Deref for Shown {
@@ -99,6 +100,7 @@ mod tests {
         let report = "\u{1b}[1ma\u{1b}[0m\u{1b}[2J\u{1b}\r\n\tb\u{202e}\n";
         assert_eq!(&*Shown::made(report), "\u{1b}[1ma\u{1b}[0m\\x1b[2J\\x1b\\r\n\\tb\\u{202e}\n");
         assert_eq!(&*Shown::made("\u{1b}"), "\\x1b");
+        assert_eq!(&*Shown::made("\u{1b}[8mhidden"), "\\x1b[8mhidden");
         assert_eq!(&*Shown::message("cannot\nslowpath: all is well\n"), "cannot\n  slowpath: all is well");
     }
 }

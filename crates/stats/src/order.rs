@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 /// For more values than these the distribution is as good as normal (the error at 1 in 100 is below 1 in 1,000), and the exact one takes ever longer.
 const EXACT: usize = 100;
 
-/// How likely it is that at most as many pairs of values are out of order (rising, or falling) if the order is chance. Of several series, each with an
-/// order of its own; two equal values are half a pair. 1 if there is nothing to compare.
+/// The probability that random orders have at most as many pairs of values in disorder as these (rising, or falling). Of several series, each with an
+/// order of its own; ties count half. 1 if there is nothing to compare.
 ///
 /// Source: M. G. Kendall, "A new measure of rank correlation", Biometrika 30 (1938) 81–93.
 pub fn order_p(series: &[Vec<f64>], rising: bool) -> f64 {

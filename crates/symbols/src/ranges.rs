@@ -89,7 +89,8 @@ impl FunctionRanges {
         self.stub(svma).or_else(|| self.symbol(svma)).or_else(|| self.fde(svma))
     }
 
-    /// The function of another file that code calls through the slot at `svma` of the global offset table: its mangled name and `@plt`, as a stub's.
+    /// The function that code calls through the slot at `svma` of the global offset table, mostly one of another file: its mangled name and `@plt`, as a
+    /// stub's.
     pub fn called_through(&self, svma: u64) -> Option<&str> {
         self.stubs.at_slot(svma)
     }

@@ -97,8 +97,13 @@ pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> Option<Vec<Rang
                 continue;
             }
             let function = image.functions()?.containing(target)?;
-            // What the compiler moved away from a function is hardly ever executed: it throws exceptions and reports errors.
+            // What the compiler moved away from a function throws exceptions and reports errors; it may as well be the way on which a table of
+            // results is filled.
             if function.fragment {
+                let bytes = image.code(function.start, (function.end - function.start) as usize)?;
+                if comes_back(bytes, function.start) {
+                    return None;
+                }
                 continue;
             }
             // A jump into the midst of another function is a part of it that was moved away.
@@ -115,6 +120,18 @@ pub(super) fn only_reads(image: &Image, start: u64, end: u64) -> Option<Vec<Rang
         }
     }
     Some(functions)
+}
+
+/// Whether code at `start` returns, or leads elsewhere by a jump.
+fn comes_back(code: &[u8], start: u64) -> bool {
+    let within = start..start + code.len() as u64;
+    Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter().any(|one| match one.flow_control() {
+        FlowControl::Return | FlowControl::IndirectBranch => true,
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+            !within.contains(&one.near_branch_target())
+        }
+        _ => false,
+    })
 }
 
 /// How many arguments a harmless function has; those of one that does not come back do not matter.
@@ -229,6 +246,16 @@ mod tests {
         ] {
             assert!(!is_harmless(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_fragment_comes_back_if_it_returns_or_leads_elsewhere() {
+        // call elsewhere; jmp back to the call
+        let throws = [0xe8, 0, 0x10, 0, 0, 0xeb, 0xf9];
+        assert!(!comes_back(&throws, 0x1000));
+        assert!(comes_back(&[&throws[..], &[0xc3]].concat(), 0x1000), "ret");
+        assert!(comes_back(&[0xe8, 0, 0x10, 0, 0, 0xe9, 0, 0x20, 0, 0], 0x1000), "jmp elsewhere");
+        assert!(comes_back(&[0xff, 0xe0], 0x1000), "jmp rax");
     }
 
     #[test]

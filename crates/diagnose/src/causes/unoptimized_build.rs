@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CAUSE: Spec = Spec {
     slug: "unoptimized-build",
     title: "built without optimization",
-    symptom: "most work is done by code that was compiled without -O, as in a debug build",
+    symptom: "much work is done by code that was compiled without -O, as in a debug build",
     page: include_str!("../../../../docs/causes/unoptimized-build.md"),
     needs: &[Needs::Builds],
     find: Find::InRecording(find),

@@ -79,7 +79,9 @@ fn of_three(work: u64, first: u64, second: u64) -> String {
         let (known_by, compiler) = ("compiler".to_owned(), "GNU C17 12.2.0".to_owned());
         traced.tables.builds.push(Built { function, optimized: false, known_by, compiler });
     }
-    [(OWN, work), (WORK, first), (OTHER, second)].map(|(stack, ms)| traced.compute(stack, ms * MS));
+    for (stack, ms) in [(OWN, work), (WORK, first), (OTHER, second)] {
+        traced.compute(stack, ms * MS);
+    }
     traced.now = (work + first + second) * MS;
     let findings = diagnose(&traced.recording((work + first + second) * MS)).findings;
     only(&findings).place.frame.function.clone()

@@ -1,7 +1,8 @@
-//! Each `poll` or `select` hands the kernel all descriptors, and it goes through them to find the few that are ready: thousands of them take longer
+//! Each `poll` hands the kernel all descriptors, and it goes through them to find the few that are ready: thousands of them take longer
 //! than what is done for one that is.
 //!
-//! How many descriptors there are is recorded, and so is what such a call takes of the CPU: a few are looked at within 1 or 2 µs.
+//! How many descriptors there are is recorded, and so is what such a call takes of the CPU: a few are looked at within 1 or 2 µs. Of `select` only the
+//! highest number is known, which says little of how many there are.
 
 use super::{CAUSE, GATE};
 use crate::Evidence;
@@ -10,15 +11,15 @@ use crate::candidate::Candidate;
 use crate::causes::words::{count, time};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
-use slowpath_syscalls::{POLL, PPOLL, PSELECT6, SELECT, name};
+use slowpath_syscalls::{POLL, PPOLL, name};
 use std::collections::{BTreeMap, HashMap};
 
 /// Calls from one place before they count.
 const CALLS: u64 = 100;
 /// Time in the kernel that a call takes, without waiting, from which on it goes through hundreds of descriptors, ns: one takes 20 to 100 ns.
 const LONG_NS: f64 = 25_000.0;
-/// … and so many there are on average at least: of fewer a call takes that time for other reasons, as on a busy machine.
-const MANY: f64 = 100.0;
+/// Looking at one descriptor takes no longer, ns: what a call takes beyond it has other reasons, as a busy machine.
+const EACH_NS: f64 = 100.0;
 /// … and for each descriptor that is ready: where most of them are ready the kernel has to go through them.
 const LONG_EACH_NS: f64 = 10_000.0;
 /// What it takes to learn of each that is ready, ns.
@@ -35,13 +36,14 @@ struct Polls {
 
 /// Findings; see the file's head.
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
-    // A stop takes longer than the call.
-    if evidence.by_ptrace {
+    // A stop takes longer than the call. Before, it was not recorded how many descriptors there are.
+    let format = &evidence.recording.about.format;
+    if evidence.by_ptrace || (format.major, format.minor) < (1, 15) {
         return Vec::new();
     }
     let mut polls: BTreeMap<(CallSite, u32), Polls> = BTreeMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
-        if matches!(row.number, POLL | PPOLL | SELECT | PSELECT6) {
+        if matches!(row.number, POLL | PPOLL) {
             let of = polls.entry(((process, calls.asks(row)), row.number)).or_default();
             of.sum.add(row);
             if row.count == 1 {
@@ -62,13 +64,14 @@ fn finding(
 ) -> Option<Candidate> {
     let Polls { sum, known, ready, descriptors } = polls;
     // A call that slept is over some time after it was woken, in which the CPU need not have been at work.
-    let cost = sum.working_ns().min(sampled(evidence, process, own));
+    let descriptors = *descriptors as f64 / (*known).max(1) as f64;
+    let most = (EACH_NS * descriptors + NEEDED_NS) * sum.count as f64;
+    let cost = sum.working_ns().min(sampled(evidence, process, own)).min(most);
     let each = cost / sum.count.max(1) as f64;
     let ready = *ready as f64 / (*known).max(1) as f64;
-    let descriptors = *descriptors as f64 / (*known).max(1) as f64;
     let gain = cost - NEEDED_NS * ready.max(1.0) * sum.count as f64;
     let long = each >= LONG_NS && each >= LONG_EACH_NS * ready && *known > 0;
-    if sum.count < CALLS || !long || descriptors < MANY || !GATE.may_pass(evidence, gain) {
+    if sum.count < CALLS || !long || !GATE.may_pass(evidence, gain) {
         return None;
     }
     let stack = sum.stack();
@@ -91,7 +94,7 @@ fn finding(
         ],
         facts: vec![
             fact("calls", sum.count as f64, "calls", Sure::Exact),
-            fact("descriptors", descriptors, "descriptors", Sure::Exact),
+            fact("descriptors", descriptors, "descriptors", Sure::Sampled),
             fact("descriptors ready", ready, "descriptors", Sure::Sampled),
             fact("time in the kernel", cost, "ns", Sure::Exact),
         ],

@@ -18,11 +18,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Variant of these findings, for their fingerprints.
 const RECURSION: &str = "recursion";
-/// Calls that must have been looked at: a burst has some hundreds.
+/// Calls that must have been looked at: a burst has some hundreds. And how many of them in the second halves of the bursts, which are usually half.
 const NOTED: usize = 500;
+const LATER: usize = 125;
 /// … in so many bursts: one may show what happens once.
 const BURSTS: usize = 3;
-/// Share of them that repeat an earlier one: below, a table of results costs about as much as it saves.
+/// Share of those in the second halves of the bursts that repeat an earlier one: below, a table of results costs about as much as it saves.
 const AGAIN: f64 = 0.5;
 /// It must call itself in this share of its samples: else it is entered once for each of its callers' calls.
 const CALLS_ITSELF: f64 = 0.3;
@@ -141,7 +142,7 @@ fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<(Candidate,
     let arguments = entries.walk.arguments? as usize;
     let mut again = Again::default();
     entries.bursts.iter().for_each(|burst| again.add(arguments, burst));
-    if entries.bursts.len() < BURSTS || again.noted < NOTED || again.share() < AGAIN {
+    if entries.bursts.len() < BURSTS || again.noted < NOTED || again.later < LATER || again.share() < AGAIN {
         return None;
     }
     let spent = Spent::of(evidence, entries);

@@ -57,7 +57,7 @@ pub(crate) struct Timeline {
     pub exact_share: f64,
     /// When it was counted, ns: from and to of each window.
     pub windows: Vec<(f64, f64)>,
-    /// What a call cost in each window, ns of CPU time of its thread; at both ends of a long one.
+    /// What a call cost in each window on average, ns of CPU time of its thread.
     pub costs: Vec<f64>,
 }
 
@@ -109,7 +109,7 @@ impl Timeline {
             .collect();
         let mut pieces: Vec<Piece> =
             windows.iter().map(|window| Piece::of(window, &marks, &clock, hit_ns)).collect();
-        let costs = pieces.iter().flat_map(Piece::costs).collect();
+        let costs = pieces.iter().filter_map(Piece::cost).collect();
         without_outliers(&mut pieces);
         let windows = windows.iter().map(|window| (window.start_ns as f64, window.end_ns as f64)).collect();
         let (start, end) = (clock.cpu(start as f64), clock.cpu(end as f64));
@@ -320,9 +320,9 @@ struct Piece {
 }
 
 impl Piece {
-    fn costs(&self) -> impl Iterator<Item = f64> {
-        let close = (!self.marks.is_empty()).then_some(self.rate_close);
-        [Some(self.rate_open), close].into_iter().flatten().filter(|rate| *rate > 0.0).map(f64::recip)
+    /// What a call costs on average, ns.
+    fn cost(&self) -> Option<f64> {
+        (self.calls > 0.0).then(|| (self.close - self.open) / self.calls)
     }
 
     /// `hit_ns`: what a hit takes.
