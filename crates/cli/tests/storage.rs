@@ -86,12 +86,18 @@ fn unharmed(secret: &Path, folder: &Path) {
     assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
 }
 
-fn hostile(dir: &Path) -> PathBuf {
+/// Has slowpath, as `run` starts it, record the hostile program as its user, who plants links under `root` for so many seconds. `dir` is of [`guarded`].
+fn races(run: &mut Command, dir: &Path, root: &Path, seconds: u32) -> Output {
     let (source, program) = (dir.join("hostile.c"), dir.join("hostile"));
     fs::write(&source, HOSTILE).unwrap();
     let made = Command::new("gcc").args(["-w", "-O1", "-o"]).args([&program, &source]).status().unwrap();
     assert!(made.success());
-    program
+    run.current_dir(dir).args(["--", "setpriv", "--clear-groups"]);
+    run.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string()]);
+    run.arg(&program).args([root, &dir.join("secret"), &dir.join("roots")]).arg(seconds.to_string());
+    let output = run.stdin(Stdio::null()).output().unwrap();
+    assert!(matches!(output.status.code(), Some(7 | 125)), "{:?}: {}", output.status, said(&output));
+    output
 }
 
 #[test]
@@ -102,7 +108,6 @@ fn a_hostile_program_gets_no_file_of_roots_while_root_records_it_for_its_user() 
         return;
     }
     let (dir, secret, folder) = guarded();
-    let program = hostile(dir.path());
     // Under sudo: the recordings are the caller's, who runs the program too.
     let state = dir.path().join("state");
     fs::create_dir(&state).unwrap();
@@ -110,11 +115,8 @@ fn a_hostile_program_gets_no_file_of_roots_while_root_records_it_for_its_user() 
     let root = state.join("slowpath");
     let mut run = Command::new(SLOWPATH);
     run.env("SUDO_UID", USER.to_string()).env("SUDO_GID", USER.to_string()).env("XDG_STATE_HOME", &state);
-    run.current_dir(dir.path()).args(["--html", "state/page.html", "--", "setpriv", "--clear-groups"]);
-    run.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string()]);
-    run.arg(&program).args([&root, &secret, &folder]).arg("10");
-    let output = run.stdin(Stdio::null()).output().unwrap();
-    assert!(matches!(output.status.code(), Some(7 | 125)), "{:?}: {}", output.status, said(&output));
+    run.args(["--html", "state/page.html"]);
+    let output = races(&mut run, dir.path(), &root, 10);
     unharmed(&secret, &folder);
     let raced = fs::read_dir(&root).unwrap().flatten();
     let raced = raced.filter(|entry| entry.file_name().to_string_lossy().starts_with(".moved"));
@@ -130,20 +132,15 @@ fn whoever_owns_the_folder_around_roots_recordings_gets_no_file_of_roots() {
         return;
     }
     let (dir, secret, folder) = guarded();
-    let program = hostile(dir.path());
     let theirs = dir.path().join("theirs");
     fs::create_dir(&theirs).unwrap();
     let recordings = theirs.join("recordings");
     fs::create_dir(&recordings).unwrap();
     chown(&theirs, Some(USER), Some(USER)).unwrap();
     let mut run = Command::new(SLOWPATH);
-    run.env_remove("SUDO_UID").env_remove("SUDO_GID").current_dir(dir.path());
-    run.arg("--dir").arg(&recordings).args(["--", "setpriv", "--clear-groups"]);
-    run.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string()]);
+    run.env_remove("SUDO_UID").env_remove("SUDO_GID").arg("--dir").arg(&recordings);
     // What it finds there is the folder of recordings itself.
-    run.arg(&program).args([&theirs, &secret, &folder]).arg("3");
-    let output = run.stdin(Stdio::null()).output().unwrap();
-    assert!(matches!(output.status.code(), Some(7 | 125)), "{:?}: {}", output.status, said(&output));
+    races(&mut run, dir.path(), &theirs, 3);
     unharmed(&secret, &folder);
     assert!(
         fs::read_dir(&theirs).unwrap().flatten().any(|one| one.path().is_symlink()),

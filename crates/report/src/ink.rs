@@ -25,6 +25,9 @@ pub(crate) const FAINT: Paint = Paint::new().dimmed();
 /// Everything else.
 pub(crate) const PLAIN: Paint = Paint::new();
 
+/// All of them that change anything.
+pub(crate) const PAINTS: [Paint; 6] = [STRONG, LABEL, COST, GAIN, WARNING, FAINT];
+
 /// A terminal report in the making.
 pub(crate) struct Ink<'a> {
     pub style: &'a Style,

@@ -2,6 +2,7 @@
 //! other, so that nothing can be printed that could steer a terminal.
 
 use crate::escape::visible;
+use crate::ink::PAINTS;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 
@@ -52,12 +53,12 @@ impl Shown {
     }
 }
 
-/// The colours that `ink` paints with: none, bold, faint, green, yellow, cyan.
-const COLOURS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[32m", "\u{1b}[33m", "\u{1b}[36m"];
-
-/// Bytes of the sequence that sets one of them, with which a text begins; 0 if it begins with none.
+/// Bytes of the sequence that sets a colour which reports are painted with, or none, with which a text begins; 0 if it begins with no such.
 fn colour(text: &str) -> usize {
-    COLOURS.iter().find(|colour| text.starts_with(**colour)).map_or(0, |colour| colour.len())
+    let sets = PAINTS.iter().map(|paint| paint.render().to_string());
+    let all = sets.chain(PAINTS.iter().map(|paint| paint.render_reset().to_string()));
+    // Bold begins bold and green.
+    all.filter(|colour| text.starts_with(colour)).map(|colour| colour.len()).max().unwrap_or(0)
 }
 
 impl Deref for Shown {

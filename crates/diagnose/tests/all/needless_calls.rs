@@ -229,6 +229,12 @@ fn polls_with_a_few_descriptors_that_take_long_for_other_reasons_are_none() {
     // 230 take 25 µs at most, of which 23 can go.
     let finding = only(&polls_with(230, 1_000, 100 * US, 1, 200 * MS), "needless-system-calls");
     assert_eq!((finding.cost.amount(), finding.cost.gain()), (25 * MS, 23 * MS));
+    let said = finding.explanation.join("\n");
+    assert!(
+        said.contains("each call took 100 µs of CPU time")
+            && said.contains("100 ms in total, of which 25 ms is"),
+        "{said}"
+    );
     silent(&polls_with(229, 1_000, 100 * US, 1, 200 * MS));
     let mut recording = polls(1_000, 100 * US, 1, 200 * MS);
     recording.about.format.minor = 14; // which did not record how many there are

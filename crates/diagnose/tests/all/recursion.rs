@@ -143,6 +143,21 @@ fn from_half_of_the_calls_on_and_enough_of_them() {
 }
 
 #[test]
+fn enough_of_them_are_in_the_second_halves_of_the_bursts() {
+    // 400 different calls, then some that repeat one, then numbers, which do not count.
+    let seen = |repeated: u64| -> Vec<Called> {
+        let given = |call: u64| match call {
+            0..400 => TREE + 64 * call,
+            _ if call < 400 + repeated => TREE + 64 * (call - 400),
+            _ => call - 400,
+        };
+        (0..800).map(|call| (given(call), (call > 0).then_some(0))).collect()
+    };
+    assert!(is_found(Seen { calls: seen(42), ..Seen::default() }));
+    assert!(!is_found(Seen { calls: seen(41), ..Seen::default() }), "123 calls");
+}
+
+#[test]
 fn only_where_it_calls_itself_and_only_reads() {
     assert!(is_found(Seen { itself: 0.35, ..Seen::default() }));
     assert!(!is_found(Seen { itself: 0.25, ..Seen::default() }));
