@@ -231,9 +231,7 @@ impl Counter {
                 self.obey(order);
             }
             self.drain();
-            for index in 0..self.probes.len() {
-                self.look(index);
-            }
+            self.each_probe(Counter::look);
             if !self.look_at_walks() {
                 self.open_next();
             }
@@ -242,6 +240,15 @@ impl Counter {
         self.ends_surveys();
         for index in 0..self.probes.len() {
             self.close(index, "end");
+        }
+    }
+
+    /// A look at a probe may end with others that make room for new ones: the list gets shorter meanwhile.
+    fn each_probe(&mut self, mut look: impl FnMut(&mut Counter, usize)) {
+        let mut index = 0;
+        while index < self.probes.len() {
+            look(self, index);
+            index += 1;
         }
     }
 

@@ -107,6 +107,50 @@ fn who_goes(shares: &[(usize, f64)], share: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counter::breakpoint::Breakpoints;
+    use crate::image::Image;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn probes_may_make_room_while_all_are_looked_at() {
+        let (tell, _told) = channel();
+        let mut counter = Counter::new(Hits::Breakpoints(Breakpoints::new(1_000, None)), 0, 0, tell);
+        let image = Arc::new(Image::vdso().expect("this process has one"));
+        for function in 0..SLOTS as u32 {
+            let candidate = Candidate {
+                process: 0,
+                pid: std::process::id(),
+                function,
+                caller: None,
+                share: 0.01,
+                innermost: 0.0,
+                recursive: false,
+                calls_itself: false,
+                samples: 100.0,
+                image: image.clone(),
+                file: "vdso".into(),
+                start: 0,
+                end: 1,
+                live: 0,
+                places: Vec::new(),
+            };
+            assert!(counter.insert(candidate, place::Placement::emulated(0, 0), None));
+        }
+        counter.probes.iter_mut().for_each(|probe| probe.made_ns = 0);
+        let mut seen = 0;
+        counter.each_probe(|counter, index| {
+            assert_eq!(counter.probes[index].candidate.process, 0);
+            seen += 1;
+            if index % 2 == 0 {
+                assert!(counter.slot_for(1.0).is_some(), "the coldest of {} goes", counter.probes.len());
+            }
+        });
+        assert!(
+            seen > SLOTS / 2 && counter.probes.len() < SLOTS,
+            "{seen}, {} are left",
+            counter.probes.len()
+        );
+    }
 
     #[test]
     fn the_coldest_makes_way_for_one_that_is_twice_as_hot() {
