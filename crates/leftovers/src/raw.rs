@@ -264,6 +264,41 @@ pub(crate) fn discard(socket: i32) {
     while unsafe { libc::recv(socket, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) } > 0 {}
 }
 
+/// Starts a process that shares our table of descriptors, closes those whose numbers come out of `socket`, and ends at a number below 0. It looks
+/// now and then whether we live: who shares a table does not see the other end of a socket in it close. Whether there could be one.
+pub(crate) fn start_closer(socket: i32) -> bool {
+    let every = libc::timeval { tv_sec: 1, tv_usec: 0 };
+    let flags = (libc::CLONE_FILES | libc::SIGCHLD) as libc::c_ulong;
+    // SAFETY: like a fork: the child has memory of its own, and makes system calls on its stack only. Whoever sends a number gave that
+    // descriptor up.
+    unsafe {
+        let (size, parent) = (size_of_val(&every) as libc::socklen_t, libc::getpid());
+        let value = (&raw const every).cast();
+        libc::setsockopt(socket, libc::SOL_SOCKET, libc::SO_RCVTIMEO, value, size);
+        let child = libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0);
+        if child != 0 {
+            return child > 0;
+        }
+        loop {
+            match receive_any(socket, 0) {
+                Some((fd, _)) if fd < 0 => break,
+                Some((fd, _)) => drop(libc::close(fd)),
+                None if libc::getppid() != parent => break,
+                None => {}
+            }
+        }
+        libc::_exit(0);
+    }
+}
+
+/// Sends a number alone if there is room for it at once.
+pub(crate) fn send_number_now(socket: i32, number: i32) -> bool {
+    let bytes = number.to_ne_bytes();
+    let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+    // SAFETY: `bytes` is as long as is said.
+    unsafe { libc::send(socket, bytes.as_ptr().cast(), bytes.len(), flags) == bytes.len() as isize }
+}
+
 /// Closes a descriptor in a process of its own, for that may take long; here, where there can be none.
 pub(crate) fn close_elsewhere(fd: OwnedFd) {
     let fd = fd.into_raw_fd();

@@ -69,6 +69,9 @@ use walk::Work;
 const BUDGET: f64 = 0.015;
 /// … and so much at first, ns: a program of half a second shows something too.
 const AT_FIRST_NS: f64 = 10e6;
+/// Windows of probes that are hit too often to stay may take this part of it: what they and surveys leave is for those that stay, since
+/// a count of all calls shows how their cost grows, and a few windows hardly do.
+const PART_FOR_WINDOWS: f64 = 0.3;
 /// By breakpoints so many times as much: a hit takes ten times as long, 10 µs in a virtual machine.
 const BUDGET_BY_BREAKPOINTS: f64 = 2.0;
 /// Hits a second from which a probe may not stay.
@@ -182,8 +185,9 @@ pub(crate) struct Counter {
     /// The last generation of each slot that was given back.
     generations: [u32; SLOTS],
     numbers: u32,
-    /// What all hits took, and the part of it that surveys took.
+    /// What all hits took, and the parts of it that windows and surveys took.
     spent_ns: u64,
+    windows_ns: u64,
     surveys_ns: u64,
     started_ns: u64,
     told: Sender<Told>,
@@ -211,6 +215,7 @@ impl Counter {
             generations: [0; SLOTS],
             numbers: first_probe,
             spent_ns: 0,
+            windows_ns: 0,
             surveys_ns: 0,
             started_ns: clock::now_ns(),
             told,

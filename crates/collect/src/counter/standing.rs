@@ -44,6 +44,9 @@ impl Counter {
             if room == 0 || self.probes[index].again_ns > now || !self.affordable() {
                 break;
             }
+            if self.is_never_to_stay(index) && !self.is_within_budget(self.windows_ns, PART_FOR_WINDOWS) {
+                continue;
+            }
             if !self.may_open(index) {
                 continue;
             }
@@ -108,6 +111,12 @@ impl Counter {
                 false
             }
         }
+    }
+
+    /// Whether it was hit so often in its last window that it will not be let stay.
+    fn is_never_to_stay(&self, index: usize) -> bool {
+        let probe = &self.probes[index];
+        probe.hot && probe.rate > self.limits.hot_per_s / 2.0
     }
 
     /// Looks at a standing probe and decides whether it stays, and how.
@@ -197,7 +206,9 @@ impl Counter {
         let age = stood_until - standing.opened_ns;
         let cost = self.probes[index].placement.cost(self.limits.hit_ns);
         let (alone, started) = (self.entered_caller_of(index).is_none(), self.started_ns);
-        self.spent_ns += (hits - standing.seen.min(hits)) * cost;
+        let spent = (hits - standing.seen.min(hits)) * cost;
+        self.spent_ns += spent;
+        self.windows_ns += if standing.windowed { spent } else { 0 };
         let probe = &mut self.probes[index];
         probe.rate = rate(hits, age);
         // A window shows whether a probe has become slow enough to stay.
