@@ -74,6 +74,7 @@ struct slot {
 struct total {
 	__u64 count, stopped, first, delay, tid;
 	__u64 rounds_first, rounds_last; // MODE_LENGTH: hits of the parent at the first of these and at the last
+	__u64 late; // hits of probes that no longer count, since slowpath began
 };
 
 enum { MODE_OFF, MODE_COUNT, MODE_RECORD, MODE_WALK, MODE_LENGTH };
@@ -341,11 +342,15 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 {
 	__u32 index = bpf_get_attach_cookie(ctx) & 0xffff, generation = bpf_get_attach_cookie(ctx) >> 16;
 	struct slot *slot = bpf_map_lookup_elem(&slots, &index);
-	if (!slot || slot->mode == MODE_OFF || slot->generation != generation)
-		return 1; // left over from a window that has ended
 	struct total *total = bpf_map_lookup_elem(&totals, &index);
+	if (!slot || !total)
+		return 1;
+	if (slot->mode == MODE_OFF || slot->generation != generation) {
+		__sync_fetch_and_add(&total->late, 1);
+		return 1; // left over from a window that has ended
+	}
 	struct task_struct *task = (void *)bpf_get_current_task();
-	if (!total || owned_only && !followed(process_of(task)))
+	if (owned_only && !followed(process_of(task)))
 		return 1;
 	__u64 count = __sync_fetch_and_add(&total->count, 1) + 1;
 	if (count == 1) {
@@ -360,6 +365,7 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 		}
 		if (count > slot->stop_at) {
 			__sync_fetch_and_add(&total->count, -1);
+			__sync_fetch_and_add(&total->late, 1);
 			return 1;
 		}
 	}

@@ -381,6 +381,8 @@ pub(crate) struct Total {
     /// [`MODE_LENGTH`]: hits of the parent at the first of these and at the last.
     pub rounds_first: AtomicU64,
     pub rounds_last: AtomicU64,
+    /// Hits of probes that no longer counted, since slowpath began.
+    pub late: AtomicU64,
 }
 
 /// The running counts of all slots, in memory shared with the kernel.

@@ -8,7 +8,7 @@ use super::{
     WINDOW_HITS_ALONE,
 };
 use crate::bpf::event::Event;
-use crate::bpf::{ProbeTables, Slot};
+use crate::bpf::{ProbeTables, SLOTS, Slot};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -178,6 +178,17 @@ impl Hits {
                 }
             }
             Hits::Breakpoints(breakpoints) => breakpoints.seen(slot),
+        }
+    }
+
+    /// Hits of all probes that no longer counted, but for those of one slot.
+    pub(super) fn late(&self, but: Option<usize>) -> u64 {
+        match self {
+            Hits::Uprobes(tables) => (0..SLOTS)
+                .filter(|slot| Some(*slot) != but)
+                .map(|slot| tables.totals.get(slot).late.load(Ordering::Relaxed))
+                .sum(),
+            Hits::Breakpoints(_) => 0, // they are taken out while the program stands
         }
     }
 

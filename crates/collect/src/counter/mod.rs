@@ -12,6 +12,7 @@
 //! - `reads_only` — whether a function and all that it calls only read.
 //! - `messages` — what the session asks for and what it hears.
 //! - `standing` — when each probe stands, on trial, for good or in windows.
+//! - `late` — hits of probes that no longer count.
 //! - `room` — which probes there is room for.
 //! - `survey` — where the walks of hot loops begin, and how long they are.
 //! - `taken_up` — which loops and functions are surveyed.
@@ -34,6 +35,7 @@ mod fold;
 mod given;
 mod hits;
 pub(crate) mod input;
+mod late;
 mod listed;
 pub(crate) mod loops;
 mod messages;
@@ -84,6 +86,8 @@ const TRIAL_NS: u64 = 5_000_000;
 const READ_NS: u64 = 10_000_000;
 /// The least time between two windows of a hot probe, ns.
 const PAUSE_NS: u64 = 250_000_000;
+/// … and behind one that shows nothing, ns.
+const SPOILED_PAUSE_NS: u64 = 10_000_000;
 /// A window of a hot probe lasts until its caller was entered so often, but no longer than this, ns, …
 const WINDOW_TURNS: u64 = 4;
 const WINDOW_NS: u64 = 50_000_000;
@@ -92,6 +96,8 @@ const LONG_WINDOW_NS: u64 = 200_000_000;
 /// … nor than this many hits; where no caller is counted, than these.
 const WINDOW_HITS: u64 = 8_000;
 const WINDOW_HITS_ALONE: u64 = 200;
+/// This part of the hits shows a rate to 3 % where all that could be seen is a rate.
+const RATE_PART: u64 = 8;
 /// Without a caller that is counted a hot probe shows only its rate: that is worth while for the largest few, and ever more
 /// seldom the longer the program runs.
 const ALONE: usize = 6;
@@ -127,6 +133,8 @@ struct Standing {
     windowed: bool,
     /// Entries of the caller when the window opened.
     caller_hits: u64,
+    /// Late hits of all other probes then.
+    late: u64,
 }
 
 struct Probe {
@@ -188,6 +196,7 @@ pub(crate) struct Counter {
     /// What all hits took, and the parts of it that windows and surveys took.
     spent_ns: u64,
     windows_ns: u64,
+    late: late::Late,
     surveys_ns: u64,
     started_ns: u64,
     told: Sender<Told>,
@@ -216,6 +225,7 @@ impl Counter {
             numbers: first_probe,
             spent_ns: 0,
             windows_ns: 0,
+            late: late::Late::default(),
             surveys_ns: 0,
             started_ns: clock::now_ns(),
             told,
@@ -226,7 +236,8 @@ impl Counter {
         loop {
             let trial =
                 self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed))
-                    || self.surveys.iter().any(survey::Survey::stands);
+                    || self.surveys.iter().any(survey::Survey::stands)
+                    || self.late_hits_come();
             match orders.recv_timeout(Duration::from_micros(if trial { 500 } else { 4000 })) {
                 Ok(order) => self.obey(order),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -236,8 +247,9 @@ impl Counter {
                 self.obey(order);
             }
             self.drain();
+            self.look_at_late();
             self.each_probe(Counter::look);
-            if !self.look_at_walks() {
+            if !self.look_at_walks() && !self.late_hits_come() {
                 self.open_next();
             }
         }

@@ -78,6 +78,8 @@ impl Counter {
         let windowed = probe.hot;
         let stop_at = match (windowed, has_caller) {
             (false, _) => self.limits.trial_hits,
+            // A caller that was entered once is not entered again: only the rate can be seen.
+            (true, true) if caller_hits <= 1 => self.limits.window_hits / RATE_PART,
             (true, true) => self.limits.window_hits,
             (true, false) => self.limits.window_hits_alone,
         };
@@ -86,6 +88,7 @@ impl Counter {
         let opened = clock::now_ns();
         // A uprobe is made slowly; a breakpoint is hit at once.
         let at_once = self.limits.at_once.is_some();
+        let late = self.hits.late(Some(slot));
         match self.hits.open(slot, blank, &self.probes[index].candidate, offset) {
             Ok(handle) => {
                 self.probes[index].standing = Some(Standing {
@@ -97,6 +100,7 @@ impl Counter {
                     trial: !windowed,
                     windowed,
                     caller_hits,
+                    late,
                 });
                 self.relate();
                 true
@@ -205,6 +209,8 @@ impl Counter {
         let stood_until = stopped_ns.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let age = stood_until - standing.opened_ns;
         let cost = self.probes[index].placement.cost(self.limits.hit_ns);
+        let timed = standing.trial || standing.windowed;
+        let spoiled = timed && self.is_spoiled(self.probes[index].slot, standing.late, age);
         let (alone, started) = (self.entered_caller_of(index).is_none(), self.started_ns);
         let spent = (hits - standing.seen.min(hits)) * cost;
         self.spent_ns += spent;
@@ -216,6 +222,7 @@ impl Counter {
         probe.hot = probe.rate > self.limits.hot_per_s / 2.0 || dear;
         let pause = match reason {
             TURN => turns::pause(hits, end - started),
+            _ if spoiled => SPOILED_PAUSE_NS,
             _ if alone => ALONE_PAUSE_NS.max((end - started) / ALONE_PAUSE),
             _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
         };
@@ -226,7 +233,8 @@ impl Counter {
             Some(first) => ((first + delay).min(end - 1), hits - 1),
             _ => (standing.opened_ns, hits),
         };
-        let (number, told) = (probe.number, reason != TURN || turns::shows_a_rate(hits));
+        let told = !spoiled && (reason != TURN || turns::shows_a_rate(hits));
+        let number = probe.number;
         if told {
             let reason = reason.to_owned();
             self.tell(Told::Window(Window { probe: number, start_ns: start, end_ns: end, hits, reason }));

@@ -203,7 +203,7 @@ impl Counter {
                 return false;
             }
             let lengths = self.is_next_of_lengths(&self.surveys[at]);
-            if (lengths || dear) && busy {
+            if (lengths || dear) && (busy || self.late_hits_come()) {
                 return true;
             }
             if !self.makes_places(self.surveys[at].candidate.process, 1 + usize::from(lengths)) {
