@@ -9,7 +9,7 @@ use slowpath_recording::Recording;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::{SLOWPATH, may_count, one_at_a_time, program, said, slowpath};
+use support::{SLOWPATH, built, may_count, one_at_a_time, program, said, slowpath};
 
 fn explain(dir: &Path, recording: Option<&Path>) -> Output {
     let mut run = Command::new(SLOWPATH);
@@ -252,6 +252,41 @@ fn whoever_runs_when_a_timer_ends_a_wait_has_not_ended_it() {
     assert!(locks >= 40 && woken <= 2, "{woken} of {locks} locks");
     let (reads, woken) = of(&[0]);
     assert!(reads >= 40 && woken >= reads - 2, "{woken} of {reads} reads");
+}
+
+/// Its hot function begins with a nop of five bytes, from which newer kernels get to a probe by a system call.
+const NOP: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((naked, noinline)) static long halve(long from) {
+    __asm__(".byte 0x0f,0x1f,0x44,0,0; mov $2000,%eax; 1: add %rdi,%rax; dec %rdi; jnz 1b; ret");
+}
+int main(void) {
+    long sum = 0;
+    for (long i = 0; i < 20000; i++) sum += halve(100000);
+    printf("%ld\n", sum);
+    return 0;
+}
+"#;
+
+#[test]
+fn how_a_program_gets_to_probes_is_none_of_its_system_calls() {
+    if !may_count("system calls of probes") {
+        return;
+    }
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let nop = built(dir.path(), "nop", NOP);
+    slowpath(dir.path(), &[], &[nop.to_str().unwrap()]);
+    let tables = Recording::open(&newest(dir.path())).unwrap().tables;
+    assert!(
+        tables.windows.iter().any(|window| window.hits > 100),
+        "its calls were counted: {:#?}",
+        tables.windows
+    );
+    let of = |numbers: &[u32]| tables.syscalls.iter().filter(|one| numbers.contains(&one.number)).count();
+    assert!(of(&[231]) <= 1 && of(&[12]) > 0, "its own are there");
+    assert_eq!(of(&[335, 336]), 0);
 }
 
 #[test]

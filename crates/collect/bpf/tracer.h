@@ -32,6 +32,9 @@
 #define TS_COMPAT 2
 
 enum { CALL_COMPAT = 1, CALL_TALLIED = 2 };
+
+// How a program gets to probes of the kernel, since Linux 6.11 and 6.18 on x86-64: where it did not, they end it.
+enum { CALL_URETPROBE = 335, CALL_UPROBE = 336 };
 // In place of the hash of a path: of any.
 #define ANY_PATH 2
 
@@ -334,6 +337,11 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 		return 0;
 	thread->number = number;
 	thread->flags = task->thread_info.status & TS_COMPAT ? CALL_COMPAT : 0;
+	// A hit of a probe on a long nop, no call of the program.
+	if (!thread->flags && (number == CALL_URETPROBE || number == CALL_UPROBE)) {
+		thread->time = 0;
+		return 0;
+	}
 	thread->ip = regs->ip;
 	thread->sp = regs->sp;
 	thread->bp = regs->bp;
