@@ -154,8 +154,8 @@ fn what_recording_takes_of_two_calls_is_no_part_of_a_look() {
     };
     only(&taken(20 * US, 5 * US), "waiting");
     silent(&taken(21 * US, 5 * US));
-    only(&taken(30 * US, 40 * US), "waiting");
-    silent(&taken(31 * US, 40 * US));
+    only(&taken(60 * US, 40 * US), "waiting");
+    silent(&taken(61 * US, 40 * US));
 }
 
 #[test]
