@@ -74,7 +74,7 @@ struct slot {
 struct total {
 	__u64 count, stopped, first, delay, tid;
 	__u64 rounds_first, rounds_last; // MODE_LENGTH: hits of the parent at the first of these and at the last
-	__u64 late; // hits of probes that no longer count, since slowpath began
+	__u64 late, over; // since slowpath began: hits of probes that were taken out, and of those at their limit
 };
 
 enum { MODE_OFF, MODE_COUNT, MODE_RECORD, MODE_WALK, MODE_LENGTH };
@@ -365,7 +365,7 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 		}
 		if (count > slot->stop_at) {
 			__sync_fetch_and_add(&total->count, -1);
-			__sync_fetch_and_add(&total->late, 1);
+			__sync_fetch_and_add(&total->over, 1);
 			return 1;
 		}
 	}

@@ -17,10 +17,11 @@ const NAME: &CStr = c"sp-keeper";
 const MOST: usize = 1_000;
 
 /// Processes that close for it. They stand ready, since a fork waits for a probe that is just being made, 5 to 10 ms for each of them, and meanwhile a
-/// breakpoint is hit that nobody counts: of one in `memcmp` it held the program up for 50 ms, ten times over. A close can take 100 ms.
-const CLOSERS: usize = 8;
+/// breakpoint is hit that nobody counts: of one in `memcmp` it held the program up for 50 ms, ten times over. A close can take 100 ms, and some 50 a second
+/// were seen; if all are busy, one is forked.
+const CLOSERS: u32 = 8;
 
-/// A keeper; it ends with this. What it still keeps it closes in processes of their own, which take a moment longer.
+/// A keeper; it ends with this, once it has closed all that it still keeps.
 #[derive(Debug)]
 pub struct Keeper {
     pid: libc::pid_t,
@@ -85,28 +86,22 @@ impl Drop for Keeper {
 fn run() {
     // SAFETY: has the kernel forget children that have ended.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
-    let closers = raw::mailbox().ok();
-    let started = closers
-        .as_ref()
-        .map_or(0, |(_, orders)| (0..CLOSERS).filter(|_| raw::start_closer(orders.as_raw_fd())).count());
-    let told = |number: i32| {
-        started > 0
-            && closers.as_ref().is_some_and(|(tell, _)| raw::send_number_now(tell.as_raw_fd(), number))
+    let closers = raw::Closers::start(CLOSERS);
+    let close = |fd: OwnedFd| match &closers {
+        Some(closers) => closers.close(fd),
+        None => raw::close_elsewhere(fd),
     };
     let mut kept: [Option<OwnedFd>; MOST] = [const { None }; MOST];
     while let Some((place, fd)) = raw::await_next(0) {
         let Some(place) = kept.get_mut(place as usize) else { continue };
-        match std::mem::replace(place, fd) {
-            Some(former) if told(former.as_raw_fd()) => std::mem::forget(former),
-            Some(former) => raw::close_elsewhere(former),
-            None => {}
-        }
+        std::mem::replace(place, fd).into_iter().for_each(close);
     }
     // Each waits in the kernel, so all at once.
     kept.iter_mut().filter_map(Option::take).for_each(raw::close_elsewhere);
-    for _ in 0..started {
-        told(-1);
+    if let Some(closers) = &closers {
+        closers.end();
     }
+    raw::wait_for_children();
 }
 
 #[cfg(test)]
@@ -121,9 +116,17 @@ mod tests {
     }
 
     fn is_open(pipe: &PipeReader) -> bool {
+        is_open_for(pipe, 200)
+    }
+
+    fn is_open_now(pipe: &PipeReader) -> bool {
+        is_open_for(pipe, 0)
+    }
+
+    fn is_open_for(pipe: &PipeReader, ms: i32) -> bool {
         let mut asked = libc::pollfd { fd: pipe.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid pollfd.
-        unsafe { libc::poll(&mut asked, 1, 200) == 0 }
+        unsafe { libc::poll(&mut asked, 1, ms) == 0 }
     }
 
     #[test]
@@ -180,6 +183,20 @@ mod tests {
         unsafe { libc::kill(keeper.pid, libc::SIGKILL) };
         assert!(ends(pipe), "whoever shares its descriptors has ended");
         drop(kept);
+    }
+
+    #[test]
+    fn all_is_closed_when_it_has_ended() {
+        let keeper = Keeper::start().expect("a process");
+        let (pipes, kept): (Vec<PipeReader>, Vec<Kept>) = (0..5 * CLOSERS)
+            .map(|_| {
+                let (pipe, held) = io::pipe().expect("a pipe");
+                (pipe, keeper.keep(&held).expect("there is room"))
+            })
+            .unzip();
+        assert!(pipes.iter().all(is_open_now));
+        drop((kept, keeper));
+        assert!(!pipes.iter().any(is_open_now));
     }
 
     #[test]

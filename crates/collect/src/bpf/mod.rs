@@ -350,6 +350,8 @@ impl From<&Origin> for SlotOrigin {
     }
 }
 
+/// [`Slot::mode`]: count nothing but that there was a hit too late.
+pub(crate) const MODE_OFF: u32 = 0;
 /// [`Slot::mode`]: count hits.
 pub(crate) const MODE_COUNT: u32 = 1;
 /// [`Slot::mode`]: count hits and send an event for each.
@@ -381,8 +383,10 @@ pub(crate) struct Total {
     /// [`MODE_LENGTH`]: hits of the parent at the first of these and at the last.
     pub rounds_first: AtomicU64,
     pub rounds_last: AtomicU64,
-    /// Hits of probes that no longer counted, since slowpath began.
+    /// Since slowpath began: hits of probes that were taken out, …
     pub late: AtomicU64,
+    /// … and of those that had reached their limit.
+    pub over: AtomicU64,
 }
 
 /// The running counts of all slots, in memory shared with the kernel.

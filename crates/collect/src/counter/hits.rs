@@ -8,7 +8,7 @@ use super::{
     WINDOW_HITS_ALONE,
 };
 use crate::bpf::event::Event;
-use crate::bpf::{ProbeTables, SLOTS, Slot};
+use crate::bpf::{MODE_OFF, ProbeTables, SLOTS, Slot};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -72,8 +72,8 @@ const BREAKPOINT_TRIAL_HITS: u64 = 50;
 const BREAKPOINT_WINDOW_HITS: u64 = 1_000;
 const BREAKPOINT_WINDOW_HITS_ALONE: u64 = 60;
 
-/// What one probe leaves with its owner while it stands.
-pub(super) struct Handle(Option<Uprobe>);
+/// What one probe leaves with its owner while it stands, and its generation.
+pub(super) struct Handle(Option<Uprobe>, u32);
 
 impl Hits {
     pub(super) fn limits(&self) -> Limits {
@@ -143,11 +143,12 @@ impl Hits {
                 total.first_ns.store(0, Ordering::Relaxed);
                 tables.set(slot, row).map_err(io::Error::other)?;
                 let cookie = u64::from(row.generation) << 16 | slot as u64;
-                Ok(Handle(Some(Uprobe::open(&tables.on_hit, of.pid, &of.file, base + offset, cookie)?)))
+                let uprobe = Uprobe::open(&tables.on_hit, of.pid, &of.file, base + offset, cookie)?;
+                Ok(Handle(Some(uprobe), row.generation))
             }
             Hits::Breakpoints(breakpoints) => breakpoints
                 .open(slot, row, of, offset)
-                .map(|()| Handle(None))
+                .map(|()| Handle(None, row.generation))
                 .map_err(|error| match error.raw_os_error() {
                     Some(libc::ENOENT | libc::ESRCH) | None => error,
                     _ => io::Error::other(breakpoint::obstacle(&error)),
@@ -181,13 +182,17 @@ impl Hits {
         }
     }
 
-    /// Hits of all probes that no longer counted, but for those of one slot.
+    /// Hits of all probes that no longer counted, but for those of the probe in a slot since it reached its limit.
     pub(super) fn late(&self, but: Option<usize>) -> u64 {
         match self {
-            Hits::Uprobes(tables) => (0..SLOTS)
-                .filter(|slot| Some(*slot) != but)
-                .map(|slot| tables.totals.get(slot).late.load(Ordering::Relaxed))
-                .sum(),
+            Hits::Uprobes(tables) => {
+                let of = |slot: usize| {
+                    let total = tables.totals.get(slot);
+                    let over = if Some(slot) == but { 0 } else { total.over.load(Ordering::Relaxed) };
+                    total.late.load(Ordering::Relaxed) + over
+                };
+                (0..SLOTS).map(of).sum()
+            }
             Hits::Breakpoints(_) => 0, // they are taken out while the program stands
         }
     }
@@ -207,7 +212,12 @@ impl Hits {
     /// Takes a probe out. What was counted can still be read.
     pub(super) fn close(&mut self, slot: usize, handle: Handle) {
         match self {
-            Hits::Uprobes(_) => Uprobe::close(handle.0.into_iter().collect()),
+            Hits::Uprobes(tables) => {
+                // It is hit until the kernel has taken it out.
+                let off = Slot { mode: MODE_OFF, generation: handle.1, ..Slot::default() };
+                drop(tables.set(slot, off));
+                Uprobe::close(handle.0.into_iter().collect());
+            }
             Hits::Breakpoints(breakpoints) => breakpoints.close(slot),
         }
     }

@@ -1,7 +1,7 @@
 //! Hits of probes that no longer count: the kernel takes a breakpoint out some ms after it was asked to, and each hit until then takes
 //! as long as one that counts.
 //!
-//! What is timed meanwhile is timed wrongly, so that nothing is opened; and what was open shows nothing.
+//! What is timed meanwhile is timed wrongly. So no window is opened then; and one that was open is dropped if they took much of its time.
 
 use super::*;
 
@@ -11,32 +11,40 @@ const HITS: u64 = 10;
 const QUIET_NS: u64 = 1_000_000;
 /// So long is waited at most, ns. A breakpoint was taken out after 50 ms at most where two CPUs were busy.
 const AT_MOST_NS: u64 = 100_000_000;
-/// A window in which they took more than this part of the time shows no rate.
+/// A window in which they took more than this part of the time shows no rate: the curve of a cost is fitted to a few percent, and costs that are said to
+/// grow differ by 80 % at least.
 const PART: f64 = 0.1;
 
 /// What was seen of them.
 #[derive(Debug, Default)]
 pub(super) struct Late {
     hits: u64,
-    since_ns: u64,
-    last_ns: u64,
+    /// When they began to come, if there were some at the last look.
+    since_ns: Option<u64>,
+    /// Until when it is not known to be quiet.
+    until_ns: u64,
 }
 
 impl Late {
     /// Takes in how many there were by now.
     fn note(&mut self, hits: u64, now: u64) {
         if hits.saturating_sub(self.hits) > HITS {
-            if now >= self.last_ns + QUIET_NS {
-                self.since_ns = now;
-            }
-            self.last_ns = now;
+            self.since_ns.get_or_insert(now);
+            self.until_ns = now + QUIET_NS;
+        } else {
+            self.since_ns = None;
         }
         self.hits = hits;
     }
 
-    /// Whether there are some at this time, for which it is worth to wait.
+    /// A probe is being taken out: it will be hit for a moment.
+    pub(super) fn closed(&mut self, now: u64) {
+        self.until_ns = self.until_ns.max(now + QUIET_NS);
+    }
+
+    /// Whether there may be some at this time, for which it is worth to wait.
     fn come(&self, now: u64) -> bool {
-        self.last_ns > 0 && now < self.last_ns + QUIET_NS && now < self.since_ns + AT_MOST_NS
+        now < self.until_ns && self.since_ns.is_none_or(|since| now < since + AT_MOST_NS)
     }
 }
 
@@ -45,15 +53,25 @@ impl Counter {
         self.late.note(self.hits.late(None), clock::now_ns());
     }
 
+    /// Has a probe taken out. What it counted can still be read.
+    pub(super) fn take_out(&mut self, slot: usize, handle: Handle) {
+        self.late.closed(clock::now_ns());
+        self.hits.close(slot, handle);
+    }
+
     pub(super) fn late_hits_come(&self) -> bool {
         self.late.come(clock::now_ns())
     }
 
-    /// Whether since `before`, when there were so many, late hits of others took a part of `ns` that spoils what was timed in a slot.
-    pub(super) fn is_spoiled(&self, slot: usize, before: u64, ns: u64) -> bool {
-        let late = self.hits.late(Some(slot)).saturating_sub(before) * self.limits.hit_ns;
-        late as f64 > PART * ns as f64
+    /// Whether late hits took so much of the time since a probe stood that what it shows is spoiled; `before`: how many there were then.
+    pub(super) fn is_spoiled(&self, slot: usize, before: u64, opened_ns: u64) -> bool {
+        let late = self.hits.late(Some(slot)).saturating_sub(before);
+        spoils(late * self.limits.hit_ns, clock::now_ns().saturating_sub(opened_ns))
     }
+}
+
+fn spoils(late_ns: u64, ns: u64) -> bool {
+    late_ns as f64 > PART * ns as f64
 }
 
 #[cfg(test)]
@@ -72,12 +90,25 @@ mod tests {
         let mut now = begun;
         while now < begun + AT_MOST_NS {
             assert!(late.come(now));
-            now += QUIET_NS / 2;
+            now += 5 * QUIET_NS; // a probe was made meanwhile
             late.note(late.hits + 2 * HITS, now);
         }
         assert!(!late.come(now));
         // The next ones are waited for anew.
+        late.note(late.hits, now + QUIET_NS);
         late.note(late.hits + 2 * HITS, now + 2 * QUIET_NS);
         assert!(late.come(now + 2 * QUIET_NS));
+    }
+
+    #[test]
+    fn who_was_just_taken_out_will_be_hit() {
+        let mut late = Late::default();
+        late.closed(QUIET_NS);
+        assert!(late.come(2 * QUIET_NS - 1) && !late.come(2 * QUIET_NS));
+    }
+
+    #[test]
+    fn a_tenth_of_the_time_spoils_a_window() {
+        assert!(!spoils(100, 1000) && spoils(101, 1000));
     }
 }

@@ -86,7 +86,7 @@ const TRIAL_NS: u64 = 5_000_000;
 const READ_NS: u64 = 10_000_000;
 /// The least time between two windows of a hot probe, ns.
 const PAUSE_NS: u64 = 250_000_000;
-/// … and behind one that shows nothing, ns.
+/// … and behind one that shows nothing, ns, at first: most late hits have ceased by then.
 const SPOILED_PAUSE_NS: u64 = 10_000_000;
 /// A window of a hot probe lasts until its caller was entered so often, but no longer than this, ns, …
 const WINDOW_TURNS: u64 = 4;
@@ -157,6 +157,8 @@ struct Probe {
     rate: f64,
     /// Too hot to stay.
     hot: bool,
+    /// Windows in a row that were spoiled.
+    spoiled: u32,
 }
 
 impl Probe {
@@ -431,6 +433,7 @@ impl Counter {
             again_ns: 0,
             rate: 0.0,
             hot: false,
+            spoiled: 0,
         });
         true
     }

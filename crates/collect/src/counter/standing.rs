@@ -78,7 +78,7 @@ impl Counter {
         let windowed = probe.hot;
         let stop_at = match (windowed, has_caller) {
             (false, _) => self.limits.trial_hits,
-            // A caller that was entered once is not entered again: only the rate can be seen.
+            // A caller that was not entered twice while it was counted will hardly be entered soon: what can be seen is the rate.
             (true, true) if caller_hits <= 1 => self.limits.window_hits / RATE_PART,
             (true, true) => self.limits.window_hits,
             (true, false) => self.limits.window_hits_alone,
@@ -88,9 +88,9 @@ impl Counter {
         let opened = clock::now_ns();
         // A uprobe is made slowly; a breakpoint is hit at once.
         let at_once = self.limits.at_once.is_some();
-        let late = self.hits.late(Some(slot));
         match self.hits.open(slot, blank, &self.probes[index].candidate, offset) {
             Ok(handle) => {
+                let late = self.hits.late(Some(slot));
                 self.probes[index].standing = Some(Standing {
                     handle,
                     opened_ns: if at_once { opened } else { clock::now_ns() },
@@ -205,12 +205,12 @@ impl Counter {
         let burst = stopped.is_some() && hits > 1 && (standing.trial || standing.windowed);
         let first = Some(first_ns).filter(|first| burst && *first > standing.opened_ns);
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
-        self.hits.close(self.probes[index].slot, standing.handle);
+        let timed = standing.trial || standing.windowed;
+        let spoiled = timed && self.is_spoiled(self.probes[index].slot, standing.late, standing.opened_ns);
+        self.take_out(self.probes[index].slot, standing.handle);
         let stood_until = stopped_ns.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let age = stood_until - standing.opened_ns;
         let cost = self.probes[index].placement.cost(self.limits.hit_ns);
-        let timed = standing.trial || standing.windowed;
-        let spoiled = timed && self.is_spoiled(self.probes[index].slot, standing.late, age);
         let (alone, started) = (self.entered_caller_of(index).is_none(), self.started_ns);
         let spent = (hits - standing.seen.min(hits)) * cost;
         self.spent_ns += spent;
@@ -222,11 +222,12 @@ impl Counter {
         probe.hot = probe.rate > self.limits.hot_per_s / 2.0 || dear;
         let pause = match reason {
             TURN => turns::pause(hits, end - started),
-            _ if spoiled => SPOILED_PAUSE_NS,
+            _ if spoiled => (SPOILED_PAUSE_NS << probe.spoiled.min(8)).min(PAUSE_NS),
             _ if alone => ALONE_PAUSE_NS.max((end - started) / ALONE_PAUSE),
             _ => PAUSE_NS.max(((hits * cost) as f64 / WINDOW_SHARE) as u64).min(3_000_000_000),
         };
         probe.again_ns = end + pause;
+        probe.spoiled = if spoiled { probe.spoiled + 1 } else { 0 };
         // Making the breakpoint holds the program up, and so do others: a burst of hits is measured from its first to its
         // last, for as long as it really ran.
         let (start, hits) = match first {

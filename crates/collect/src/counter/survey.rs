@@ -278,7 +278,7 @@ impl Counter {
         let entry = if wanted { self.hits.open(slot, entry, &candidate, offset).ok() } else { None };
         let rounds = match (rounds, round) {
             (Some(handle), Some((_, slot))) if entry.is_none() => {
-                self.hits.close(slot, handle);
+                self.take_out(slot, handle);
                 None
             }
             (rounds, _) => rounds,
@@ -309,9 +309,9 @@ impl Counter {
         let entered_ns = if hits.is_some() { self.limits.hit_ns } else { self.limits.noted_ns };
         let cost = self.limits.made_ns + entries * entered_ns + hits.unwrap_or(0) * self.limits.hit_ns;
         (self.spent_ns, self.surveys_ns) = (self.spent_ns + cost, self.surveys_ns + cost);
-        self.hits.close(slot, standing.entry);
+        self.take_out(slot, standing.entry);
         if let (Some(slot), Some(handle)) = (round_slot, standing.rounds) {
-            self.hits.close(slot, handle);
+            self.take_out(slot, handle);
         }
         let dear = self.limits.are_dear();
         let survey = &mut self.surveys[at];

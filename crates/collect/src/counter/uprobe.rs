@@ -77,7 +77,7 @@ impl Uprobe {
         Uprobe { _link: link, _event: event, kept, _event_kept }
     }
 
-    /// Takes probes out. The kernel takes the breakpoint out at once but then waits, some 100 ms, until no CPU is in the handler: that must
+    /// Takes probes out. The kernel takes the breakpoint out within milliseconds but then waits, some 100 ms, until no CPU is in the handler: that must
     /// not hold up the caller. The keeper does it; where there is none, a thread; and where no thread can be made, the caller all the
     /// same.
     pub(crate) fn close(probes: Vec<Uprobe>) {
