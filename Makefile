@@ -38,7 +38,7 @@ demo: build ## find out why a real program is slow, then run the fixed version
 
 test: setup-test lint rust c page-unit foreign page-e2e ## every test and lint
 
-test-all: setup-test ## the same with other sizes and on a busy machine, and more: some hours (as root)
+test-all: setup-test ## the same with other sizes and on a busy machine, and more: an hour and a half (as root)
 	@scripts/test-all
 
 lint: page page-lint
