@@ -35,6 +35,7 @@ enum { CALL_COMPAT = 1, CALL_TALLIED = 2 };
 
 // How a program gets to probes, since Linux 6.11 and 6.18 on x86-64: calls that only code of the kernel's own in it may make.
 enum { CALL_URETPROBE = 335, CALL_UPROBE = 336 };
+
 // In place of the hash of a path: of any.
 #define ANY_PATH 2
 

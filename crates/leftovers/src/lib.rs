@@ -6,10 +6,11 @@
 //! - [`Folder`] — temporary folders; those of the dead are removed when the next one is made.
 //! - [`group`] — control groups: how one is emptied and removed, and those of the dead.
 //!
-//! Inside: `apart` starts these processes, `raw` holds the system calls that they may make.
+//! Inside: `apart` starts these processes, `raw` holds the system calls that they may make, `closers` closes for the keeper.
 
 mod apart;
 mod claim;
+mod closers;
 mod folder;
 pub mod group;
 mod guard;

@@ -3,8 +3,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// The working directory, for paths from the root.
 pub(crate) const ANYWHERE: i32 = libc::AT_FDCWD;
@@ -234,7 +233,7 @@ pub(crate) fn await_next(socket: i32) -> Option<(i32, Option<OwnedFd>)> {
     }
 }
 
-fn receive_any(socket: i32, flags: i32) -> Option<(i32, Option<OwnedFd>)> {
+pub(crate) fn receive_any(socket: i32, flags: i32) -> Option<(i32, Option<OwnedFd>)> {
     let mut letter = Letter([0; 64]);
     let mut bytes = [0; 4];
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -265,83 +264,8 @@ pub(crate) fn discard(socket: i32) {
     while unsafe { libc::recv(socket, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) } > 0 {}
 }
 
-/// Processes that share our table of descriptors and close what they are told to.
-pub(crate) struct Closers {
-    tell: OwnedFd,
-    orders: OwnedFd,
-    started: u32,
-    /// Orders that are not yet done, in memory that all of them share.
-    open: &'static AtomicU32,
-}
-
-impl Closers {
-    /// Starts so many; none if there can be none.
-    pub(crate) fn start(most: u32) -> Option<Closers> {
-        let (tell, orders) = mailbox().ok()?;
-        let (read, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory of a page, zeroed, which is never unmapped.
-        let open = unsafe {
-            let memory = libc::mmap(std::ptr::null_mut(), size_of::<AtomicU32>(), read, shared, -1, 0);
-            if memory == libc::MAP_FAILED {
-                return None;
-            }
-            &*memory.cast::<AtomicU32>()
-        };
-        let mut closers = Closers { tell, orders, started: 0, open };
-        closers.started = (0..most).filter(|_| closers.start_one()).count() as u32;
-        Some(closers)
-    }
-
-    /// Starts a process that closes descriptors by number until one is below 0. It looks now and then whether we live: who shares a table does not see
-    /// the other end of a socket in it close. Whether there could be one.
-    fn start_one(&self) -> bool {
-        let every = libc::timeval { tv_sec: 1, tv_usec: 0 };
-        let flags = (libc::CLONE_FILES | libc::SIGCHLD) as libc::c_ulong;
-        let socket = self.orders.as_raw_fd();
-        // SAFETY: like a fork: the child has memory of its own, and makes system calls on its stack only. Whoever sends a number gave that
-        // descriptor up.
-        unsafe {
-            let (size, parent) = (size_of_val(&every) as libc::socklen_t, libc::getpid());
-            libc::setsockopt(socket, libc::SOL_SOCKET, libc::SO_RCVTIMEO, (&raw const every).cast(), size);
-            let child = libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0);
-            if child != 0 {
-                return child > 0;
-            }
-            loop {
-                match receive_any(socket, 0) {
-                    Some((fd, _)) if fd < 0 => break,
-                    Some((fd, _)) => {
-                        libc::close(fd);
-                        self.open.fetch_sub(1, Ordering::Relaxed);
-                    }
-                    None if libc::getppid() != parent => break,
-                    None => {}
-                }
-            }
-            libc::_exit(0);
-        }
-    }
-
-    /// Has one of them close it; a further process, where all are busy.
-    pub(crate) fn close(&self, fd: OwnedFd) {
-        if self.open.fetch_add(1, Ordering::Relaxed) < self.started
-            && send_number_now(self.tell.as_raw_fd(), fd.as_raw_fd())
-        {
-            std::mem::forget(fd); // it is theirs
-            return;
-        }
-        self.open.fetch_sub(1, Ordering::Relaxed);
-        close_elsewhere(fd);
-    }
-
-    /// Has them end when they have done what they were told.
-    pub(crate) fn end(&self) {
-        (0..self.started).for_each(|_| send_number(self.tell.as_raw_fd(), -1));
-    }
-}
-
 /// Sends a number alone if there is room for it at once.
-fn send_number_now(socket: i32, number: i32) -> bool {
+pub(crate) fn send_number_now(socket: i32, number: i32) -> bool {
     let bytes = number.to_ne_bytes();
     let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
     // SAFETY: `bytes` is as long as is said.
@@ -352,23 +276,6 @@ fn send_number_now(socket: i32, number: i32) -> bool {
 pub(crate) fn wait_for_children() {
     // SAFETY: our own children, which nobody else waits for.
     while unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) } > 0 || errno() == libc::EINTR {}
-}
-
-/// Closes a descriptor in a process of its own, for that may take long; here, where there can be none.
-pub(crate) fn close_elsewhere(fd: OwnedFd) {
-    let fd = fd.into_raw_fd();
-    // The table of descriptors is shared, so that no other process holds what is to be closed.
-    let flags = (libc::CLONE_FILES | libc::SIGCHLD) as libc::c_ulong;
-    // SAFETY: like a fork: the child has memory of its own, and makes two system calls. The descriptor is ours alone.
-    unsafe {
-        let child = libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0);
-        if child <= 0 {
-            libc::close(fd);
-        }
-        if child == 0 {
-            libc::_exit(0);
-        }
-    }
 }
 
 /// Why the last call failed.

@@ -55,7 +55,9 @@ impl Counter {
 
     /// Has a probe taken out. What it counted can still be read.
     pub(super) fn take_out(&mut self, slot: usize, handle: Handle) {
-        self.late.closed(clock::now_ns());
+        if !self.limits.are_dear() {
+            self.late.closed(clock::now_ns()); // breakpoints are taken out while the program stands
+        }
         self.hits.close(slot, handle);
     }
 
