@@ -187,7 +187,7 @@ impl Entries<'_> {
     /// same, little where each has a part of its own. 0 where it is not known how far a round goes.
     pub(crate) fn overlap(&self) -> f64 {
         let Some(strides) = self.strides() else { return 0.0 };
-        let length = self.length();
+        let rounds = self.rounds();
         let of_burst = |rows: &Vec<&Beginning>| {
             // Other content at one address: a buffer that was refilled.
             let mut known: HashMap<u64, u64> = HashMap::new();
@@ -203,7 +203,7 @@ impl Entries<'_> {
                     rows.iter().filter_map(|row| row.addresses.get(at)).filter(|at| **at >= LOWEST_ADDRESS)
                 };
                 let (first, last) = (begins().min()?, begins().max()?);
-                let bytes = length * *stride as f64;
+                let bytes = rounds * *stride as f64;
                 Some(bytes / ((last - first) as f64 + bytes))
             };
             strides.iter().enumerate().filter_map(of_pointer).reduce(f64::min).unwrap_or(0.0)
@@ -244,9 +244,15 @@ impl Entries<'_> {
 
     /// Rounds of the loop a walk, on average over the time that is spent in it: bursts are taken at moments of their own choice. Where no walk
     /// began while they were counted, how many there were at least.
-    pub(crate) fn length(&self) -> f64 {
+    pub(crate) fn rounds(&self) -> f64 {
         let sum: f64 = self.lengths.iter().map(|length| length.rounds).sum();
         sum / self.lengths.len().max(1) as f64
+    }
+
+    /// Items that a walk looks at, on average (see `rounds`).
+    pub(crate) fn length(&self) -> f64 {
+        let items = self.one_loop.and_then(|one| one.items).unwrap_or(1).max(1);
+        self.rounds() * f64::from(items)
     }
 
     /// Walks of a burst, on average.

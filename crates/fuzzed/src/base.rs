@@ -113,6 +113,7 @@ fn in_rounds() -> Base {
         work: work.into(),
         chases: Some(true),
         usual: Some(false),
+        items: Some(4),
     };
     tables.loops.push(whole(0, None, vec![0x10, 0x80], "calculates"));
     tables.loops.push(whole(1, Some(0), vec![0x20, 0x40], "walks"));
@@ -254,6 +255,7 @@ fn searching() -> Base {
         work: "walks".into(),
         chases: Some(false),
         usual: Some(true),
+        items: Some(4),
     });
     tables.bodies.push(Body { location: find, work: "walks".into() });
     let list = 0x7000_0000;

@@ -77,13 +77,14 @@ mod tests {
             work: "walks".into(),
             chases: Some(true),
             usual: Some(false),
+            items: Some(8),
         };
         let batch = Loop::to_batch(std::slice::from_ref(&row)).expect("a batch");
         assert_eq!(Loop::from_batch(&batch).expect("all columns"), std::slice::from_ref(&row));
         let earlier = batch.project(&[0, 1, 2, 3, 4]).expect("the first columns");
         assert_eq!(
             Loop::from_batch(&earlier).expect("the columns of then"),
-            [Loop { chases: None, usual: None, ..row }]
+            [Loop { chases: None, usual: None, items: None, ..row }]
         );
         let damaged = batch.project(&[0, 1, 2, 3]).expect("too few");
         assert_eq!(Loop::from_batch(&damaged).expect_err("no work"), "no column work");

@@ -242,6 +242,8 @@ table! {
         chases: Option<bool>,
         /// Whether it is only the usual way around its parent: the code of that without what runs in few rounds; none in recordings before 1.8.
         usual: Option<bool>,
+        /// Items that are looked at in a round: more than one where a search was unrolled; none in recordings before 1.16.
+        items: Option<u32>,
     }
 }
 

@@ -8,10 +8,10 @@
 
 use super::flow::{Graph, blocks};
 use super::origin::{self, Origin};
-use super::place::is_emulated;
+use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase, fold};
+use super::{bucket, chase, fold, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -36,16 +36,20 @@ pub(crate) struct Loop {
     pub varies: bool,
     /// A round may read anywhere in memory (see `chase`).
     pub chases: bool,
+    /// Items that it looks at in a round (see `unrolled`).
+    pub items: u32,
     /// Where it can be seen that it is entered.
     pub entry: Option<Entry>,
     /// All of it, and not only the usual way around.
     pub is_whole: bool,
 }
 
-/// An instruction that the kernel emulates and that is executed at most once before a loop is entered, and always then.
+/// An instruction that can be probed and that is executed at most once before a loop is entered, and always then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub offset: u64,
+    /// The kernel does not emulate it (see `place`): there was none that it does.
+    pub stepped: bool,
     /// Where the pointers that move through the loop begin, as computed there, and by how many bytes each moves in a round (0: that is not
     /// known); empty if that is not known of one.
     pub origins: Vec<(Origin, i64)>,
@@ -112,6 +116,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
             work,
             varies: own.len() < body.len() || every().any(calls),
             chases,
+            items: unrolled::items(&round, frame),
             is_whole: true,
         });
     }
@@ -125,10 +130,11 @@ pub(super) fn entry<'a>(
     round: &[&Instruction],
     frame: bool,
 ) -> Option<Entry> {
-    let (at, probed) = way.iter().enumerate().find_map(|(at, (block, _))| {
-        let last = code_of(*block).iter().rposition(is_emulated)?;
-        Some((at, last))
-    })?;
+    let last = |may: fn(&Instruction) -> bool| {
+        way.iter().enumerate().find_map(|(at, (block, _))| Some((at, code_of(*block).iter().rposition(may)?)))
+    };
+    let emulated = last(is_emulated);
+    let (at, probed) = emulated.or_else(|| last(is_harmless))?;
     let code = code_of(way[at].0);
     let offset = code[probed].ip();
     let mut registers = Registers::at(offset, frame);
@@ -139,7 +145,7 @@ pub(super) fn entry<'a>(
         code_of(*block).iter().for_each(|instruction| registers.step(instruction));
         registers.forget(between.iter().flat_map(|block| code_of(*block)));
     }
-    Some(Entry { offset, origins: origin::of_loop(round, &registers) })
+    Some(Entry { offset, stepped: emulated.is_none(), origins: origin::of_loop(round, &registers) })
 }
 
 /// Ranges in order, those that touch made one.
@@ -225,6 +231,36 @@ mod tests {
         let entry = found[0].entry.as_ref().expect("an entry");
         assert_eq!(entry.offset, 5);
         assert_eq!(entry.origins.iter().map(|(_, stride)| *stride).collect::<Vec<_>>(), [128]);
+    }
+
+    #[test]
+    fn a_search_that_a_compiler_unrolled_looks_at_several_items_in_a_round() {
+        let code = [
+            0x31, 0xc9, // 0: xor ecx, ecx
+            0x48, 0x39, 0x34, 0xcf, // 2: L: cmp [rdi+rcx*8], rsi
+            0x74, 0x10, // 6: je end
+            0x48, 0x39, 0x74, 0xcf, 0x08, // 8: cmp [rdi+rcx*8+8], rsi
+            0x74, 0x09, // 13: je end
+            0x48, 0x83, 0xc1, 0x02, // 15: add rcx, 2
+            0x48, 0x39, 0xd1, // 19: cmp rcx, rdx
+            0x75, 0xea, // 22: jne L
+            0xc3, // 24: end: ret
+        ];
+        let found = loops(&code);
+        assert_eq!(found[0].items, 2);
+        let entry = found[0].entry.as_ref().expect("an entry");
+        assert_eq!((entry.offset, entry.stepped), (0, true), "nothing before the loop is emulated");
+        assert_eq!(entry.origins.iter().map(|(_, stride)| *stride).collect::<Vec<_>>(), [16]);
+        let with = |at: usize, byte: u8| {
+            let mut code = code;
+            code[at] = byte;
+            loops(&code)[0].items
+        };
+        assert_eq!(with(9, 0x3b), 2, "cmp rsi, [rdi+rcx*8+8]");
+        assert_eq!(with(10, 0x54), 1, "cmp [rdi+rcx*8+8], rdx: with something else");
+        assert_eq!(with(8, 0x40), 1, "cmp [rdi+rcx*8+8], esi: another size");
+        assert_eq!(with(12, 0x04), 1, "cmp [rdi+rcx*8+4], rsi: they overlap");
+        assert_eq!(with(18, 0x04), 1, "add rcx, 4: half of the items are left out");
     }
 
     #[test]

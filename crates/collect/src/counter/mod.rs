@@ -47,6 +47,7 @@ mod standing;
 mod survey;
 mod taken_up;
 mod turns;
+mod unrolled;
 pub(crate) mod uprobe;
 mod usual;
 mod values;

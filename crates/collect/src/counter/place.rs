@@ -3,9 +3,9 @@
 //! The kernel emulates a few instructions: push, nop, call, jumps. Any other the program single-steps outside of its place,
 //! in a page of its own. That costs about eight times as much, and is no place for every instruction: the child of a fork
 //! whose `syscall` was stepped there starts in a page that it does not have, and dies. So: the first instruction in the
-//! entry block that is emulated, if no jump of the function leads to it. A function that has none is not probed, but for those of Go that
-//! begin with a move from register to register, which is harmless in any place: its functions that copy, clear and compare memory do, and are
-//! written so that a loop leads back to the next instruction.
+//! entry block that is emulated, if no jump of the function leads to it. Where there is none, the first that only moves, calculates or compares is
+//! stepped, which is harmless in any place: small functions that begin with a loop have no other, nor have those of Go that copy, clear and compare
+//! memory.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use std::collections::HashSet;
@@ -29,8 +29,13 @@ impl Placement {
 
     /// What a hit takes, where one at an emulated instruction takes `hit_ns`.
     pub(super) fn cost(&self, hit_ns: u64) -> u64 {
-        if self.stepped { STEPPED * hit_ns } else { hit_ns }
+        cost(self.stepped, hit_ns)
     }
+}
+
+/// What a hit takes at an instruction that is stepped or not, where one at an emulated instruction takes `hit_ns`.
+pub(super) fn cost(stepped: bool, hit_ns: u64) -> u64 {
+    if stepped { hit_ns + (STEPPED - 1) * HIT_COST_NS } else { hit_ns }
 }
 
 /// A hit takes about so many times as long if its instruction is not emulated (see the file's head): two exceptions more.
@@ -51,9 +56,9 @@ pub(super) fn each_entry(code: &[u8], address: u64, go: bool) -> Option<Placemen
     in_entry_block(code, address, go, Wanted::Each)
 }
 
-/// The same where it does not matter what the stack pointer was at the entry: an offset.
-pub(super) fn somewhere_at_entry(code: &[u8], address: u64, go: bool) -> Option<u64> {
-    in_entry_block(code, address, go, Wanted::Somewhere).map(|placement| placement.offset)
+/// The same where it does not matter what the stack pointer was at the entry.
+pub(super) fn somewhere_at_entry(code: &[u8], address: u64, go: bool) -> Option<Placement> {
+    in_entry_block(code, address, go, Wanted::Somewhere)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -75,10 +80,7 @@ fn in_entry_block(code: &[u8], address: u64, go: bool, wanted: Wanted) -> Option
         .map(|instruction| instruction.near_branch_target())
         .collect();
     let mut sp_adjust = 0u32;
-    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
-    let first = decoder.can_decode().then(|| decoder.decode());
-    let stepped = first.filter(|first| go && !targets.contains(&address) && is_harmless(first));
-    let stepped = stepped.map(|_| Placement { offset: 0, sp_adjust: 0, stepped: true });
+    let mut stepped = None;
     for instruction in &mut Decoder::with_ip(64, code, address, DecoderOptions::NONE) {
         // The entry block ends where a jump leads to; one that leads to its very start would be counted as an entry.
         let restart = go && instruction.ip() == address;
@@ -88,6 +90,9 @@ fn in_entry_block(code: &[u8], address: u64, go: bool, wanted: Wanted) -> Option
         let flow = instruction.flow_control();
         if is_emulated(&instruction) {
             return Some(Placement::emulated(instruction.ip() - address, sp_adjust));
+        }
+        if stepped.is_none() && !targets.contains(&instruction.ip()) && is_harmless(&instruction) {
+            stepped = Some(Placement { offset: instruction.ip() - address, sp_adjust, stepped: true });
         }
         if let Some(room) = room_made(&instruction) {
             sp_adjust = sp_adjust.wrapping_add(room);
@@ -124,14 +129,42 @@ pub(super) fn is_emulated(instruction: &Instruction) -> bool {
     push || jump || nothing
 }
 
-/// A move from one general register to another, but for the stack pointer.
-fn is_harmless(instruction: &Instruction) -> bool {
-    let general = |register: Register| register.is_gpr() && register.full_register() != Register::RSP;
-    instruction.mnemonic() == Mnemonic::Mov
-        && instruction.op0_kind() == OpKind::Register
-        && instruction.op1_kind() == OpKind::Register
-        && general(instruction.op0_register())
-        && general(instruction.op1_register())
+/// Whether an instruction may be stepped in a page of its own: it moves, calculates or compares, does not change the stack pointer, and means the
+/// same anywhere. The kernel refuses those with a lock or a segment's prefix.
+pub(super) fn is_harmless(instruction: &Instruction) -> bool {
+    const PLAIN: [Mnemonic; 20] = [
+        Mnemonic::Mov,
+        Mnemonic::Movzx,
+        Mnemonic::Movsx,
+        Mnemonic::Movsxd,
+        Mnemonic::Lea,
+        Mnemonic::Xor,
+        Mnemonic::And,
+        Mnemonic::Or,
+        Mnemonic::Add,
+        Mnemonic::Sub,
+        Mnemonic::Cmp,
+        Mnemonic::Test,
+        Mnemonic::Shl,
+        Mnemonic::Shr,
+        Mnemonic::Sar,
+        Mnemonic::Inc,
+        Mnemonic::Dec,
+        Mnemonic::Neg,
+        Mnemonic::Not,
+        Mnemonic::Imul,
+    ];
+    let general = |operand: u32| {
+        instruction.op_kind(operand) != OpKind::Register || {
+            let register = instruction.op_register(operand);
+            register.is_gpr() && (operand > 0 || register.full_register() != Register::RSP)
+        }
+    };
+    PLAIN.contains(&instruction.mnemonic())
+        && (0..instruction.op_count()).all(general)
+        && !instruction.is_ip_rel_memory_operand()
+        && !instruction.has_lock_prefix()
+        && instruction.segment_prefix() == Register::None
 }
 
 /// Bytes of stack that an instruction makes room for by a number: `sub rsp, 24`, or `add rsp, -128`, which is shorter.
@@ -175,7 +208,10 @@ mod tests {
     fn behind_a_rounded_stack_pointer_only_what_does_not_return_is_probed() {
         // and rsp, -16; and ecx, 15; push r9; ret
         let code = [0x48, 0x83, 0xe4, 0xf0, 0x83, 0xe1, 0x0f, 0x41, 0x51, 0xc3];
-        assert_eq!((entry(&code, 0x1000, false), somewhere_at_entry(&code, 0x1000, false)), (None, Some(7)));
+        assert_eq!(
+            (entry(&code, 0x1000, false), somewhere_at_entry(&code, 0x1000, false).map(|at| at.offset)),
+            (None, Some(7))
+        );
     }
 
     #[test]
@@ -199,14 +235,36 @@ mod tests {
         let code = [0x48, 0x89, 0xc7, 0x48, 0x85, 0xdb, 0x74, 0x02, 0xeb, 0xf9, 0xc3];
         let stepped = Placement { offset: 0, sp_adjust: 0, stepped: true };
         assert_eq!(entry(&code, 0x1000, true), Some(stepped));
-        assert_eq!(somewhere_at_entry(&code, 0x1000, true), Some(0));
-        assert_eq!(entry(&code, 0x1000, false), None);
+        assert_eq!(somewhere_at_entry(&code, 0x1000, true), Some(stepped));
         assert_eq!((stepped.cost(700), Placement::emulated(0, 0).cost(700)), (5_600, 700));
-        // mov rdi, [rax] reads memory; mov rsp, rax; a loop leads to the move.
-        for first in [[0x48, 0x8b, 0x38], [0x48, 0x89, 0xc4]] {
-            assert_eq!(entry(&[&first, &code[3..]].concat(), 0x1000, true), None);
-        }
+        // A hit that tells only when it was takes less; what stepping takes stays the same.
+        assert_eq!((stepped.cost(300), Placement::emulated(0, 0).cost(300)), (5_200, 300));
+        // mov rsp, rax; a loop leads to the move.
+        assert_eq!(entry(&[&[0x48, 0x89, 0xc4], &code[3..]].concat(), 0x1000, true), None);
         assert_eq!(entry(&[0x48, 0x89, 0xc7, 0xeb, 0xfb], 0x1000, true).map(|at| at.stepped), Some(false));
+    }
+
+    #[test]
+    fn the_first_harmless_instruction_before_a_loop_is_stepped() {
+        let of = |first: &[u8]| {
+            // first; L: cmp [rdi], rsi; je L; ret
+            let code = [first, &[0x48, 0x39, 0x37, 0x74, 0xfb, 0xc3]].concat();
+            entry(&code, 0x1000, false)
+        };
+        let stepped = |offset, sp_adjust| Some(Placement { offset, sp_adjust, stepped: true });
+        assert_eq!(of(&[0x31, 0xc9]), stepped(0, 0), "xor ecx, ecx");
+        assert_eq!(of(&[0xf3, 0x0f, 0x1e, 0xfa, 0x31, 0xc9]), stepped(4, 0), "endbr64; xor ecx, ecx");
+        assert_eq!(
+            of(&[0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x38]),
+            stepped(4, 8),
+            "sub rsp, 8; mov rdi, [rax]"
+        );
+        assert_eq!(of(&[0x66, 0x0f, 0xef, 0xc0]), None, "pxor xmm0, xmm0");
+        assert_eq!(of(&[0xf0, 0x48, 0xff, 0x07]), None, "lock inc qword [rdi]");
+        assert_eq!(of(&[0x48, 0x8b, 0x05, 0, 0, 0, 0]), None, "mov rax, [rip]");
+        assert_eq!(of(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0]), None, "mov rax, fs:[0x28]");
+        assert_eq!(of(&[0x8e, 0xd8]), None, "mov ds, eax");
+        assert_eq!(of(&[]), None, "the loop begins where the function does");
     }
 
     #[test]
@@ -222,7 +280,9 @@ mod tests {
     #[test]
     fn a_system_call_is_never_taken() {
         // mov eax, 57; syscall; ret
-        assert_eq!(entry(&[0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3], 0x1000, false), None);
+        let code = [0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3];
+        assert_eq!(entry(&code, 0x1000, false), Some(Placement { offset: 0, sp_adjust: 0, stepped: true }));
+        assert_eq!(entry(&code[5..], 0x1000, false), None);
     }
 
     #[test]
@@ -239,14 +299,15 @@ mod tests {
     #[test]
     fn an_instruction_that_a_loop_jumps_to_is_no_place() {
         // mov eax, edi; L: push rax; jmp L
-        assert_eq!(entry(&[0x89, 0xf8, 0x50, 0xeb, 0xfd], 0x1000, false), None);
+        let stepped = Placement { offset: 0, sp_adjust: 0, stepped: true };
+        assert_eq!(entry(&[0x89, 0xf8, 0x50, 0xeb, 0xfd], 0x1000, false), Some(stepped));
         // L: push rax; jmp L
         assert_eq!(entry(&[0x50, 0xeb, 0xfd], 0x1000, false), None);
     }
 
     #[test]
-    fn a_function_of_plain_instructions_or_that_cannot_be_decoded_has_no_place() {
-        assert_eq!(entry(&[0x89, 0xf8, 0xc3], 0x1000, false), None);
+    fn a_function_that_only_returns_or_that_cannot_be_decoded_has_no_place() {
+        assert_eq!(entry(&[0xc3], 0x1000, false), None);
         assert_eq!(entry(&[0x06], 0x1000, false), None);
         assert_eq!(entry(&[], 0x1000, false), None);
     }

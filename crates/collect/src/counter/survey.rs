@@ -307,6 +307,8 @@ impl Counter {
         let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
         let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
         let entered_ns = if hits.is_some() { self.limits.hit_ns } else { self.limits.noted_ns };
+        let entered_ns =
+            if self.limits.are_dear() { entered_ns } else { place::cost(survey.entry.stepped, entered_ns) };
         let cost = self.limits.made_ns + entries * entered_ns + hits.unwrap_or(0) * self.limits.hit_ns;
         (self.spent_ns, self.surveys_ns) = (self.spent_ns + cost, self.surveys_ns + cost);
         self.take_out(slot, standing.entry);

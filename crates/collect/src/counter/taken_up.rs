@@ -112,7 +112,7 @@ impl Counter {
                 // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in a function that searches compares keys.
                 let outermost = in_bucket || one.is_whole && one.parent.is_none();
                 if let Some(entry) = one.entry.as_ref().filter(|_| outermost) {
-                    let entry = Entry { of_table: true, ..Entry::of_loop(entry.offset) };
+                    let entry = Entry { of_table: true, ..Entry::of_loop(entry) };
                     self.survey(candidate, Of::Loop(at), entry, &[], one.count_at);
                 }
                 continue;
@@ -121,7 +121,7 @@ impl Counter {
                 continue;
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
-            self.survey(candidate, Of::Loop(at), Entry::of_loop(entry.offset), &entry.origins, one.count_at);
+            self.survey(candidate, Of::Loop(at), Entry::of_loop(entry), &entry.origins, one.count_at);
             let whole = if one.is_whole { Some(one) } else { one.parent.and_then(|at| loops.get(at)) };
             self.take_up_around(candidate, loops, whole.and_then(|whole| whole.parent));
         }
@@ -229,7 +229,7 @@ impl Counter {
         }
         while let Some(one) = around.and_then(|at| loops.get(at)) {
             if let (Some(at), Some(entry)) = (around, one.entry.as_ref().filter(|_| one.count_at.is_some())) {
-                self.survey(candidate, Of::Loop(at), Entry::of_loop(entry.offset), &[], one.count_at);
+                self.survey(candidate, Of::Loop(at), Entry::of_loop(entry), &[], one.count_at);
             }
             around = one.parent;
         }
@@ -252,6 +252,8 @@ impl Counter {
 pub(super) struct Entry {
     /// Bytes from the function's start.
     pub offset: u64,
+    /// See [`Placement::stepped`].
+    pub stepped: bool,
     /// At a function's entry: bytes that the stack pointer is below its value there, where that is known.
     pub sp_adjust: Option<u32>,
     /// How many arguments it is given, of a function that calls itself and only reads.
@@ -266,20 +268,21 @@ impl Entry {
         self.sp_adjust.filter(|_| self.given.is_some())
     }
 
-    fn of_loop(offset: u64) -> Entry {
-        Entry { offset, sp_adjust: None, given: None, of_table: false }
+    fn of_loop(entry: &loops::Entry) -> Entry {
+        Entry { offset: entry.offset, stepped: entry.stepped, sp_adjust: None, given: None, of_table: false }
     }
 }
 
 /// Where a probe can stand at a function's entry, and the code before it.
 fn entry_of(candidate: &Candidate) -> Option<(Entry, Vec<Instruction>)> {
     let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize)?;
-    let offset = place::somewhere_at_entry(code, candidate.start, candidate.image.go)?;
+    let Placement { offset, stepped, .. } =
+        place::somewhere_at_entry(code, candidate.start, candidate.image.go)?;
     let placement = place::each_entry(code, candidate.start, candidate.image.go);
     let sp_adjust = placement.filter(|at| at.offset == offset).map(|at| at.sp_adjust);
     let before =
         code_of(candidate)?.into_iter().take_while(|instruction| instruction.ip() < offset).collect();
-    Some((Entry { offset, sp_adjust, given: None, of_table: false }, before))
+    Some((Entry { offset, stepped, sp_adjust, given: None, of_table: false }, before))
 }
 
 /// A function's code, from 0.

@@ -6,7 +6,7 @@ use super::loops::{self, Loop};
 use super::place::is_emulated;
 use super::values::calls;
 use super::walk::{self, Work};
-use super::{Candidate, Counter, Told, chase, choose};
+use super::{Candidate, Counter, Told, chase, choose, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -138,6 +138,7 @@ fn of_body(
         work: walk::work(every(), frame, false),
         varies: every().any(calls),
         chases: chase::chases(every(), frame),
+        items: unrolled::items(&round, frame),
         is_whole: false,
     })
 }

@@ -232,5 +232,6 @@ fn row_of(one: &LoopOfCode, loop_number: u32, location: u32, parent: Option<u32>
         work: one.work.name().to_owned(),
         chases: Some(one.chases),
         usual: Some(!one.is_whole),
+        items: Some(one.items),
     }
 }

@@ -125,6 +125,18 @@ fn short_searches_are_none() {
 }
 
 #[test]
+fn a_round_of_an_unrolled_search_looks_at_several_items() {
+    let unrolled = |rounds| Walked { counted: (10, rounds), items: Some(8), ..Walked::default() };
+    silent(unrolled(70));
+    let finding = only(unrolled(4_000));
+    assert!(
+        finding.explanation[0].contains("each goes through about 3,200 items"),
+        "{:?}",
+        finding.explanation
+    );
+}
+
+#[test]
 fn searches_that_an_index_would_hardly_spare_are_none() {
     // Items that the loop compares itself take a nanosecond: an index that takes 100 ns saves an eighth of 114, a tenth of the run.
     let alone = |rounds| Walked {

@@ -114,6 +114,7 @@ fn recording(model: &Model) -> Recording {
         work: "calculates".into(),
         chases: None,
         usual: None,
+        items: None,
     };
     let inner = Loop {
         loop_number: 1,
@@ -123,6 +124,7 @@ fn recording(model: &Model) -> Recording {
         work: model.work.into(),
         chases: None,
         usual: None,
+        items: None,
     };
     tables.loops.extend([outer, inner]);
     tables.probes.push(Probe { probe: 0, process: 0, location: MAIN, kind: "loop".into(), offset: 0x70 });

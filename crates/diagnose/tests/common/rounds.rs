@@ -119,6 +119,7 @@ pub fn loops_of_grow(tables: &mut Tables, model: &Model) {
             work,
             chases,
             usual: None,
+            items: None,
         });
     }
 }

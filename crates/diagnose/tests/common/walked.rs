@@ -60,6 +60,8 @@ pub struct Walked {
     pub name: &'static str,
     /// The loops go to where memory says.
     pub chases: Option<bool>,
+    /// Items that the loops look at in a round.
+    pub items: Option<u32>,
 }
 
 impl Default for Walked {
@@ -84,6 +86,7 @@ impl Default for Walked {
             within: false,
             name: "find",
             chases: None,
+            items: None,
         }
     }
 }
@@ -161,6 +164,7 @@ pub fn recording(walked: &Walked) -> Recording {
             work,
             chases: walked.chases,
             usual: None,
+            items: walked.items,
         });
     }
     let (number, module) = (12, Some(0));

@@ -62,6 +62,8 @@ const INDEX_NS: f64 = 100.0;
 /// 1.07 ns (`std::find`; a list 3 ns, Rust's `contains` 2.5 ns), the case's call of `strcmp` 6 ns.
 const ITEM_NS: f64 = 1.0;
 const CALL_NS: f64 = 4.0;
+/// … and one of several that a round of an unrolled loop compares: Rust's `contains` takes 2.5 ns for eight.
+const UNROLLED_NS: f64 = 0.3;
 /// The loop and what it calls must read and compare for this share of its time.
 const LOOKING: f64 = 0.8;
 
@@ -267,8 +269,9 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
         return None;
     }
     let an_item = if spent.called_ns > spent.looking_ns / 2.0 { CALL_NS } else { ITEM_NS };
+    let search_ns = (entries.rounds() * an_item).max(length * UNROLLED_NS);
     // Where it costs more than the search, nothing is gained.
-    let by_index = (1.0 - INDEX_NS / (length * an_item)).max(0.0);
+    let by_index = (1.0 - INDEX_NS / search_ns).max(0.0);
     let again = same.map_or_else(|| 1.0 - 1.0 / (overlap * entries.of_burst()), Repeats::share);
     let (at_least, spared, grows) = (entries.is_longer(), again * by_index, growth(&entries.each_ns()));
     let scan = Scan { length, unit: Unit::Items, at_least, same, lists: None, spared, grows };
