@@ -14,6 +14,7 @@
 #define WAKE_AT (1 << 20)
 
 #define MAX_ORIGINS 3
+#define CONTENT 64 // bytes that are read where a walk begins
 #define ORIGIN_STEPS 3
 
 enum { EVENT_EXEC = 1, EVENT_EXIT = 2, EVENT_CALL = 3, EVENT_STACK = 4, EVENT_SYSCALL = 5, EVENT_WALK = 6, EVENT_PARK = 7 };
@@ -65,6 +66,7 @@ struct slot {
 	__u32 origins_used, texts;
 	struct origin origins[MAX_ORIGINS];
 	__u64 last[MAX_ORIGINS]; // where the walk before began, of any thread
+	__u64 last_words[MAX_ORIGINS][CONTENT / 8]; // and what was there
 	__u32 nests, outer_tid; // nests: it is noted which entries an invocation makes that has not returned
 	__u64 outer_sp, outer_return, outer_time; // the outermost of these
 };

@@ -5,11 +5,11 @@
 
 #pragma once
 
-#define CONTENT 64
 #define TEXT 512
 // How what the first beginning leads to is read; 0 for not at all. As in src/bpf/mod.rs.
 #define TEXT_TO_ZERO 1
 #define TEXT_AS_IT_IS 2
+#define LED_TO 8
 // What could not be read.
 #define UNREAD (~0ull)
 
@@ -21,7 +21,8 @@ struct beginning {
 struct walk_event {
 	struct hit_event hit;
 	struct beginning beginnings[MAX_ORIGINS];
-	__u64 linked; // a bit for each that begins at an item that points to where the one before began
+	// A bit for each that begins at an item that points to where the one before began; from LED_TO on, at an item that this one pointed to.
+	__u64 linked;
 	__u64 length; // of what the first leads to, as far as it was read: a text has at most TEXT - 1
 	__u64 within; // when the outermost invocation was entered that this one is part of, 0 if it is one itself
 	__u64 below; // how far the stack pointer at entry is below that of the outermost invocation, bytes
@@ -37,10 +38,12 @@ static __always_inline __u64 hash_of(const __u64 *words, int count)
 	return hash;
 }
 
-// Returns whether the item there points to `last`.
-static __always_inline bool begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers,
-				     __u64 last)
+// Returns how the item there and the one before are linked, as in `walk_event`. Keeps both for the next time.
+static __always_inline __u64 begin_of(struct beginning *beginning, const struct origin *origin, const __u64 *registers,
+				      __u64 *last, __u64 *last_words)
 {
+	__u64 before = *last;
+	*last = 0;
 	__u64 address = registers[origin->reg & 31] + origin->offsets[0];
 	if (origin->index != 255)
 		address += registers[origin->index & 31] * origin->scale;
@@ -49,20 +52,25 @@ static __always_inline bool begin_of(struct beginning *beginning, const struct o
 			break;
 		__u64 next = 0;
 		if (bpf_probe_read_user(&next, sizeof(next), (void *)address))
-			return false;
+			return 0;
 		address = next + origin->offsets[step];
 	}
-	beginning->address = address;
+	*last = beginning->address = address;
 	__u64 content[CONTENT / 8];
-	bool linked = false;
-	if (!bpf_probe_read_user(content, sizeof(content), (void *)address)) {
+	bool points_back = false, led_to = false;
+	bool whole = !bpf_probe_read_user(content, sizeof(content), (void *)address);
+	if (whole)
 		beginning->content = hash_of(content, CONTENT / 8);
-		for (int i = 0; i < CONTENT / 8; i++)
-			linked |= content[i] == last;
-	} else if (!bpf_probe_read_user(content, 8, (void *)address)) {
+	else if (!bpf_probe_read_user(content, 8, (void *)address))
 		beginning->content = hash_of(content, 1);
+	for (int i = 0; i < CONTENT / 8; i++) {
+		points_back |= whole && content[i] == before;
+		led_to |= last_words[i] == address;
+		last_words[i] = whole ? content[i] : 0;
 	}
-	return linked && last && address != last;
+	if (!before || !address || address == before)
+		return 0;
+	return (points_back ? 1 : 0) | (led_to ? 1 << LED_TO : 0);
 }
 
 // Reads what the first beginning leads to. Returns how many bytes were read, or UNREAD.
@@ -121,9 +129,9 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 		event->beginnings[i].address = event->beginnings[i].content = 0;
 		if (i >= slot->origins_used)
 			continue;
-		if (begin_of(&event->beginnings[i], &slot->origins[i], registers, slot->last[i]))
-			event->linked |= 1 << i;
-		slot->last[i] = event->beginnings[i].address;
+		event->linked |= begin_of(&event->beginnings[i], &slot->origins[i], registers, &slot->last[i],
+					  slot->last_words[i])
+				 << i;
 		// A variable of an invocation in between: at the same address is another one the next time.
 		if (event->beginnings[i].address - registers[4] < event->below)
 			event->beginnings[i].content = event->hit.time;

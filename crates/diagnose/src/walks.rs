@@ -5,6 +5,7 @@ use crate::Evidence;
 
 use crate::causes::runtime;
 use crate::evidence::heaviest;
+use slowpath_recording::LED_TO;
 use slowpath_recording::tables::{Beginning, Loop, Sample, Walk, WalkBurst};
 use slowpath_stats::median;
 use slowpath_syscalls::{READS, READS_AT, RECEIVES};
@@ -50,6 +51,13 @@ pub(crate) struct Entries<'a> {
     pub on_cpu: f64,
     /// The thread was stopped at each entry, by a breakpoint whose hit takes so long, ns.
     pub hit_ns: Option<f64>,
+}
+
+/// Where the pointers of an entry begin: which, its address, and what is there. An index from nought is no pointer.
+fn pointers(row: &Beginning) -> Vec<(usize, u64, u64)> {
+    let ends = row.addresses.iter().zip(&row.contents).enumerate();
+    let ends = ends.map(|(at, (address, content))| (at, *address, *content));
+    ends.filter(|(_, address, _)| *address >= LOWEST_ADDRESS).collect()
 }
 
 /// How many rounds the walks of a burst had.
@@ -141,22 +149,38 @@ impl Entries<'_> {
     }
 
     /// Of a loop: entries whose pointers begin where those of an earlier one began, and find the same content there; or at an item that leads
-    /// to where the one before began, as in a list to which items are added in front.
+    /// to where the one before began, as in a list to which items are added in front; or, in a loop that goes from item to item, at the one that
+    /// followed there, as in a list whose first item is taken off.
     pub(crate) fn of_pointers(&self) -> Repeats {
         self.repeats(|burst| {
             let mut known = HashSet::new();
-            let again = |row: &&&Beginning| {
-                let ends = row.addresses.iter().zip(&row.contents).enumerate();
-                // An index from nought is no pointer.
-                let ends: Vec<_> = ends.filter(|(_, (address, _))| **address >= LOWEST_ADDRESS).collect();
-                let readable = !ends.is_empty() && ends.iter().all(|(_, (_, content))| **content != 0);
-                let linked = ends.iter().all(|(at, _)| row.linked >> at & 1 == 1);
+            let again = |(at, row): &(usize, &&Beginning)| {
+                let ends = pointers(row);
+                let readable = !ends.is_empty() && ends.iter().all(|(_, _, content)| *content != 0);
                 let key: Vec<(u64, u64)> =
-                    ends.iter().map(|(_, (address, content))| (**address, **content)).collect();
-                readable && (!known.insert(key) || linked)
+                    ends.iter().map(|(_, address, content)| (*address, *content)).collect();
+                // The first may be linked to one before the burst.
+                readable && (!known.insert(key) || *at > 0 && self.is_linked(row))
             };
-            burst.iter().filter(again).count()
+            burst.iter().enumerate().filter(again).count()
         })
+    }
+
+    fn is_linked(&self, row: &Beginning) -> bool {
+        let chases = self.one_loop.is_some_and(|one| one.chases == Some(true));
+        let all = |from: u32| {
+            let bit = |at: usize| row.linked.checked_shr(from + at as u32).is_some_and(|bits| bits & 1 == 1);
+            pointers(row).iter().all(|(at, _, _)| bit(*at))
+        };
+        all(0) || chases && all(LED_TO)
+    }
+
+    /// Whether many walks of a loop begin at the item that followed the first one of the walk before: what is searched is taken off in front, once for a
+    /// few walks.
+    pub(crate) fn takes_off(&self) -> bool {
+        let rows = || self.bursts.iter().flatten();
+        let led_to = |row: &&&Beginning| row.linked >> LED_TO != 0 && self.is_linked(row);
+        4 * rows().filter(led_to).count() > rows().count()
     }
 
     /// Of a function that frees memory: blocks at an address at which an earlier one was.

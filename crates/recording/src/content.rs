@@ -3,6 +3,9 @@
 /// Bytes at an address of which `beginnings.contents` has a hash.
 pub const CONTENT_BYTES: usize = 64;
 
+/// From this bit on the column `linked` of `beginnings` tells of items that the one before pointed to.
+pub const LED_TO: u32 = 8;
+
 /// FNV-1a over words (Fowler, Noll, Vo), as `bpf/walk.h` computes it.
 pub fn content_hash(words: impl IntoIterator<Item = u64>) -> u64 {
     const BASIS: u64 = 14_695_981_039_346_656_037;

@@ -12,6 +12,7 @@ use libbpf_rs::{
     RingBufferBuilder,
 };
 use slowpath_leftovers::Keeper;
+use slowpath_recording::CONTENT_BYTES;
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -310,6 +311,8 @@ pub(crate) struct Slot {
     pub origins: [SlotOrigin; ORIGINS],
     /// Kept by the object: where the walk before began.
     pub last: [u64; ORIGINS],
+    /// Kept by the object: and what was there.
+    pub last_words: [[u64; CONTENT_BYTES / 8]; ORIGINS],
     /// Not 0: it is noted which entries an invocation makes that has not returned; `sp_adjust` must be right.
     pub nests: u32,
     /// Kept by the object: the outermost of these invocations, its thread, its stack pointer at entry, what is there, and when that was.

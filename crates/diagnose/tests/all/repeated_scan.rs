@@ -3,6 +3,7 @@
 use crate::walked::*;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::LED_TO;
 use slowpath_recording::about::Counter;
 
 #[test]
@@ -186,6 +187,17 @@ fn a_list_to_which_items_are_added_in_front_is_the_same_list() {
     let in_front = |n: u64| (vec![LIST + n * 4096], vec![n + 1], 0);
     only(Walked { entry: in_front, linked: 1, ..Walked::default() });
     silent(Walked { entry: in_front, linked: 2, ..Walked::default() });
+}
+
+#[test]
+fn a_list_whose_first_item_is_taken_off_is_the_same_list() {
+    let next = |n: u64| (vec![LIST + n * 4096], vec![n + 1], 0);
+    let led_to = |linked, chases| Walked { entry: next, linked, chases, ..Walked::default() };
+    only(led_to(1 << LED_TO, Some(true)));
+    silent(led_to(1 << (LED_TO + 1), Some(true)));
+    // What an array of pointers points to first is no next item of it.
+    silent(led_to(1 << LED_TO, Some(false)));
+    silent(led_to(1 << LED_TO, None));
 }
 
 #[test]

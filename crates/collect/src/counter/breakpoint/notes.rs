@@ -9,7 +9,7 @@
 use crate::bpf::event::Entered;
 use crate::bpf::{NO_INDEX, Slot, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
 use crate::counter::origin::ORIGINS;
-use slowpath_recording::{CONTENT_BYTES as CONTENT, content_hash};
+use slowpath_recording::{CONTENT_BYTES as CONTENT, LED_TO, content_hash};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -175,15 +175,16 @@ impl Notes {
             (entered.within, entered.below) = outer_of(&mut row, registers[4], hit, &read);
         }
         for at in 0..(row.origins_used as usize).min(ORIGINS) {
-            let Some(begins) = begin(&row.origins[at], registers, row.last[at], &read) else {
+            let before = (row.last[at], &row.last_words[at]);
+            let Some(begins) = begin(&row.origins[at], registers, before, &read) else {
                 row.last[at] = 0;
                 continue;
             };
             // A variable of an invocation in between: at the same address is another one the next time.
             let is_variable = begins.address.wrapping_sub(registers[4]) < entered.below;
             entered.beginnings[at] = (begins.address, if is_variable { hit.time } else { begins.content });
-            entered.linked |= u64::from(begins.linked) << at;
-            row.last[at] = begins.address;
+            entered.linked |= begins.linked << at;
+            (row.last[at], row.last_words[at]) = (begins.address, begins.words);
         }
         entered.text = text(entered.beginnings[0].0, row.texts, &read);
         entered.length = entered.text.as_ref().map_or(0, |text| text.len() as u64);
@@ -228,15 +229,17 @@ struct Begins {
     address: u64,
     /// A hash of what is there, 0 if it cannot be read.
     content: u64,
-    /// What is there points to where the one before began.
-    linked: bool,
+    /// The first bytes there, 0 if it cannot be read.
+    words: [u64; CONTENT / WORD],
+    /// Bit 0: what is there points to where the one before began; bit [`LED_TO`]: what was there pointed here.
+    linked: u64,
 }
 
 /// None if the way there cannot be read.
 fn begin(
     origin: &SlotOrigin,
     registers: &Registers,
-    last: u64,
+    (last, last_words): (u64, &[u64; CONTENT / WORD]),
     read: &impl Fn(u64, &mut [u8]) -> usize,
 ) -> Option<Begins> {
     let register = |number: u8| registers.get(usize::from(number)).copied();
@@ -252,19 +255,21 @@ fn begin(
         address = u64::from_ne_bytes(next).wrapping_add_signed(*offset);
     }
     let mut content = [0; CONTENT];
-    let length = match read(address, &mut content) {
-        CONTENT => CONTENT,
-        WORD.. => WORD,
-        _ => return Some(Begins { address, content: 0, linked: false }),
+    let length = read(address, &mut content);
+    let mut words = content.as_chunks::<WORD>().0.iter().map(|word| u64::from_ne_bytes(*word));
+    let mut words: [u64; CONTENT / WORD] = std::array::from_fn(|_| words.next().unwrap_or(0));
+    let content = match length {
+        CONTENT => content_hash(words.iter().copied()),
+        WORD.. => content_hash(words.iter().copied().take(1)),
+        _ => 0,
     };
-    let (words, _) = content[..length].as_chunks::<WORD>();
-    let points_there = words.iter().any(|word| u64::from_ne_bytes(*word) == last);
-    let linked = length == CONTENT && last != 0 && address != last && points_there;
-    Some(Begins { address, content: hash(words), linked })
-}
-
-fn hash(words: &[[u8; WORD]]) -> u64 {
-    content_hash(words.iter().map(|word| u64::from_ne_bytes(*word)))
+    if length < CONTENT {
+        words = [0; CONTENT / WORD];
+    }
+    let (points_back, led_to) = (words.contains(&last), last_words.contains(&address));
+    let others = last != 0 && address != 0 && address != last;
+    let linked = u64::from(others && points_back) | u64::from(others && led_to) << LED_TO;
+    Some(Begins { address, content, words, linked })
 }
 
 /// What an address leads to, as a row's `texts` asks for it; none if it is not asked for or cannot be read.
@@ -359,8 +364,7 @@ mod tests {
         let here = registers(&[(3, 0x1000), (1, 2), (16, 0x400)]);
         let entered = notes.take(9, &here, HIT, memory(&words)).expect("a hit");
         assert_eq!((entered.walk, entered.tid, entered.cpu_ns), (5, 7, 50_000));
-        let content: Vec<[u8; 8]> = words[2..10].iter().map(|word| word.to_ne_bytes()).collect();
-        assert_eq!(entered.beginnings[0], (0x1010, hash(&content)));
+        assert_eq!(entered.beginnings[0], (0x1010, content_hash(words[2..10].iter().copied())));
         // It has gone on, or the way cannot be read, or the slot serves another.
         assert!(
             notes.take(9, &registers(&[(3, 0x1000), (1, 2), (16, 0x401)]), HIT, memory(&words)).is_none()
@@ -379,6 +383,7 @@ mod tests {
         assert_eq!(linked(0x1000), Some(0));
         assert_eq!(linked(0x1040), Some(1));
         assert_eq!(linked(0x1040), Some(0), "it is the same one");
+        assert_eq!(linked(0x1000), Some(1 << LED_TO), "the one before pointed to it");
     }
 
     #[test]

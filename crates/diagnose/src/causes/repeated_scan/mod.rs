@@ -70,6 +70,8 @@ const LOOKING: f64 = 0.8;
 /// What to do.
 const INDEX: &str = "Build an index once (a hash table or a sorted array) and look items up in it, or keep the result or the position of the last \
                      search";
+const QUEUE: &str = "Keep what is taken in order in a heap or a balanced tree, where putting an item in takes a few steps. To add at the end of a list, keep a \
+                        pointer to its last item";
 const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes its bits: combine the hashes of its parts with a multiplication, not by xor \
                           or a sum alone";
 
@@ -370,6 +372,7 @@ fn candidate(
             (Unit::Bytes, None) => END,
             _ if scan.lists.is_some() || inferred => CHAINS,
             _ if counts => COUNT_ON,
+            _ if entries.takes_off() => QUEUE,
             _ => INDEX,
         }
         .to_owned(),

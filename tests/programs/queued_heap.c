@@ -1,0 +1,3 @@
+// queued with a heap.
+#define HEAP
+#include "queued.c"
