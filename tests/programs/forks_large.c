@@ -1,5 +1,7 @@
 // Starts a program for each of 60 orders from a process that uses 400 MB, by fork: each time its page tables are copied, and thrown away again. Expect:
 // process-per-operation, as a copy, in start_by_fork. With the argument `spawn` it is started by posix_spawn, which copies nothing.
+// With `itself` the child executes nothing and counts a little: the process is copied for each operation. With `long` it counts for longer than copying takes,
+// and nothing is to be found.
 
 #include <spawn.h>
 #include <stdio.h>
@@ -29,9 +31,23 @@ __attribute__((noinline)) static pid_t start_by_spawn(char *const arguments[])
     return child;
 }
 
+__attribute__((noinline)) static pid_t start_itself(const char *stock, int rounds)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        volatile unsigned sum = 0;
+        for (int round = 0; round < rounds; round++)
+            for (size_t at = 0; at < SIZE; at += 1024 * PAGE)
+                sum += (unsigned char)stock[at];
+        _exit(0);
+    }
+    return child;
+}
+
 int main(int count, char **arguments)
 {
-    int spawns = count > 1 && strcmp(arguments[1], "spawn") == 0;
+    const char *mode = count > 1 ? arguments[1] : "";
+    int spawns = strcmp(mode, "spawn") == 0, rounds = strcmp(mode, "itself") == 0 ? 10 : strcmp(mode, "long") == 0 ? 120000 : 0;
     // Small pages, as most programs have them: large ones are few to copy.
     char *stock = aligned_alloc(PAGE, SIZE);
     if (!stock)
@@ -42,7 +58,9 @@ int main(int count, char **arguments)
     int failed = 0;
     for (int order = 0; order < ORDERS; order++) {
         int state = -1;
-        pid_t child = spawns ? start_by_spawn(notify) : start_by_fork(notify);
+        pid_t child = rounds   ? start_itself(stock, rounds)
+                      : spawns ? start_by_spawn(notify)
+                               : start_by_fork(notify);
         if (child < 0 || waitpid(child, &state, 0) < 0)
             return 1;
         failed += state != 0;

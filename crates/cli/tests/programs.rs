@@ -153,6 +153,15 @@ fn a_large_process_that_is_copied_for_each_operation_is_found() {
     let report = json(dir.path(), &[], &[path, "spawn"]);
     let copied = |finding: &Value| finding["title"].as_str().expect("a text").contains("copied");
     assert!(!report["findings"].as_array().expect("a list").iter().any(copied), "{report:#}");
+    // A copy that executes nothing, and one that works for longer than copying takes.
+    let report = json(dir.path(), &[], &[path, "itself"]);
+    let finding = &report["findings"][0];
+    assert_eq!(
+        (&finding["cause"], &finding["function"]),
+        (&"process-per-operation".into(), &"start_itself".into())
+    );
+    let report = json(dir.path(), &[], &[path, "long"]);
+    assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{report:#}");
 }
 
 macro_rules! tests {

@@ -407,11 +407,9 @@ impl Entries<'_> {
         // The smallest: the usual way around a loop comes behind the loops in it.
         let around = tables.loops.iter().filter(|one| one.location == location && holds(one, offset));
         let innermost = around.min_by_key(|one| (size(one), std::cmp::Reverse(one.loop_number)));
-        let counts = |one: &Loop| {
-            matches!(one.work.as_str(), "counts" | "folds")
-                && self.one_loop.is_some_and(|own| own.loop_number == one.loop_number)
-        };
-        let looks = |one: &Loop| matches!(one.work.as_str(), "walks" | "buckets") || counts(one);
+        // What a loop does that counts or folds, the loops in it do as well.
+        let counts = self.one_loop.is_some_and(|own| matches!(own.work.as_str(), "counts" | "folds"));
+        let looks = |one: &Loop| matches!(one.work.as_str(), "walks" | "buckets") || counts;
         if self.one_loop.is_some() && innermost.is_some_and(|one| !looks(one)) {
             return Some(false);
         }

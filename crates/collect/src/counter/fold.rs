@@ -1,12 +1,12 @@
 //! Does a loop that calculates make one result of what it reads, and come to the same one if it begins at the same place: a sum, a number of
 //! characters? Then it stores nothing, and puts what it reads together with nothing that was there before the loop, but for what it compares with.
 //!
-//! What is kept as the largest or smallest is left out, and so is a loop that reads from the stack: there may be what differs from one time to the
+//! What is kept as the largest or smallest is left out (but not where one of two is a number), and so is a loop that reads from the stack: there may be what differs from one time to the
 //! next. That the addresses at which it reads are not themselves read from memory is for `chase` to tell.
 
-use super::values::calls;
+use super::values::{calls, is_immediate};
 use super::walk::stores_beside;
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::HashSet;
 
 /// How the names of instructions begin, without the V of the newer ones, that compare or mask what a comparison gave, and that keep one of two.
@@ -26,11 +26,25 @@ pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool
     }
     let is_stack = |base: Register| base == Register::RSP || frame && base.full_register() == Register::RBP;
     let mut reads = false;
+    // Registers that were just set to a number: to choose between it and what was read keeps no largest one.
+    let mut numbers: HashSet<Register> = HashSet::new();
     for instruction in code {
+        let chooses = is(instruction, &CHOOSE)
+            && !(instruction.op_count() == 2
+                && numbers.contains(&instruction.op1_register().full_register()));
+        if instruction.flow_control() != FlowControl::Next {
+            numbers.clear();
+        } else if instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Register {
+            let to = instruction.op0_register().full_register();
+            match instruction.mnemonic() == Mnemonic::Mov && is_immediate(instruction.op1_kind()) {
+                true => numbers.insert(to),
+                false => numbers.remove(&to),
+            };
+        }
         let operands = (0..instruction.op_count()).filter(|at| instruction.op_kind(*at) == OpKind::Register);
         let mut registers = operands.map(|at| instruction.op_register(at).full_register());
         let from_outside = !is(instruction, &COMPARE) && registers.any(|one| !written.contains(&one));
-        if calls(instruction) || is(instruction, &CHOOSE) || from_outside {
+        if calls(instruction) || chooses || from_outside {
             return false;
         }
         for memory in infos.info(instruction).used_memory() {

@@ -101,7 +101,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
         let chases = chase::chases(every(), frame);
         let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
-        if work == Work::Calculates && own.len() == body.len() && !chases && fold::folds(every(), frame) {
+        if work == Work::Calculates && !chases && fold::folds(every(), frame) {
             work = Work::Folds;
         }
         found.push(Loop {
@@ -294,6 +294,12 @@ mod tests {
         let of_pairs = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0xc5, 0xf2, 0x0f, 0x58, 0xc8];
         assert_eq!(work(&of_pairs), Work::Calculates);
         assert_eq!(work(&[0xf2, 0x0f, 0x5f, 0x07]), Work::Calculates, "maxsd xmm0, [rdi]");
+        // mov rcx, [rdi]; cmp rcx, rax; cmovg rax, rcx; xor rdx, rcx
+        let largest = [0x48, 0x8b, 0x0f, 0x48, 0x39, 0xc1, 0x48, 0x0f, 0x4f, 0xc1, 0x48, 0x31, 0xca];
+        assert_eq!(work(&largest), Work::Calculates);
+        // mov rcx, [rdi]; mov eax, 8; cmove rcx, rax; xor rdx, rcx: one of two is a number
+        let number = [0x48, 0x8b, 0x0f, 0xb8, 8, 0, 0, 0, 0x48, 0x0f, 0x44, 0xc8, 0x48, 0x31, 0xca];
+        assert_eq!(work(&number), Work::Folds);
         // movsd xmm0, [rdi]; subsd xmm0, [rsp+8]; addsd xmm1, xmm0
         let spilled = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0x44, 0x24, 8, 0xf2, 0x0f, 0x58, 0xc8];
         assert_eq!(work(&spilled), Work::Calculates);
@@ -304,6 +310,27 @@ mod tests {
         assert_eq!(work(&[0x48, 0x03, 0x07, 0xe8, 0, 0x10, 0, 0]), Work::Calculates);
         // mov rcx, [rdi]; add rax, [rcx]: another place in each round, which may have changed
         assert_eq!(work(&[0x48, 0x8b, 0x0f, 0x48, 0x03, 0x01]), Work::Calculates);
+    }
+
+    #[test]
+    fn a_loop_around_one_that_folds_may_fold_as_well() {
+        let code = [
+            0x48, 0xff, 0xc2, // 0: L: inc rdx
+            0x0f, 0xb6, 0x07, // 3: M: movzx eax, byte [rdi]
+            0x48, 0xff, 0xc7, // 6: inc rdi
+            0x48, 0x31, 0xc3, // 9: xor rbx, rax
+            0x83, 0xf8, 0x0a, // 12: cmp eax, 10
+            0x75, 0xf2, // 15: jne M
+            0x48, 0x39, 0xcf, // 17: cmp rdi, rcx
+            0x75, 0xea, // 20: jne L
+            0xc3,
+        ];
+        let works = |code: &[u8]| loops(code).iter().map(|one| one.work).collect::<Vec<_>>();
+        assert_eq!(works(&code), [Work::Folds, Work::Folds]);
+        // mov [rdi], rdx in place of inc rdx: it stores
+        let mut stores = code;
+        stores[..3].copy_from_slice(&[0x48, 0x89, 0x17]);
+        assert_eq!(works(&stores), [Work::Calculates, Work::Folds]);
     }
 
     #[test]

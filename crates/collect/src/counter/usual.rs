@@ -6,7 +6,7 @@ use super::loops::{self, Loop};
 use super::place::is_emulated;
 use super::values::calls;
 use super::walk::{self, Work};
-use super::{Candidate, Counter, Told, chase, choose, unrolled};
+use super::{Candidate, Counter, Told, chase, choose, fold, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Counter {
             }
             let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
             let usual = code.and_then(|code| of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
-            let usual = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts));
+            let usual = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts | Work::Folds));
             // A few samples may lie in a seldom part by chance: with twice as many that is known better.
             let next = if usual.is_some() { f64::INFINITY } else { MORE * samples };
             self.ways_known.insert((candidate.function, at), next);
@@ -129,15 +129,20 @@ fn of_body(
     let innermost = |block: usize| loops.iter().rposition(|one| holds(one, block));
     let beside = |block: usize| !whole.contains(&block) && innermost(block) == of.parent;
     let way = graph.way_to(header, &whole, beside);
+    let chases = chase::chases(every(), frame);
+    let mut work = walk::work(every(), frame, false);
+    if work == Work::Calculates && !chases && fold::folds(every(), frame) {
+        work = Work::Folds;
+    }
     Some(Loop {
         header: of.header,
         ranges: loops::joined(left.iter().map(|block| all[*block].range.clone())),
         parent: Some(at),
         entry: loops::entry(&way, &code_of, &round, frame),
         count_at: once.flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
-        work: walk::work(every(), frame, false),
+        work,
         varies: every().any(calls),
-        chases: chase::chases(every(), frame),
+        chases,
         items: unrolled::items(&round, frame),
         is_whole: false,
     })

@@ -3,9 +3,10 @@
 //! The operations are children that one place of one process forks and that execute the same program, each with its own
 //! descendants. A child starts up until it first touches what only it (or its parent) has: the input that it was
 //! started for; one without any has started up with the last library or settings that it loads. Who starts programs that
-//! then work for long (make and its compilers) is left alone.
+//! then work for long (make and its compilers) is left alone. Children that execute nothing are left to `forked`.
 
 mod copied;
+mod forked;
 mod pauses;
 mod tracing;
 
@@ -157,7 +158,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let found = groups
         .iter()
         .filter_map(|(((parent, own), _), group)| finding(evidence, &calls, *parent, *own, group, &needless));
-    found.collect()
+    found.chain(forked::find(evidence, &calls)).collect()
 }
 
 /// The function of a process that starts others, as its samples show and the calls that were traced; none if there are few, or several functions do.

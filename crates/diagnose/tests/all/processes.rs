@@ -1,6 +1,6 @@
 //! The cause `process-per-operation`, and other causes across processes, on synthetic recordings, at the thresholds.
 
-use crate::traced::{MS, Mode, OTHER, Traced, US, only, silent};
+use crate::traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Tracer;
@@ -285,6 +285,61 @@ fn by_ptrace_who_starts_them_is_known_from_samples() {
     };
     // The call that was traced counts as well.
     assert_eq!((place(4).as_str(), place(3).as_str()), ("work", "program"));
+}
+
+/// So many children that execute nothing and work for so long each, of a process that copies itself for so long in all. Of 1 s of CPU time the rest is the
+/// parent's own work.
+fn forked(times: u32, copying: u64, working: u64) -> Traced {
+    let mut traced = Traced::new(Mode::Each);
+    // In place of the C library's function that reads.
+    traced.tables.functions[2].name = "kernel_clone".to_owned();
+    traced.compute(WORK, copying);
+    traced.compute(OTHER, 1_000 * MS - copying - working);
+    for number in 0..times {
+        let child = traced.process(Some(0), "/bin/program", 0);
+        traced.call(CLONE, None, i64::from(child) + 100, 50 * US);
+        let from = traced.now;
+        let share = |number: u32| working / MS * u64::from(number) / u64::from(times) * MS;
+        traced.compute(OTHER, share(number + 1) - share(number));
+        let samples = traced.tables.samples.iter_mut();
+        samples.filter(|sample| sample.time_ns >= from).for_each(|sample| sample.thread = child);
+        let row = &mut traced.tables.processes[child as usize];
+        (row.exec_ns, row.end_ns) = (None, Some(traced.now));
+    }
+    traced
+}
+
+#[test]
+fn a_process_that_is_copied_for_each_operation_is_told_with_what_copying_takes() {
+    let finding = only(&forked(20, 400 * MS, 300 * MS).recording(1_000 * MS), "process-per-operation");
+    assert_eq!((finding.place.frame.function.as_str(), finding.cost.basis()), ("work", Basis::Cpu));
+    assert_eq!(finding.cost.gain(), 400 * MS);
+    let said = finding.explanation.join("\n");
+    assert!(said.contains("forked 20 children from work (program.c:11) that executed no program"), "{said}");
+    assert!(said.contains("each time 20 ms went into copying the process"), "{said}");
+}
+
+#[test]
+fn few_children_or_such_as_work_for_longer_than_copying_takes_are_left_alone() {
+    only(&forked(10, 400 * MS, 0).recording(1_000 * MS), "process-per-operation");
+    silent(&forked(9, 400 * MS, 0).recording(1_000 * MS));
+    only(&forked(20, 300 * MS, 290 * MS).recording(1_000 * MS), "process-per-operation");
+    silent(&forked(20, 300 * MS, 310 * MS).recording(1_000 * MS));
+    // A tenth of the CPU time.
+    only(&forked(20, 110 * MS, 0).recording(1_000 * MS), "process-per-operation");
+    silent(&forked(20, 90 * MS, 0).recording(1_000 * MS));
+    // It may be threads that took the time, or children that execute a program.
+    let with = |threads: u32, executed: u32| {
+        let mut traced = forked(20, 400 * MS, 0);
+        traced.threads(threads);
+        for _ in 0..executed {
+            traced.process(Some(0), "/bin/tool", 0);
+        }
+        traced.recording(1_000 * MS)
+    };
+    only(&with(1, 2), "process-per-operation");
+    silent(&with(3, 0));
+    silent(&with(0, 3));
 }
 
 #[test]

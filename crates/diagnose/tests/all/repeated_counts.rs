@@ -60,6 +60,22 @@ fn sums_of_what_comes_before_are_reported_from_256_rounds_on() {
 }
 
 #[test]
+fn the_loops_in_a_loop_that_folds_are_part_of_its_work() {
+    let nested = |work| Walked {
+        time: vec![(SEARCH, 0.4), (PARSE, 0.2)],
+        beside: 0.4,
+        within: true,
+        work,
+        counted: (10, 5 * 260),
+        further: 10 * 260 / (BURSTS - 1),
+        ..lines()
+    };
+    let finding = only(nested("folds"));
+    assert!((780..=810).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    silent(nested("calculates"));
+}
+
+#[test]
 fn loops_that_count_are_judged_together() {
     let share = |first, beside| Walked {
         time: vec![(SEARCH, first), (PARSE, 1.0 - first - beside)],
