@@ -167,7 +167,8 @@ impl Entries<'_> {
     }
 
     fn is_linked(&self, row: &Beginning) -> bool {
-        let chases = self.one_loop.is_some_and(|one| one.chases == Some(true));
+        let chases = self.one_loop.is_some_and(|one| one.chases == Some(true))
+            && self.walk.strides.iter().all(|stride| *stride == 0);
         let all = |from: u32| {
             let bit = |at: usize| row.linked.checked_shr(from + at as u32).is_some_and(|bits| bits & 1 == 1);
             pointers(row).iter().all(|(at, _, _)| bit(*at))

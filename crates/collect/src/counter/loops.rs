@@ -116,7 +116,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
             work,
             varies: own.len() < body.len() || every().any(calls),
             chases,
-            items: unrolled::items(&round, frame),
+            items: if own.len() == body.len() { unrolled::items(&round, frame) } else { 1 },
             is_whole: true,
         });
     }
@@ -235,32 +235,44 @@ mod tests {
 
     #[test]
     fn a_search_that_a_compiler_unrolled_looks_at_several_items_in_a_round() {
-        let code = [
-            0x31, 0xc9, // 0: xor ecx, ecx
-            0x48, 0x39, 0x34, 0xcf, // 2: L: cmp [rdi+rcx*8], rsi
-            0x74, 0x10, // 6: je end
-            0x48, 0x39, 0x74, 0xcf, 0x08, // 8: cmp [rdi+rcx*8+8], rsi
-            0x74, 0x09, // 13: je end
-            0x48, 0x83, 0xc1, 0x02, // 15: add rcx, 2
-            0x48, 0x39, 0xd1, // 19: cmp rcx, rdx
-            0x75, 0xea, // 22: jne L
-            0xc3, // 24: end: ret
-        ];
-        let found = loops(&code);
-        assert_eq!(found[0].items, 2);
-        let entry = found[0].entry.as_ref().expect("an entry");
-        assert_eq!((entry.offset, entry.stepped), (0, true), "nothing before the loop is emulated");
-        assert_eq!(entry.origins.iter().map(|(_, stride)| *stride).collect::<Vec<_>>(), [16]);
-        let with = |at: usize, byte: u8| {
-            let mut code = code;
-            code[at] = byte;
-            loops(&code)[0].items
+        // xor ecx, ecx; L: cmp [rdi+rcx*8], rsi; je end; … cmp [rdi+rcx*8+24], rsi; je end; add rcx, 4; cmp rcx, rdx; jne L; end: ret
+        let unrolled = |last: [u8; 5], step: u8| {
+            let mut code = vec![0x31, 0xc9];
+            for compared in
+                [[0x48, 0x39, 0x74, 0xcf, 0], [0x48, 0x39, 0x74, 0xcf, 8], [0x48, 0x39, 0x74, 0xcf, 16], last]
+            {
+                code.extend(compared);
+                code.extend([0x74, 37 - code.len() as u8]);
+            }
+            code.extend([0x48, 0x83, 0xc1, step, 0x48, 0x39, 0xd1, 0x75, 0xdb, 0xc3]);
+            loops(&code).remove(0)
         };
-        assert_eq!(with(9, 0x3b), 2, "cmp rsi, [rdi+rcx*8+8]");
-        assert_eq!(with(10, 0x54), 1, "cmp [rdi+rcx*8+8], rdx: with something else");
-        assert_eq!(with(8, 0x40), 1, "cmp [rdi+rcx*8+8], esi: another size");
-        assert_eq!(with(12, 0x04), 1, "cmp [rdi+rcx*8+4], rsi: they overlap");
-        assert_eq!(with(18, 0x04), 1, "add rcx, 4: half of the items are left out");
+        let found = unrolled([0x48, 0x39, 0x74, 0xcf, 24], 4);
+        assert_eq!(found.items, 4);
+        let entry = found.entry.as_ref().expect("an entry");
+        assert_eq!((entry.offset, entry.stepped), (0, true), "nothing before the loop is emulated");
+        assert_eq!(entry.origins.iter().map(|(_, stride)| *stride).collect::<Vec<_>>(), [32]);
+        assert_eq!(unrolled([0x48, 0x3b, 0x74, 0xcf, 24], 4).items, 4, "cmp rsi, [rdi+rcx*8+24]");
+        assert_eq!(
+            unrolled([0x48, 0x39, 0x54, 0xcf, 24], 4).items,
+            1,
+            "cmp [rdi+rcx*8+24], rdx: with something else"
+        );
+        assert_eq!(
+            unrolled([0x40, 0x39, 0x74, 0xcf, 24], 4).items,
+            1,
+            "cmp [rdi+rcx*8+24], esi: another size"
+        );
+        assert_eq!(
+            unrolled([0x48, 0x39, 0x74, 0xcf, 20], 4).items,
+            1,
+            "cmp [rdi+rcx*8+20], rsi: they overlap"
+        );
+        assert_eq!(
+            unrolled([0x48, 0x39, 0x74, 0xcf, 24], 8).items,
+            1,
+            "add rcx, 8: half of the items are left out"
+        );
     }
 
     #[test]

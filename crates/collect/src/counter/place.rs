@@ -88,6 +88,10 @@ fn in_entry_block(code: &[u8], address: u64, go: bool, wanted: Wanted) -> Option
             return stepped;
         }
         let flow = instruction.flow_control();
+        // The way back from a signal handler is known to unwinders by its bytes, which a probe changes.
+        if instruction.mnemonic() == Mnemonic::Syscall {
+            return None;
+        }
         if is_emulated(&instruction) {
             return Some(Placement::emulated(instruction.ip() - address, sp_adjust));
         }
@@ -280,9 +284,7 @@ mod tests {
     #[test]
     fn a_system_call_is_never_taken() {
         // mov eax, 57; syscall; ret
-        let code = [0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3];
-        assert_eq!(entry(&code, 0x1000, false), Some(Placement { offset: 0, sp_adjust: 0, stepped: true }));
-        assert_eq!(entry(&code[5..], 0x1000, false), None);
+        assert_eq!(entry(&[0xb8, 0x39, 0, 0, 0, 0x0f, 0x05, 0xc3], 0x1000, false), None);
     }
 
     #[test]

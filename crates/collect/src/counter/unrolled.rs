@@ -4,6 +4,9 @@
 use super::values::{Registers, Sum, is_immediate};
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
+/// Fewer may be parts of one item that are compared with the same: both ends of an edge. Compilers and libraries unroll by four or more.
+const LEAST: usize = 4;
+
 /// Places that are compared with the same thing.
 struct Compared {
     /// Without its offset.
@@ -35,7 +38,11 @@ pub(super) fn items(round: &[&Instruction], frame: bool) -> u32 {
         let apart = one.offsets.get(1)? - one.offsets[0];
         let evenly = one.offsets.windows(2).all(|pair| pair[1] - pair[0] == apart);
         let count = one.offsets.len() as i64;
-        (evenly && apart >= one.size && apart.checked_mul(count) == Some(stride)).then_some(count as u32)
+        (one.offsets.len() >= LEAST
+            && evenly
+            && apart >= one.size
+            && apart.checked_mul(count) == Some(stride))
+        .then_some(count as u32)
     };
     compared.iter_mut().filter_map(tiles).max().unwrap_or(1)
 }

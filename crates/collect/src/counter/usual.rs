@@ -47,7 +47,9 @@ impl Counter {
             }
             let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
             let usual = code.and_then(|code| of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
-            let usual = usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts | Work::Folds));
+            let folds = |usual: &Loop| usual.work == Work::Folds && one.work != Work::Folds;
+            let usual =
+                usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts) || folds(usual));
             // A few samples may lie in a seldom part by chance: with twice as many that is known better.
             let next = if usual.is_some() { f64::INFINITY } else { MORE * samples };
             self.ways_known.insert((candidate.function, at), next);
@@ -124,6 +126,14 @@ fn of_body(
         let without: BTreeSet<usize> = left.iter().copied().filter(|other| other != block).collect();
         *block == header || body.around(&without).is_empty()
     });
+    // Not in a loop inside.
+    let inside = |one: &Loop, block: usize| {
+        one.is_whole
+            && one.header != of.header
+            && of.contains(one.header)
+            && one.contains(all[block].range.start)
+    };
+    let once = once.filter(|block| !loops.iter().any(|one| inside(one, *block)));
     let graph = Graph::of(&all);
     let holds = |one: &Loop, block: usize| one.is_whole && one.contains(all[block].range.start);
     let innermost = |block: usize| loops.iter().rposition(|one| holds(one, block));

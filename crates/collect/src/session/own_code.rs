@@ -49,6 +49,8 @@ fn callers() -> Vec<Range<u64>> {
             || name.starts_with("__bpf_trace_")
             || name.contains("uprobe")
             || matches!(name, "handle_swbp" | "handler_chain" | "exc_int3" | "asm_exc_int3" | "do_int3")
+            // Behind an instruction that was stepped.
+            || matches!(name, "exc_debug" | "asm_exc_debug" | "exc_debug_user")
     };
     // Users who may not read the list have no BPF programs either.
     KernelSymbols::load().map(|symbols| symbols.ranges(is)).unwrap_or_default()

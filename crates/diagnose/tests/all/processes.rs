@@ -292,7 +292,8 @@ fn by_ptrace_who_starts_them_is_known_from_samples() {
 fn forked(times: u32, copying: u64, working: u64) -> Traced {
     let mut traced = Traced::new(Mode::Each);
     // In place of the C library's function that reads.
-    traced.tables.functions[2].name = "kernel_clone".to_owned();
+    (traced.tables.functions[2].name, traced.tables.functions[2].module) = ("kernel_clone".to_owned(), None);
+    (traced.tables.locations[2].kind, traced.tables.locations[2].module) = ("kernel".to_owned(), None);
     traced.compute(WORK, copying);
     traced.compute(OTHER, 1_000 * MS - copying - working);
     for number in 0..times {
@@ -328,6 +329,15 @@ fn few_children_or_such_as_work_for_longer_than_copying_takes_are_left_alone() {
     // A tenth of the CPU time.
     only(&forked(20, 110 * MS, 0).recording(1_000 * MS), "process-per-operation");
     silent(&forked(20, 90 * MS, 0).recording(1_000 * MS));
+    // Freeing what the children had of their own is part of their end.
+    let ending = |copying: u64, ending: u64| {
+        let mut recording = forked(20, copying, ending).recording(1_000 * MS);
+        let function = &mut recording.tables.functions[3];
+        (function.name, function.module) = ("do_exit".to_owned(), None);
+        recording
+    };
+    assert_eq!(only(&ending(300 * MS, 290 * MS), "process-per-operation").cost.gain(), 590 * MS);
+    silent(&ending(300 * MS, 310 * MS));
     // It may be threads that took the time, or children that execute a program.
     let with = |threads: u32, executed: u32| {
         let mut traced = forked(20, 400 * MS, 0);

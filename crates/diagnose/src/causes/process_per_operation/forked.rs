@@ -1,6 +1,6 @@
 //! Children that execute no program: the process is copied for each operation, which the copy does itself. What copying it costs is sampled: in the
-//! parent, which copies its page tables and faults at the first write to each page afterwards; and in the children, which fault at the first access to
-//! each page, and are thrown away. A child that ends before a sample is due shows nothing, so it may be more.
+//! parent, which copies its page tables and faults at the first write to each page afterwards; and in the children, which fault there as well, and are
+//! thrown away. A child that ends before a sample is due shows nothing, so it may be more.
 
 use super::{CAUSE, OPERATIONS};
 use crate::Evidence;
@@ -19,9 +19,8 @@ const MOST: f64 = 0.9;
 /// The kernel's functions that copy a process (before Linux 5.10 with another name), and its first write to a page that was shared then.
 const COPIES: [&str; 2] = ["kernel_clone", "_do_fork"];
 const FIRST_WRITE: &str = "do_wp_page";
-/// What a copy spends its time on because it is one: its first accesses, its beginning and its end.
-const OF_A_COPY: [&str; 5] =
-    ["asm_exc_page_fault", "exc_page_fault", "do_exit", "ret_from_fork_asm", "ret_from_fork"];
+/// What a copy spends its time on because it is one: its beginning, its end, and first writes as well. Other page faults may be of memory of its own.
+const OF_A_COPY: [&str; 4] = [FIRST_WRITE, "do_exit", "ret_from_fork_asm", "ret_from_fork"];
 const ADVICE: &str = "Do it in the process itself, or in a thread. If it must be apart, keep a few children and hand them one operation after another \
                       through a pipe. In a shell script, set a variable in place of $(…), and put several steps into one (…)";
 
@@ -51,7 +50,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     }
     by_parent.retain(|_, children| {
         let forked = children.forked.len();
-        forked >= OPERATIONS && forked as f64 >= MOST * (forked + children.others) as f64
+        let others = children.others;
+        // As many that execute a program are operations of another kind.
+        forked >= OPERATIONS && others < OPERATIONS && forked as f64 >= MOST * (forked + others) as f64
     });
     by_parent.iter().filter_map(|(parent, children)| of_parent(evidence, calls, *parent, children)).collect()
 }
@@ -69,25 +70,29 @@ fn of_parent(
     if threads as f64 > (1.0 - MOST) * number {
         return None;
     }
-    let with = |names: &[&str]| evidence.stacks_with(|function| names.contains(&evidence.name(function)));
+    let of_kernel = |function: u32| tables.functions[function as usize].module.is_none();
+    let with = |names: &[&str]| {
+        evidence.stacks_with(|function| of_kernel(function) && names.contains(&evidence.name(function)))
+    };
     let (copies, writes, of_a_copy) = (with(&COPIES), with(&[FIRST_WRITE]), with(&OF_A_COPY));
     let (mut copying, mut first_writes, mut copied, mut working) = (0.0, 0.0, 0.0, 0.0);
     let mut by_stack: BTreeMap<u32, f64> = BTreeMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
-        let Some(stack) = sample.stack else { continue };
         let process = evidence.process_of(sample);
-        if process == parent && copies[stack as usize] {
-            copying += weight;
-            *by_stack.entry(stack).or_default() += weight;
-        } else if process == parent && writes[stack as usize] {
-            first_writes += weight;
-        } else if children.forked.contains(&process) {
-            let cost = if of_a_copy[stack as usize] { &mut copied } else { &mut working };
+        let on = |with: &[bool]| sample.stack.is_some_and(|stack| with[stack as usize]);
+        if children.forked.contains(&process) {
+            let cost = if on(&of_a_copy) { &mut copied } else { &mut working };
             *cost += weight;
+        } else if process == parent && on(&copies) {
+            copying += weight;
+            *by_stack.entry(sample.stack?).or_default() += weight;
+        } else if process == parent && on(&writes) {
+            first_writes += weight;
         }
     }
     let gain = copying + first_writes + copied;
-    if gain < working || !GATE.may_pass(evidence, gain) {
+    // The end of a copy also frees memory of its own.
+    if gain < working || copied > copying + first_writes || !GATE.may_pass(evidence, copying + first_writes) {
         return None;
     }
     let stack = by_stack.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(stack, _)| *stack);
@@ -100,7 +105,7 @@ fn of_parent(
             from(evidence, stack, own)
         ),
         format!(
-            "each time {} went into copying the process, {} into first writes to its pages afterwards, and at least {} into the copy's first accesses and its end",
+            "each time {} went into copying the process, {} into first writes to its pages afterwards, and at least {} into the copy's first writes and its end",
             time(copying / number),
             time(first_writes / number),
             time(copied / number)
@@ -113,7 +118,7 @@ fn of_parent(
             fact("processes started", number, "processes", Sure::Exact),
             each("copying of each", copying),
             each("first writes after each", first_writes),
-            each("first accesses and end of each", copied),
+            each("first writes in and end of each", copied),
         ],
         gain_is_least: true,
         variant: "forked",

@@ -348,6 +348,8 @@ fn candidate(
         None if scan.unit == Unit::Ns
             || counts
             || scan.lists.is_some()
+            // It may be the first item of another list.
+            || scan.same.is_some() && entries.takes_off()
             || inferred
             || usual
             || scan.unit == Unit::Bytes && scan.same.is_none() =>
