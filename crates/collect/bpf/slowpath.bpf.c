@@ -52,7 +52,7 @@ struct call_event {
 
 // Where a walk begins (src/counter/origin.rs): register + index * scale + offsets[0], read and added to `steps` - 1 times.
 struct origin {
-	__u8 reg, index, steps, pad[5]; // 255: no index
+	__u8 reg, index, steps, next, pad[4]; // index: 255 for none; next: which of the words there points to the next item
 	__s64 scale;
 	__s64 offsets[ORIGIN_STEPS];
 };

@@ -65,7 +65,7 @@ static __always_inline __u64 begin_of(struct beginning *beginning, const struct 
 		beginning->content = hash_of(content, 1);
 	for (int i = 0; i < CONTENT / 8; i++) {
 		points_back |= whole && content[i] == before;
-		led_to |= last_words[i] == address;
+		led_to |= i == origin->next && last_words[i] == address;
 		last_words[i] = whole ? content[i] : 0;
 	}
 	if (!before || !address || address == before)

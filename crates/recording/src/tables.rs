@@ -307,7 +307,8 @@ table! {
         /// A hash of the first bytes there; 0 where they cannot be read.
         contents: Vec<u64>,
         /// A bit for each of them, the first one's the lowest: it begins at an item that points to where it began in the entry before.
-        /// From bit [`LED_TO`](crate::LED_TO) on, since minor version 16, again one for each: it begins at an item to which the one before pointed.
+        /// From bit [`LED_TO`](crate::LED_TO) on, since minor version 16, again one for each: it begins at the item that followed the one before, by the pointer that the loop
+        /// goes on by.
         linked: u64,
         /// Of a function, bytes from its first argument on that are not zero, at most 511; 0 for a loop.
         length: u64,

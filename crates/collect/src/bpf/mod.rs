@@ -322,6 +322,9 @@ pub(crate) struct Slot {
     pub outer_time: u64,
 }
 
+/// [`SlotOrigin::next`]: it is not known. More than there are.
+const NO_WORD: u8 = 255;
+
 /// Where a walk begins; `struct origin` of the BPF object. See [`Origin`].
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -329,7 +332,9 @@ pub(crate) struct SlotOrigin {
     pub register: u8,
     pub index: u8,
     pub steps: u8,
-    _pad: [u8; 5],
+    /// Which of the words there points to the next item; [`NO_WORD`] for none.
+    pub next: u8,
+    _pad: [u8; 4],
     pub scale: i64,
     pub offsets: [i64; 3],
 }
@@ -340,13 +345,15 @@ pub(crate) const NO_INDEX: u8 = 255;
 impl From<&Origin> for SlotOrigin {
     fn from(origin: &Origin) -> SlotOrigin {
         let (index, scale) = origin.index.unwrap_or((NO_INDEX, 0));
+        let word = |bytes: i64| (bytes % 8 == 0).then(|| u8::try_from(bytes / 8).ok())?;
         let mut offsets = [0; 3];
         offsets.iter_mut().zip(&origin.offsets).for_each(|(to, from)| *to = *from);
         SlotOrigin {
             register: origin.register,
             index,
             steps: origin.offsets.len() as u8,
-            _pad: [0; 5],
+            next: origin.next.and_then(word).unwrap_or(NO_WORD),
+            _pad: [0; 4],
             scale,
             offsets,
         }

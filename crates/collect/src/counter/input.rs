@@ -47,7 +47,7 @@ pub(super) fn origins<'a>(
     if wanted.is_empty() {
         // Calls are noted all the same.
         let register = Register::RSP.number() as u8;
-        return Some(vec![Origin { register, index: None, offsets: vec![0] }]);
+        return Some(vec![Origin { register, index: None, offsets: vec![0], next: None }]);
     }
     origin::of_numbered(before, go, &wanted)
 }

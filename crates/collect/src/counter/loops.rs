@@ -288,7 +288,7 @@ mod tests {
         let found = loops(&code);
         let entry = found[0].entry.as_ref().expect("an entry");
         assert_eq!(entry.offset, 2);
-        let rdi = Origin { register: 7, index: None, offsets: vec![0] };
+        let rdi = Origin { register: 7, index: None, offsets: vec![0], next: None };
         assert_eq!(entry.origins, [(rdi, 4)]);
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Origin {
     /// A register and its scale.
     pub index: Option<(u8, i64)>,
     pub offsets: Vec<i64>,
+    /// Where a loop goes from item to item: bytes from where it begins to the pointer to the next item.
+    pub next: Option<i64>,
 }
 
 impl Origin {
@@ -28,13 +30,13 @@ impl Origin {
                 (origin.offsets.len() <= STEPS).then_some(origin)
             }
             ((Term::Register(register), 1), None, _) => {
-                Some(Origin { register: *register, index: None, offsets: vec![sum.offset] })
+                Some(Origin { register: *register, index: None, offsets: vec![sum.offset], next: None })
             }
             ((Term::Register(a), 1), Some((Term::Register(b), scale)), 2) if *b != IP => {
-                Some(Origin { register: *a, index: Some((*b, scale)), offsets: vec![sum.offset] })
+                Some(Origin { register: *a, index: Some((*b, scale)), offsets: vec![sum.offset], next: None })
             }
             ((Term::Register(b), scale), Some((Term::Register(a), 1)), 2) if *b != IP => {
-                Some(Origin { register: *a, index: Some((*b, scale)), offsets: vec![sum.offset] })
+                Some(Origin { register: *a, index: Some((*b, scale)), offsets: vec![sum.offset], next: None })
             }
             _ => None,
         }
@@ -92,11 +94,20 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin
             continue; // a count that starts at a number is no pointer
         }
         let Some(origin) = Origin::of(&first) else { return Vec::new() };
+        let origin = Origin { next: next(&address, &round), ..origin };
         if !origins.iter().any(|(known, _)| *known == origin) {
             origins.push((origin, round.stride(&address).unwrap_or(0)));
         }
     }
     if origins.len() > ORIGINS { Vec::new() } else { origins }
+}
+
+/// Where from an item that a loop reads at `address` the pointer to the next one is, if a round steps on by nothing but reading it.
+fn next(address: &Sum, round: &Registers) -> Option<i64> {
+    let [(Term::Register(register), 1)] = address.terms[..] else { return None };
+    let after = round.values.get(usize::from(register))?.as_ref()?;
+    let [(Term::Read(from), 1)] = &after.terms[..] else { return None };
+    (after.offset == 0 && from.terms == Sum::register(register).terms).then_some(from.offset)
 }
 
 /// Where a function's arguments are, in the System V ABI, and in Go's. Of a function that works itself the first three are looked at.
@@ -127,7 +138,7 @@ impl Arguments {
     fn get(&self, at: usize) -> Option<Origin> {
         let register = *argument_registers(self.go).get(at)?;
         let register = self.registers.holder(register)?;
-        Some(Origin { register, index: None, offsets: vec![0] })
+        Some(Origin { register, index: None, offsets: vec![0], next: None })
     }
 }
 
@@ -176,7 +187,7 @@ mod tests {
     }
 
     fn origin(register: Register, offsets: &[i64]) -> Origin {
-        Origin { register: register.number() as u8, index: None, offsets: offsets.to_vec() }
+        Origin { register: register.number() as u8, index: None, offsets: offsets.to_vec(), next: None }
     }
 
     /// mov rax, [rax+8]; test rax, rax; jne
@@ -185,10 +196,12 @@ mod tests {
     #[test]
     fn a_list_begins_where_its_head_leads_to() {
         // mov rax, [rdi+16]
-        assert_eq!(origins(&[0x48, 0x8b, 0x47, 0x10], &LIST), [origin(Register::RDI, &[16, 0])]);
+        let next = Some(8);
+        let list = Origin { next, ..origin(Register::RDI, &[16, 0]) };
+        assert_eq!(origins(&[0x48, 0x8b, 0x47, 0x10], &LIST), [list]);
         // mov rax, [rip+0x100], 7 bytes long
         let global = origins(&[0x48, 0x8b, 0x05, 0x00, 0x01, 0, 0], &LIST);
-        assert_eq!(global, [Origin { register: IP, index: None, offsets: vec![0x107, 0] }]);
+        assert_eq!(global, [Origin { register: IP, index: None, offsets: vec![0x107, 0], next }]);
     }
 
     #[test]

@@ -266,7 +266,8 @@ fn begin(
     if length < CONTENT {
         words = [0; CONTENT / WORD];
     }
-    let (points_back, led_to) = (words.contains(&last), last_words.contains(&address));
+    let led_to = last_words.get(usize::from(origin.next)) == Some(&address);
+    let points_back = words.contains(&last);
     let others = last != 0 && address != 0 && address != last;
     let linked = u64::from(others && points_back) | u64::from(others && led_to) << LED_TO;
     Some(Begins { address, content, words, linked })
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn the_way_leads_through_registers_an_index_and_memory() {
         // [[rbx + 8 * rcx + 8] + 16]
-        let origin = Origin { register: 3, index: Some((1, 8)), offsets: vec![8, 16] };
+        let origin = Origin { register: 3, index: Some((1, 8)), offsets: vec![8, 16], next: None };
         let words = [0, 0, 0, 0x1000, 7, 8, 9, 10, 11, 12, 13, 14];
         let notes = notes(row(origin));
         let here = registers(&[(3, 0x1000), (1, 2), (16, 0x400)]);
@@ -376,7 +377,7 @@ mod tests {
 
     #[test]
     fn an_item_that_points_to_the_one_before_is_linked() {
-        let notes = notes(row(Origin { register: 0, index: None, offsets: vec![0] }));
+        let notes = notes(row(Origin { register: 0, index: None, offsets: vec![0], next: Some(0) }));
         let words = [1, 2, 3, 4, 5, 6, 7, 8, 0x1000, 9, 10, 11, 12, 13, 14, 15];
         let at = |address| registers(&[(0, address), (16, 0x400)]);
         let linked = |address| notes.take(9, &at(address), HIT, memory(&words)).map(|one| one.linked);
