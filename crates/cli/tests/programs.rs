@@ -10,7 +10,7 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is (about) linear in their scale.
-const LINEAR: [&str; 28] = [
+const LINEAR: [&str; 30] = [
     "hash_doubling",
     "sort",
     "recursion",
@@ -39,6 +39,8 @@ const LINEAR: [&str; 28] = [
     "blocked_sorted",
     "queued",
     "queued_heap",
+    "low_bits",
+    "mixed_bits",
 ];
 
 /// Its time there is quadratic in the scale where it has a cause, or where its items get bigger.
@@ -192,6 +194,8 @@ tests! {
     a_search_whose_loop_begins_where_its_function_does_is_found: finds_cause("blocked", "is_blocked", "repeated-scan");
     a_list_in_order_that_is_gone_along_for_each_event_is_found: finds_cause("queued", "event_put", "repeated-scan");
     a_heap_is_clean: silent("queued_heap");
+    a_hash_whose_low_bits_are_zero_is_found: finds_cause("low_bits", "owner", "repeated-scan");
+    a_hash_that_mixes_all_bits_is_clean: silent("mixed_bits");
     a_binary_search_in_a_list_is_clean: silent("blocked_sorted");
     a_binary_search_in_a_table_of_sums_is_clean: silent("picks_by_half");
     a_hash_table_that_grows_is_clean: silent("more_buckets");

@@ -33,6 +33,7 @@ pub(crate) mod choose;
 mod flow;
 mod fold;
 mod given;
+mod groups;
 mod hits;
 pub(crate) mod input;
 mod late;

@@ -267,7 +267,8 @@ mod tests {
         // cmp [rax], edx; je; add rax, 4; cmp rax, rcx; jne
         let array = [0x39, 0x10, 0x74, 0x10, 0x48, 0x83, 0xc0, 0x04, 0x48, 0x39, 0xc8, 0x75, 0xf3];
         assert_eq!(moving(false, &[], &array), [(origin(Register::RAX, &[0]), 4)]);
-        assert_eq!(moving(false, &[], &LIST), [(origin(Register::RAX, &[0]), 0)]);
+        let list = Origin { next: Some(8), ..origin(Register::RAX, &[0]) };
+        assert_eq!(moving(false, &[], &LIST), [(list, 0)]);
         // mov esi, eax; and esi, 31; sub rax, rsi: rounded down
         let aligned = [0x89, 0xc6, 0x83, 0xe6, 0x1f, 0x48, 0x29, 0xf0];
         assert_eq!(moving(false, &aligned, &array), [(origin(Register::RAX, &[0]), 4)]);

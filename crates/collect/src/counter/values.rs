@@ -327,7 +327,7 @@ pub(super) fn calls(instruction: &Instruction) -> bool {
     matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
 }
 
-fn written(instruction: &Instruction, infos: &mut InstructionInfoFactory) -> Vec<Register> {
+pub(super) fn written(instruction: &Instruction, infos: &mut InstructionInfoFactory) -> Vec<Register> {
     if calls(instruction) {
         return CLOBBERED.to_vec();
     }

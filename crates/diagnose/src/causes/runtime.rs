@@ -77,8 +77,8 @@ fn is_go(name: &str) -> bool {
         && !first.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Rust's crates that make up its standard library.
-const CRATES: [&str; 3] = ["std", "core", "alloc"];
+/// Rust's crates that make up its standard library, the one of its hash tables among them.
+const CRATES: [&str; 4] = ["std", "core", "alloc", "hashbrown"];
 /// C++'s namespaces of its standard library and of what GCC adds to it.
 const NAMESPACES: [&str; 3] = ["std", "__gnu_cxx", "__cxxabiv1"];
 /// How mangled names in `std` begin that could not be read.
@@ -316,6 +316,7 @@ mod tests {
             "<str>::to_lowercase",
             "<[prog::Row]>::contains",
             "<f64>::powi",
+            "hashbrown::raw::RawTable<T,A>::find",
             "<[u8] as core::slice::cmp::SlicePartialEq<u8>>::equal",
             "syscall.RawSyscall6",
             "runtime.mallocgc",
@@ -341,6 +342,7 @@ mod tests {
             "<prog::Lines as core::iter::Iterator>::next",
             "<u64 as prog::Encode>::encode",
             "<prog::Row>::parse",
+            "hashbrowns::find",
             "<prog::Rows<[u8]>>::parse",
             "stdlib_init",
             "core::Engine::update()",

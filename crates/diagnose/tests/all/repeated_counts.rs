@@ -122,6 +122,20 @@ fn a_few_keys_with_the_same_hash_and_other_tables_are_left_alone() {
 }
 
 #[test]
+fn look_ups_that_go_through_four_groups_of_places_are_reported() {
+    let grouped = |groups| Walked { name: "find", work: "groups", ..colliding(groups) };
+    let finding = only(grouped(4));
+    assert_eq!(
+        (finding.title.as_str(), finding.confidence),
+        ("many keys have the same hash", Confidence::Certain)
+    );
+    assert!(finding.explanation[0].contains("compares about 64 keys"), "{:?}", finding.explanation);
+    // 1.14 of 4 groups are left.
+    assert!((560..=590).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    silent(grouped(3));
+}
+
+#[test]
 fn two_loops_that_count_so_far_each_are_none_that_counts_now_further_and_now_less_far() {
     // Each has two bursts in which it was counted, and goes as far in both.
     let mut recording = recording(&Walked {
