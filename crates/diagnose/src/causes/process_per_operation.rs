@@ -23,7 +23,7 @@ use copied::Copied;
 use pauses::before_a_pause;
 use slowpath_recording::tables::{Process, Syscall};
 use slowpath_syscalls::{
-    CONNECT, EXECVE, EXECVEAT, FORKS, MMAP, MPROTECT, MUNMAP, OPENS, POLLS, READS, WRITES,
+    CONNECT, EXECS, EXECVE, EXECVEAT, FORKS, MMAP, MPROTECT, MUNMAP, OPENS, POLLS, READS, WRITES,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracing::{as_the_others, traced};
@@ -90,7 +90,7 @@ struct Operation {
 struct Group {
     operations: Vec<Operation>,
     forks: Sum,
-    /// Where the forks are not known: a stack of the place.
+    /// Where the forks' stacks are not known: one of the place.
     stack: Option<u32>,
 }
 
@@ -101,6 +101,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut forks: HashMap<i64, Vec<&Syscall>> = HashMap::new();
     for (row, _) in calls.all().filter(|(row, _)| FORKS.contains(&row.number) && row.result > 0) {
         forks.entry(row.result).or_default().push(row);
+    }
+    // What a child executes first, it executes on a copy of the stack that it was forked on, or on that stack.
+    let mut execs: HashMap<u32, &Syscall> = HashMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| EXECS.contains(&row.number)) {
+        execs.entry(process).or_insert(row);
     }
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for process in &tables.processes {
@@ -133,7 +138,14 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             }),
             _ => None,
         };
-        let own = fork.and_then(|fork| calls.own(fork)).or(spawner.map(|(own, _)| own));
+        // Of some forks the stack is not known, as of those by Go's runtime, which keeps where it returns to in a register meanwhile.
+        let by_exec = || {
+            let stack = execs.get(&process.process).filter(|_| fork.is_some())?.stack?;
+            Some((calls.own_of(stack)?, stack))
+        };
+        let of_fork = fork.and_then(|fork| calls.own(fork));
+        let spawner = if of_fork.is_some() { None } else { by_exec().or(spawner) };
+        let own = of_fork.or(spawner.map(|(own, _)| own));
         let mut members = subtree(process.process, &children);
         // A daemon that one of them left behind is none of theirs.
         members.retain(|member| tables.processes[*member as usize].end_ns.is_some_and(|ended| ended <= end));
@@ -346,7 +358,7 @@ fn finding(
         })
         .sum();
     let program = names(evidence, &operations[operations.len() / 2]);
-    let stack = forks.stack().or(*stack);
+    let stack = stack.or(forks.stack());
     let parent_name = name(&tables.processes[parent as usize]);
     let mut explanation = vec![format!(
         "{parent_name} started {program} {} times{}; each run took {}, {}",

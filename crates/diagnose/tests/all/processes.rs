@@ -93,6 +93,24 @@ fn forks_that_copy_a_large_process_are_told_as_such() {
 }
 
 #[test]
+fn a_fork_without_a_stack_is_told_by_what_its_child_executes() {
+    let mut recording = copied(MS / 2, 2 * MS);
+    let without = |recording: &mut Recording, number: u32| {
+        recording
+            .tables
+            .syscalls
+            .iter_mut()
+            .filter(|row| row.number == number)
+            .for_each(|row| row.stack = None);
+        only(recording, "process-per-operation")
+    };
+    let finding = without(&mut recording, CLONE);
+    assert_eq!(finding.place.frame.function, "work");
+    assert!(finding.explanation[0].contains("50 times from work"), "{:?}", finding.explanation);
+    assert_eq!(without(&mut recording, 59).place.frame.function, "program");
+}
+
+#[test]
 fn nine_children_are_too_few_and_ten_are_enough() {
     silent(&children(9, 8 * MS, 2 * MS, false).recording(100 * MS));
     only(&children(10, 8 * MS, 2 * MS, false).recording(100 * MS), "process-per-operation");
