@@ -9,7 +9,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_syscalls::{MSYNC, SYNCS, WRITES, WRITES_AT};
+use slowpath_syscalls::{MSYNC, READS, RECEIVES, SENDS, SYNCS, WRITES, WRITES_AT};
 use std::collections::BTreeMap;
 
 /// See the file's head.
@@ -30,9 +30,23 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
+/// Waits for each turn of a peer before they are not its commits: a file, its folder, a log and its mark.
+const A_TURN: u64 = 4;
+
+/// A thread and its peer: what it did since its last wait for the disk.
+#[derive(Default, Clone, Copy)]
+struct Turn {
+    /// The socket that it last wrote to.
+    told: Option<u32>,
+    /// Then it read from it.
+    asked: bool,
+}
+
 /// Waits of one place, when they were, and for which files, by path.
 #[derive(Default)]
 struct Waits {
+    /// How often the place came after an answer to a peer that then asked again, and which one that was.
+    turns: BTreeMap<u32, u64>,
     sum: Sum,
     intervals: Vec<(u32, u64, u64)>,
     files: BTreeMap<String, u64>,
@@ -45,7 +59,16 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut sums: BTreeMap<CallSite, Waits> = BTreeMap::new();
     // Bytes written to each file by each process.
     let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut talks: BTreeMap<u32, Turn> = BTreeMap::new();
     for (row, process) in calls.all() {
+        if let Some(socket) = calls.file(row).filter(|file| file.kind == "socket") {
+            let turn = talks.entry(row.thread).or_default();
+            if WRITES.contains(&row.number) || SENDS.contains(&row.number) {
+                *turn = Turn { told: Some(socket.file), asked: false };
+            } else if READS.contains(&row.number) || RECEIVES.contains(&row.number) {
+                turn.asked |= turn.told == Some(socket.file);
+            }
+        }
         let writes = WRITES.contains(&row.number) || WRITES_AT.contains(&row.number);
         if let Some(file) = row.file.filter(|_| writes && row.result >= 0) {
             *written.entry((process, file)).or_default() += row.bytes;
@@ -57,11 +80,15 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if evidence.by_ptrace && row.number == MSYNC {
             continue;
         }
-        let Waits { sum, intervals, files, bytes } = sums.entry((process, calls.own(row))).or_default();
+        let Waits { turns, sum, intervals, files, bytes } =
+            sums.entry((process, calls.own(row))).or_default();
         if evidence.by_ptrace {
             *bytes = bytes.saturating_add(row.argument); // whatever the program asked for
         }
         sum.add(row);
+        if let Some(Turn { told: Some(peer), asked: true }) = talks.remove(&row.thread) {
+            *turns.entry(peer).or_default() += row.count;
+        }
         if row.count == 1 {
             intervals.push((row.thread, row.time_ns, row.end_ns));
         }
@@ -70,7 +97,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
     }
     let mut findings = Vec::new();
-    for ((process, own), Waits { sum, intervals, files, bytes }) in sums {
+    for ((process, own), Waits { turns, sum, intervals, files, bytes }) in sums {
         let told: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
         let bytes = told.max(bytes);
         let each = bytes as f64 / sum.count.max(1) as f64;
@@ -79,7 +106,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if sum.count < SYNCED || each > BYTES || !GATE.may_pass(evidence, gain) {
             continue;
         }
-        if calls.busy_share(&intervals) > BUSY {
+        // One peer that asks for something only when it knows that what was before is safe: there is nothing to put together.
+        let turns = turns.into_values().max().unwrap_or(0);
+        if calls.busy_share(&intervals) > BUSY || turns * A_TURN >= sum.count {
             continue;
         }
         let stack = sum.stack();

@@ -49,6 +49,35 @@ fn syncs_count_from_twenty_on_below_16_kib_and_from_a_tenth_of_the_time() {
     only(&syncing(100, 200, 3 * MS, 2_500), "sync-per-operation");
 }
 
+/// Records that a peer sends, each only when it was told that the one before is safe; `syncs` for each, and `peers` that take turns.
+fn confirmed(syncs: u32, peers: u32, asks: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/spool/queue", "file", 0);
+    let sockets: Vec<u32> = (0..peers).map(|_| traced.file("", "socket", 0)).collect();
+    for turn in 0..100 {
+        let socket = Some(sockets[turn % sockets.len()]);
+        if asks {
+            traced.call(READ, socket, 200, 10 * US);
+        }
+        traced.call(WRITE, Some(file), 200, 10 * US);
+        for _ in 0..syncs {
+            traced.sleep(FSYNC, Some(file), 0, 3 * MS);
+        }
+        traced.call(WRITE, socket, 8, 10 * US);
+    }
+    traced.recording(10 * MS)
+}
+
+#[test]
+fn records_that_one_peer_waits_for_are_silent() {
+    silent(&confirmed(1, 1, true));
+    silent(&confirmed(3, 1, true));
+    only(&confirmed(5, 1, true), "sync-per-operation");
+    // It is told of each, and waits for none; or another one is served meanwhile.
+    only(&confirmed(1, 1, false), "sync-per-operation");
+    only(&confirmed(1, 5, true), "sync-per-operation");
+}
+
 /// Syncs of 3 ms during which a thread uses the CPU.
 fn syncs_beside(thread: u32) -> Recording {
     let mut traced = Traced::new(Mode::Each);
