@@ -5,7 +5,8 @@
 
 #pragma once
 
-#define TEXT 512
+#define TEXT 4096
+#define SHORT_TEXT 512
 // How what the first beginning leads to is read; 0 for not at all. As in src/bpf/mod.rs.
 #define TEXT_TO_ZERO 1
 #define TEXT_AS_IT_IS 2
@@ -26,6 +27,11 @@ struct walk_event {
 	__u64 length; // of what the first leads to, as far as it was read: a text has at most TEXT - 1
 	__u64 within; // when the outermost invocation was entered that this one is part of, 0 if it is one itself
 	__u64 below; // how far the stack pointer at entry is below that of the outermost invocation, bytes
+};
+
+// The same with what the first beginning leads to, where that is asked for.
+struct text_event {
+	struct walk_event walk;
 	char text[TEXT];
 };
 
@@ -74,9 +80,9 @@ static __always_inline __u64 begin_of(struct beginning *beginning, const struct 
 }
 
 // Reads what the first beginning leads to. Returns how many bytes were read, or UNREAD.
-static __always_inline __u64 read_text(struct walk_event *event, __u32 how)
+static __always_inline __u64 read_text(struct text_event *event, __u32 how)
 {
-	void *from = (void *)event->beginnings[0].address;
+	void *from = (void *)event->walk.beginnings[0].address;
 	if (how == TEXT_TO_ZERO) {
 		long size = bpf_probe_read_user_str(event->text, TEXT, from);
 		return size > 0 ? size - 1 : UNREAD;
@@ -86,6 +92,8 @@ static __always_inline __u64 read_text(struct walk_event *event, __u32 how)
 	if (!bpf_probe_read_user(event->text, TEXT, from))
 		return TEXT;
 	// Near the end of what is mapped.
+	if (!bpf_probe_read_user(event->text, SHORT_TEXT, from))
+		return SHORT_TEXT;
 	return bpf_probe_read_user(event->text, CONTENT, from) ? UNREAD : CONTENT;
 }
 
@@ -107,19 +115,14 @@ static __always_inline void find_outer(struct walk_event *event, struct pt_regs 
 		slot->outer_tid = 0;
 }
 
-// Tells where the walk that begins at this hit begins.
-static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
+static __always_inline void tell_walk(struct walk_event *event, struct pt_regs *ctx, struct slot *slot, __u64 count,
+				      struct task_struct *task)
 {
 	// As instructions number them; 16 is the instruction pointer.
 	__u64 registers[32] = {
 		ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si, ctx->di, ctx->r8,
 		ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13, ctx->r14, ctx->r15, ctx->ip,
 	};
-	struct walk_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-	if (!event) {
-		count_lost(2);
-		return;
-	}
 	begin_event(&event->hit, EVENT_WALK, slot, count, task);
 	event->within = event->below = 0;
 	if (slot->nests)
@@ -136,6 +139,28 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 		if (event->beginnings[i].address - registers[4] < event->below)
 			event->beginnings[i].content = event->hit.time;
 	}
-	event->length = read_text(event, slot->texts);
+}
+
+// Tells where the walk that begins at this hit begins.
+static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
+{
+	if (slot->texts) {
+		struct text_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+		if (!event) {
+			count_lost(2);
+			return;
+		}
+		tell_walk(&event->walk, ctx, slot, count, task);
+		event->walk.length = read_text(event, slot->texts);
+		bpf_ringbuf_submit(event, wake_flags());
+		return;
+	}
+	struct walk_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count_lost(2);
+		return;
+	}
+	tell_walk(event, ctx, slot, count, task);
+	event->length = UNREAD;
 	bpf_ringbuf_submit(event, wake_flags());
 }

@@ -310,7 +310,7 @@ table! {
         /// From bit [`LED_TO`](crate::LED_TO) on, since minor version 16, again one for each: it begins at the item that followed the one before, by the pointer that the loop
         /// goes on by.
         linked: u64,
-        /// Of a function, bytes from its first argument on that are not zero, at most 511; 0 for a loop.
+        /// Of a function, bytes from its first argument on that are not zero, at most 4095, and 511 in recordings before 1.17; 0 for a loop.
         length: u64,
         /// Of a function that calls itself: `time_ns` of the outermost invocation among these that it is part of; 0 if it is one itself.
         within_ns: u64,

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 
 /// A text of so many bytes (`TEXT` of `bpf/walk.h`, less its zero), and any memory longer than what was read of it, was cut: whether two of them
 /// are the same is not known.
-const MOST: usize = 511;
+const MOST: usize = 4095;
 const _: () = assert!(slowpath_interfaces::NOTED <= ORIGINS);
 /// Parts of functions that a compiler made have other arguments.
 const MADE: [&str; 4] = [".isra", ".constprop", ".part", ".cold"];
@@ -135,12 +135,12 @@ mod tests {
     fn what_was_cut_or_cannot_be_read_is_not_known() {
         let keys = Keys::default();
         let text = |at, read| keys.key(&input("text 1"), [at, 0, 0], read);
-        let long = [b'x'; 512];
+        let long = [b'x'; MOST + 1];
         assert_eq!(text(0x1000, Some(&long[..MOST])), 0);
         assert_ne!(text(0x1000, Some(&long[..MOST - 1])), 0);
         let bytes = |length, read| keys.key(&input("bytes 1 2"), [0x1000, length, 0], read);
-        assert_eq!(bytes(513, Some(&long)), 0);
-        assert_ne!(bytes(512, Some(&long)), 0);
+        assert_eq!(bytes(4097, Some(&long)), 0);
+        assert_ne!(bytes(4096, Some(&long)), 0);
         assert_eq!(bytes(u64::MAX, Some(&long)), 0);
         assert_eq!((text(0x1000, None), bytes(3, None)), (0, 0));
         // None at all is a default, and not the empty text.

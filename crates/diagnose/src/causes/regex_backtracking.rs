@@ -35,8 +35,8 @@ const BYTE_NS: f64 = 5_000.0;
 const GOOD_NS: f64 = 100.0;
 /// Samples in calls that took so long: of fewer the time of a byte is not known to a factor of two, and 5 µs is that far beyond what is usual.
 const SAMPLES: usize = 10;
-/// A text of so many bytes was cut: its length is not known.
-const CUT: u64 = 511;
+/// A text of so many bytes was cut: its length is not known. The first of them before version 1.17 of recordings.
+const CUT: [u64; 2] = [511, 4095];
 /// To find what is wrong with an expression takes thought.
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
@@ -140,7 +140,7 @@ fn noted(evidence: &Evidence<'_>, walk: &Walk, text: What, samples: &Samples) ->
 /// Bytes of the text that a call was given; none if that is not known.
 fn length(text: What, row: &Beginning) -> Option<u64> {
     match (text, row.addresses.as_slice()) {
-        (What::Text(_), _) => Some(row.length).filter(|length| *length < CUT),
+        (What::Text(_), _) => Some(row.length).filter(|length| !CUT.contains(length)),
         (_, [begin, second, ..]) => text.length(*begin, *second),
         _ => None,
     }

@@ -21,7 +21,8 @@ pub(crate) const SIGNAL: libc::c_int = libc::SIGWINCH;
 /// The reasons (`si_code`) of a descriptor's signal: POLL_IN to POLL_HUP.
 const OF_DESCRIPTOR: std::ops::RangeInclusive<libc::c_int> = 1..=6;
 /// Bytes of a text with the zero behind it; as in `bpf/walk.h`.
-const TEXT: usize = 512;
+const TEXT: usize = 4096;
+const SHORT_TEXT: usize = 512;
 const WORD: usize = 8;
 
 /// Registers of a stopped thread as instructions number them; the last one is the instruction pointer.
@@ -287,6 +288,7 @@ fn text(address: u64, how: u32, read: &impl Fn(u64, &mut [u8]) -> usize) -> Opti
         },
         _ if length == TEXT => TEXT,
         // Near the end of what is mapped.
+        _ if length >= SHORT_TEXT => SHORT_TEXT,
         _ if length >= CONTENT => CONTENT,
         _ => return None,
     };
@@ -401,7 +403,8 @@ mod tests {
         assert_eq!(length(TEXT_TO_ZERO, 100), None);
         assert_eq!(text(0x1000, TEXT_TO_ZERO, &memory(&[0x41_42_43, 0])), Some(b"CBA".to_vec()));
         assert_eq!(length(TEXT_AS_IT_IS, TEXT), Some(TEXT));
-        assert_eq!(length(TEXT_AS_IT_IS, TEXT - 1), Some(CONTENT));
+        assert_eq!(length(TEXT_AS_IT_IS, TEXT - 1), Some(SHORT_TEXT));
+        assert_eq!(length(TEXT_AS_IT_IS, SHORT_TEXT - 1), Some(CONTENT));
         assert_eq!(length(TEXT_AS_IT_IS, CONTENT - 1), None);
         assert_eq!(length(0, TEXT), None);
     }
