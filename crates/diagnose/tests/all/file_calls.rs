@@ -310,7 +310,7 @@ fn a_file_that_is_rewound_and_read_again_is_reported() {
     let finding = only(&rewinding(Mode::Each, 200, 199, 2_000), "redundant-file-access");
     assert_eq!((finding.variant, finding.cost.gain()), ("rewound", 20 * MS / 200 * 199));
     assert!(finding.explanation[0].contains("400,000 bytes of a file of 2,000"), "{:?}", finding.explanation);
-    // It must have been rewound, and be read four times or more.
+    // It must have been rewound, and be read eight times or more.
     silent(&rewinding(Mode::Each, 200, 198, 2_000));
     silent(&rewinding(Mode::Each, 200, 0, 2_000));
     let slower = |times: u32| {
@@ -319,8 +319,8 @@ fn a_file_that_is_rewound_and_read_again_is_reported() {
         recording.about.user_ns *= 100;
         recording
     };
-    only(&slower(4), "redundant-file-access");
-    silent(&slower(3));
+    only(&slower(8), "redundant-file-access");
+    silent(&slower(7));
     // What does not fit into memory has to be read again.
     only(&rewinding(Mode::Each, 200, 200, 1 << 30), "redundant-file-access");
     silent(&rewinding(Mode::Each, 200, 200, (1 << 30) + 1));
@@ -345,8 +345,8 @@ fn a_file_that_is_read_by_place_as_a_stream_again_and_again_is_reported() {
     let finding = only(&by_place(20, |at| at % 100), "redundant-file-access");
     assert_eq!((finding.variant, finding.cost.gain()), ("rewound", 200 * MS / 20 * 19));
     assert!(finding.explanation[0].contains("from an earlier place on"), "{:?}", finding.explanation);
-    only(&by_place(4, |at| at % 100), "redundant-file-access");
-    silent(&by_place(3, |at| at % 100));
+    only(&by_place(8, |at| at % 100), "redundant-file-access");
+    silent(&by_place(7, |at| at % 100));
     // Each fourth read, or more, leads elsewhere: 100 pieces in runs of 4, and of 3.
     let in_runs = |of: u64| move |at: u64| (at / of * 37 % (100 / of)) * of + at % of;
     only(&by_place(20, in_runs(5)), "redundant-file-access");

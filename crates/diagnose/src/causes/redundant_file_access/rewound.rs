@@ -17,9 +17,9 @@ use slowpath_recording::tables::{File, Syscall};
 use slowpath_syscalls::{LSEEK, OPENS, READS, READS_AT, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, HashMap};
 
-/// How often a file was read over for each time that it was opened. Who checks a file and then reads it, or reads it in two passes, does so twice or
-/// three times.
-const OVER: f64 = 4.0;
+/// How often a file was read over for each time that it was opened. Who checks a file and then reads it, or goes through it once for
+/// each of a few settings, does so two to five times; who goes back for each item of many, far more often.
+const OVER: f64 = 8.0;
 /// Files up to this size can be kept in memory; others may be read in several passes because they cannot, bytes.
 const KEPT: u64 = 1 << 30;
 /// Share of the bytes that one function must have asked for; and of the seeks that must lead back.
