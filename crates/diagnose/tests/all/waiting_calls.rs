@@ -292,6 +292,49 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
     only(&chatty(20, 2, 8, 42 * MS, 7_000), "waiting");
 }
 
+/// Requests of two pieces that one thread writes and another one reads, which gets the second `late` after the first, and answers. The writer's wait is
+/// longer than the delay, for the other one works. `gap`: time between the writes.
+fn held_back(times: u32, late: u64, gap: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let other = traced.process(Some(0), "/bin/server", 1_000 * MS);
+    let (client, server) = (traced.file("", "socket", 0), traced.file("", "socket", 0));
+    for _ in 0..times {
+        traced.call(WRITE, Some(client), 8, 5 * US);
+        traced.now += gap;
+        traced.call(WRITE, Some(client), 900, 5 * US);
+        let asked = traced.now;
+        traced.now = asked - gap;
+        traced.call(READ, Some(server), 8, 5 * US).thread = other;
+        traced.sleep(READ, Some(server), 900, late).thread = other;
+        traced.now += 20 * MS;
+        traced.call(WRITE, Some(server), 8, 5 * US).thread = other;
+        let answered = traced.now;
+        traced.now = asked;
+        traced.sleep(READ, Some(client), 8, answered - asked);
+    }
+    traced.recording(20 * MS)
+}
+
+#[test]
+fn a_piece_that_comes_40_ms_after_the_first_was_held_back_if_both_were_written_at_once() {
+    let finding = only(&held_back(20, 42 * MS, 0), "waiting");
+    assert_eq!(
+        (finding.title.as_str(), finding.cost.gain(), finding.variant),
+        ("waits for delayed acknowledgements", 840 * MS, "delayed-ack")
+    );
+    assert!(finding.explanation[0].contains("in several pieces"), "{:?}", finding.explanation);
+    only(&held_back(5, 42 * MS, 0), "waiting");
+    let none = |recording: &Recording| {
+        let findings = slowpath_diagnose::diagnose(recording).findings;
+        assert!(findings.iter().all(|one| one.variant != "delayed-ack"), "{findings:?}");
+    };
+    none(&held_back(4, 42 * MS, 0));
+    none(&held_back(20, 30 * MS, 0));
+    none(&held_back(20, 60 * MS, 0));
+    // It was written only when it was read.
+    none(&held_back(20, 42 * MS, 30 * MS));
+}
+
 #[test]
 fn the_second_message_may_be_larger_than_a_packet_of_ethernet() {
     let second = |bytes: u64, address: &str| {

@@ -13,19 +13,24 @@ use slowpath_syscalls::POLLS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Messages that do not fill a packet, bytes: the first is sent at once, and acknowledged late.
-const SMALL: u64 = 1_400;
+pub(super) const SMALL: u64 = 1_400;
 /// What fits into one packet on the loopback device, bytes: its MTU of 65,536 less the headers, as Linux has it. Of a second message the end is held back if it does not fill a packet.
 const PACKET: u64 = 65_483;
 /// How addresses of this machine begin.
 const HERE: [&str; 3] = ["127.", "::1", "[::1]"];
 /// A wait of such a length, ns, is one for a delayed acknowledgement.
-const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
+pub(super) const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000_000;
 /// Such waits from one place before they count, and their share of all waits after two small messages.
-const WAITED: u64 = 5;
-const MOST: f64 = 0.5;
+pub(super) const WAITED: u64 = 5;
+pub(super) const MOST: f64 = 0.5;
 /// See [`crate::findings::Finding::variant`].
 pub(in crate::causes) const VARIANT: &str = "delayed-ack";
-const GATE: Gate = Gate::TENTH_OF_WALL;
+pub(super) const GATE: Gate = Gate::TENTH_OF_WALL;
+
+/// The finding's title, and what to do.
+pub(super) const TITLE: &str = "waits for delayed acknowledgements";
+pub(super) const NO_DELAY: &str =
+    "Write each message in one call (writev, or a buffer that is flushed once), or set TCP_NODELAY";
 
 /// Waits after two small messages in a row: those that were delayed, and how many there were.
 #[derive(Default)]
@@ -124,8 +129,8 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
             fact("waits after two small messages", waits.all as f64, "calls", Sure::Exact),
             fact("time waited", cost, "ns", Sure::Exact),
         ],
-        advice: "Write each message in one call (writev, or a buffer that is flushed once), or set TCP_NODELAY".to_owned(),
-        ..Draft::new(&super::CAUSE, "waits for delayed acknowledgements", Confidence::Likely, Cost::new(Basis::Wall, cost, cost), place(evidence, at, by, process))
+        advice: NO_DELAY.to_owned(),
+        ..Draft::new(&super::CAUSE, TITLE, Confidence::Likely, Cost::new(Basis::Wall, cost, cost), place(evidence, at, by, process))
     };
     Some(draft.candidate(evidence, GATE, process))
 }

@@ -4,13 +4,14 @@
 //! - `unnoticed` — threads that look into memory for what another one does, and sleep in between.
 //! - `late` — it looks for the end of its children now and then, and sleeps in between.
 //! - `in_vain` — it waits for an answer that does not come; `unanswered` — each time, until it asks another one.
-//! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first.
+//! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first; `held_back` — the same as the reader sees it.
 //!
 //! A sleep without a question is no sign, for it may be meant; nor is a wait that ends as soon as there is something,
 //! however long it takes: whoever is waited for has its own reasons.
 
 mod children;
 mod delayed_ack;
+mod held_back;
 mod in_vain;
 mod late;
 mod sleeping;
@@ -56,6 +57,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     unanswered.retain(|one| !in_vain.iter().any(|other| is_there(one, other)));
     findings.extend(in_vain);
     findings.extend(unanswered);
-    findings.extend(delayed_ack::find(evidence, &calls));
+    // The same waits, as the one and the other side sees them, are told once.
+    let delayed = delayed_ack::find(evidence, &calls);
+    findings.extend(if delayed.is_empty() { held_back::find(evidence, &calls) } else { delayed });
     findings
 }
