@@ -1,0 +1,5 @@
+#!/bin/sh
+set -e
+cd "$(dirname "$0")"
+gcc -std=gnu11 -O2 -g -Wall -o main main.c -lcrypto
+[ -s spool.txt ] || python3 gen.py
