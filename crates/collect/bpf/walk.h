@@ -6,10 +6,11 @@
 #pragma once
 
 #define TEXT 4096
-#define SHORT_TEXT 512
 // How what the first beginning leads to is read; 0 for not at all. As in src/bpf/mod.rs.
 #define TEXT_TO_ZERO 1
 #define TEXT_AS_IT_IS 2
+// … and for only how far it is to its zero.
+#define TEXT_LENGTH 3
 #define LED_TO 8
 // What could not be read.
 #define UNREAD (~0ull)
@@ -22,7 +23,7 @@ struct beginning {
 struct walk_event {
 	struct hit_event hit;
 	struct beginning beginnings[MAX_ORIGINS];
-	// A bit for each that begins at an item that points to where the one before began; from LED_TO on, at an item that this one pointed to.
+	// A bit for each that begins at an item that points to where the one before began; from LED_TO on, at the item that followed that one.
 	__u64 linked;
 	__u64 length; // of what the first leads to, as far as it was read: a text has at most TEXT - 1
 	__u64 within; // when the outermost invocation was entered that this one is part of, 0 if it is one itself
@@ -91,10 +92,31 @@ static __always_inline __u64 read_text(struct text_event *event, __u32 how)
 		return UNREAD;
 	if (!bpf_probe_read_user(event->text, TEXT, from))
 		return TEXT;
-	// Near the end of what is mapped.
-	if (!bpf_probe_read_user(event->text, SHORT_TEXT, from))
-		return SHORT_TEXT;
-	return bpf_probe_read_user(event->text, CONTENT, from) ? UNREAD : CONTENT;
+	// Near the end of what is mapped or in memory.
+#pragma unroll
+	for (int size = TEXT / 2; size >= CONTENT; size /= 2)
+		if (!bpf_probe_read_user(event->text, size, from))
+			return size;
+	return UNREAD;
+}
+
+// Where a text is read whose length alone is wanted. What is in it means nothing: another program may be at it.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, char[TEXT]);
+} text_scratch SEC(".maps");
+
+// How far it is from an address to a zero, at most TEXT - 1, or UNREAD.
+static __always_inline __u64 length_of_text(__u64 address)
+{
+	__u32 zero = 0;
+	char *text = bpf_map_lookup_elem(&text_scratch, &zero);
+	if (!text)
+		return UNREAD;
+	long size = bpf_probe_read_user_str(text, TEXT, (void *)address);
+	return size > 0 ? size - 1 : UNREAD;
 }
 
 // Tells which invocation this one is part of, if it is not the outermost one itself: of those on the thread's stack whose entry was noted.
@@ -144,7 +166,7 @@ static __always_inline void tell_walk(struct walk_event *event, struct pt_regs *
 // Tells where the walk that begins at this hit begins.
 static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u64 count, struct task_struct *task)
 {
-	if (slot->texts) {
+	if (slot->texts && slot->texts != TEXT_LENGTH) {
 		struct text_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 		if (!event) {
 			count_lost(2);
@@ -161,6 +183,6 @@ static __always_inline void on_walk(struct pt_regs *ctx, struct slot *slot, __u6
 		return;
 	}
 	tell_walk(event, ctx, slot, count, task);
-	event->length = UNREAD;
+	event->length = slot->texts == TEXT_LENGTH ? length_of_text(event->beginnings[0].address) : UNREAD;
 	bpf_ringbuf_submit(event, wake_flags());
 }

@@ -308,7 +308,7 @@ table! {
         contents: Vec<u64>,
         /// A bit for each of them, the first one's the lowest: it begins at an item that points to where it began in the entry before.
         /// From bit [`LED_TO`](crate::LED_TO) on, since minor version 16, again one for each: it begins at the item that followed the one before, by the pointer that the loop
-        /// goes on by.
+        /// goes on by (in 1.16 by any of eight words there).
         linked: u64,
         /// Of a function, bytes from its first argument on that are not zero, at most 4095, and 511 in recordings before 1.17; 0 for a loop.
         length: u64,

@@ -290,6 +290,8 @@ pub(crate) struct ProbeTables {
 /// Up to a zero byte, and all that can be read; as in `bpf/walk.h`.
 pub(crate) const TEXT_TO_ZERO: u32 = 1;
 pub(crate) const TEXT_AS_IT_IS: u32 = 2;
+/// [`Slot::texts`]: only how long a text is that ends at a zero.
+pub(crate) const TEXT_LENGTH: u32 = 3;
 
 /// What a probe does when it is hit; `struct slot` of the BPF object.
 #[repr(C)]
@@ -306,7 +308,7 @@ pub(crate) struct Slot {
     /// At so many hits the probe counts no more.
     pub stop_at: u64,
     pub origins_used: u32,
-    /// How what the first leads to is read: 0 for not at all, [`TEXT_TO_ZERO`] or [`TEXT_AS_IT_IS`].
+    /// How what the first leads to is read: 0 for not at all, [`TEXT_TO_ZERO`], [`TEXT_AS_IT_IS`] or [`TEXT_LENGTH`].
     pub texts: u32,
     pub origins: [SlotOrigin; ORIGINS],
     /// Kept by the object: where the walk before began.

@@ -94,9 +94,11 @@ pub(super) fn of_loop(body: &[&Instruction], entered: &Registers) -> Vec<(Origin
             continue; // a count that starts at a number is no pointer
         }
         let Some(origin) = Origin::of(&first) else { return Vec::new() };
-        let origin = Origin { next: next(&address, &round), ..origin };
-        if !origins.iter().any(|(known, _)| *known == origin) {
-            origins.push((origin, round.stride(&address).unwrap_or(0)));
+        let next = next(&address, &round);
+        // Several pointers may begin there, of which one goes on from item to item.
+        match origins.iter_mut().find(|(known, _)| Origin { next: None, ..known.clone() } == origin) {
+            Some((known, _)) => known.next = known.next.or(next),
+            None => origins.push((Origin { next, ..origin }, round.stride(&address).unwrap_or(0))),
         }
     }
     if origins.len() > ORIGINS { Vec::new() } else { origins }
@@ -199,6 +201,9 @@ mod tests {
         let next = Some(8);
         let list = Origin { next, ..origin(Register::RDI, &[16, 0]) };
         assert_eq!(origins(&[0x48, 0x8b, 0x47, 0x10], &LIST), [list]);
+        // cmp [rdx], ecx; mov rdx, rax; mov rax, [rax+8], where both begin alike: mov rdx, rax
+        let behind = [0x39, 0x0a, 0x48, 0x89, 0xc2, 0x48, 0x8b, 0x40, 0x08, 0x48, 0x85, 0xc0, 0x75, 0xf3];
+        assert_eq!(origins(&[0x48, 0x89, 0xc2], &behind), [Origin { next, ..origin(Register::RAX, &[0]) }]);
         // mov rax, [rip+0x100], 7 bytes long
         let global = origins(&[0x48, 0x8b, 0x05, 0x00, 0x01, 0, 0], &LIST);
         assert_eq!(global, [Origin { register: IP, index: None, offsets: vec![0x107, 0], next }]);

@@ -8,7 +8,7 @@ use super::loops::Loop;
 use super::origin::{self, Origin};
 use super::survey::{BEGINNINGS, BEGINNINGS_NS, BLOCKS, CALLS, TEXTS};
 use super::*;
-use crate::bpf::{TEXT_AS_IT_IS, TEXT_TO_ZERO};
+use crate::bpf::{TEXT_AS_IT_IS, TEXT_LENGTH, TEXT_TO_ZERO};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use slowpath_interfaces::{Input, What};
 
@@ -82,7 +82,7 @@ impl Of {
     /// How what the first origin leads to is read.
     pub(super) fn texts(self) -> u32 {
         match self {
-            Of::Function | Of::Matcher(What::Text(_)) => TEXT_TO_ZERO,
+            Of::Function | Of::Matcher(What::Text(_)) => TEXT_LENGTH,
             Of::Interface(input) => match input.what {
                 What::Text(_) => TEXT_TO_ZERO,
                 What::Bytes(..) | What::Range(..) => TEXT_AS_IT_IS,

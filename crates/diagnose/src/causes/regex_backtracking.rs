@@ -35,8 +35,9 @@ const BYTE_NS: f64 = 5_000.0;
 const GOOD_NS: f64 = 100.0;
 /// Samples in calls that took so long: of fewer the time of a byte is not known to a factor of two, and 5 µs is that far beyond what is usual.
 const SAMPLES: usize = 10;
-/// A text of so many bytes was cut: its length is not known. The first of them before version 1.17 of recordings.
-const CUT: [u64; 2] = [511, 4095];
+/// A text of so many bytes was cut: its length is not known. Before version 1.17 of recordings, and since.
+const CUT_BEFORE: u64 = 511;
+const CUT: u64 = 4095;
 /// To find what is wrong with an expression takes thought.
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
@@ -111,6 +112,8 @@ fn noted(evidence: &Evidence<'_>, walk: &Walk, text: What, samples: &Samples) ->
     };
     // Where each entry stops the thread that takes a part of the time.
     let stopped = evidence.recording.about.hit_ns.map_or(0.0, |ns| HITS * ns as f64);
+    let format = &evidence.recording.about.format;
+    let cut = if (format.major, format.minor) < (1, 17) { CUT_BEFORE } else { CUT };
     let mut noted = Noted::default();
     for burst in tables.walk_bursts.iter().filter(|burst| burst.walk == walk.walk && burst.rounds.is_none()) {
         let from = rows.partition_point(|row| row.time_ns < burst.start_ns);
@@ -122,7 +125,7 @@ fn noted(evidence: &Evidence<'_>, walk: &Walk, text: What, samples: &Samples) ->
         for (at, row) in rows.iter().enumerate() {
             let next = rows[at + 1..].iter().find(|next| next.thread == row.thread);
             let end = next.map_or(burst.end_ns, |next| next.time_ns);
-            let Some(length) = length(text, row) else { continue };
+            let Some(length) = length(text, row, cut) else { continue };
             if end.saturating_sub(row.time_ns) as f64 - stopped < BYTE_NS * length as f64 {
                 continue;
             }
@@ -138,9 +141,9 @@ fn noted(evidence: &Evidence<'_>, walk: &Walk, text: What, samples: &Samples) ->
 }
 
 /// Bytes of the text that a call was given; none if that is not known.
-fn length(text: What, row: &Beginning) -> Option<u64> {
+fn length(text: What, row: &Beginning, cut: u64) -> Option<u64> {
     match (text, row.addresses.as_slice()) {
-        (What::Text(_), _) => Some(row.length).filter(|length| !CUT.contains(length)),
+        (What::Text(_), _) => Some(row.length).filter(|length| *length < cut),
         (_, [begin, second, ..]) => text.length(*begin, *second),
         _ => None,
     }

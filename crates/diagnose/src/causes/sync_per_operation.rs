@@ -4,13 +4,13 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_syscalls::{MSYNC, READS, RECEIVES, SENDS, SYNCS, WRITES, WRITES_AT};
-use std::collections::BTreeMap;
+use slowpath_syscalls::{MSYNC, SYNCS, WRITES, WRITES_AT};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -33,20 +33,28 @@ const BUSY: f64 = 0.5;
 /// Waits for each turn of a peer before they are not its commits: a file, its folder, a log and its mark.
 const A_TURN: u64 = 4;
 
-/// A thread and its peer: what it did since its last wait for the disk.
-#[derive(Default, Clone, Copy)]
-struct Turn {
+/// Share of these turns that must be of one peer: with several, their records can be put together.
+const ONE_PEER: f64 = 0.9;
+
+/// A thread and its peer.
+#[derive(Default)]
+struct Talk {
     /// The socket that it last wrote to.
     told: Option<u32>,
     /// Then it read from it.
     asked: bool,
+    /// How often it did both.
+    turn: u64,
 }
 
 /// Waits of one place, when they were, and for which files, by path.
 #[derive(Default)]
 struct Waits {
-    /// How often the place came after an answer to a peer that then asked again, and which one that was.
+    /// Turns of each peer in which the place came, and the last one of each thread.
     turns: BTreeMap<u32, u64>,
+    last: BTreeMap<u32, u64>,
+    /// Syncs that the turns are compared with.
+    seen: u64,
     sum: Sum,
     intervals: Vec<(u32, u64, u64)>,
     files: BTreeMap<String, u64>,
@@ -59,14 +67,21 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut sums: BTreeMap<CallSite, Waits> = BTreeMap::new();
     // Bytes written to each file by each process.
     let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    let mut talks: BTreeMap<u32, Turn> = BTreeMap::new();
+    let mut talks: BTreeMap<u32, Talk> = BTreeMap::new();
+    // Who asks others over the network is no server, as far as is known: what it writes to disk it may put together.
+    let mut clients: BTreeSet<u32> = BTreeSet::new();
     for (row, process) in calls.all() {
-        if let Some(socket) = calls.file(row).filter(|file| file.kind == "socket") {
-            let turn = talks.entry(row.thread).or_default();
-            if WRITES.contains(&row.number) || SENDS.contains(&row.number) {
-                *turn = Turn { told: Some(socket.file), asked: false };
-            } else if READS.contains(&row.number) || RECEIVES.contains(&row.number) {
-                turn.asked |= turn.told == Some(socket.file);
+        if is_connect(row) && calls.file(row).is_some_and(|file| !file.path.starts_with('/')) {
+            clients.insert(process);
+        }
+        // In windows each call stands for others, and turns are compared with calls that were seen.
+        let moves = (row.count == 1 || evidence.by_ptrace) && row.result > 0;
+        if let Some(socket) = calls.file(row).filter(|file| moves && file.kind == "socket") {
+            let talk = talks.entry(row.thread).or_default();
+            if is_send(row) {
+                (talk.told, talk.asked) = (Some(socket.file), false);
+            } else if is_receive(row) && !talk.asked && talk.told == Some(socket.file) {
+                (talk.asked, talk.turn) = (true, talk.turn + 1);
             }
         }
         let writes = WRITES.contains(&row.number) || WRITES_AT.contains(&row.number);
@@ -80,14 +95,17 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if evidence.by_ptrace && row.number == MSYNC {
             continue;
         }
-        let Waits { turns, sum, intervals, files, bytes } =
+        let Waits { turns, last, seen, sum, intervals, files, bytes } =
             sums.entry((process, calls.own(row))).or_default();
         if evidence.by_ptrace {
             *bytes = bytes.saturating_add(row.argument); // whatever the program asked for
         }
         sum.add(row);
-        if let Some(Turn { told: Some(peer), asked: true }) = talks.remove(&row.thread) {
-            *turns.entry(peer).or_default() += row.count;
+        *seen += if evidence.by_ptrace { 1 } else { row.count };
+        if let Some(Talk { told: Some(peer), asked: true, turn }) = talks.get(&row.thread)
+            && last.insert(row.thread, *turn) != Some(*turn)
+        {
+            *turns.entry(*peer).or_default() += 1;
         }
         if row.count == 1 {
             intervals.push((row.thread, row.time_ns, row.end_ns));
@@ -97,7 +115,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
     }
     let mut findings = Vec::new();
-    for ((process, own), Waits { turns, sum, intervals, files, bytes }) in sums {
+    for ((process, own), Waits { turns, seen, sum, intervals, files, bytes, .. }) in sums {
         let told: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
         let bytes = told.max(bytes);
         let each = bytes as f64 / sum.count.max(1) as f64;
@@ -107,8 +125,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             continue;
         }
         // One peer that asks for something only when it knows that what was before is safe: there is nothing to put together.
-        let turns = turns.into_values().max().unwrap_or(0);
-        if calls.busy_share(&intervals) > BUSY || turns * A_TURN >= sum.count {
+        // Before the first turn nothing was told.
+        let all: u64 = turns.values().sum();
+        let of_one = turns.into_values().max().unwrap_or(0);
+        let one_peer = of_one as f64 >= ONE_PEER * all as f64 && (of_one + 1) * A_TURN >= seen;
+        if calls.busy_share(&intervals) > BUSY || of_one > 0 && one_peer && !clients.contains(&process) {
             continue;
         }
         let stack = sum.stack();

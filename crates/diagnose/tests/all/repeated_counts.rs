@@ -129,7 +129,11 @@ fn look_ups_that_go_through_four_groups_of_places_are_reported() {
         (finding.title.as_str(), finding.confidence),
         ("many keys have the same hash", Confidence::Certain)
     );
-    assert!(finding.explanation[0].contains("compares about 64 keys"), "{:?}", finding.explanation);
+    assert!(
+        finding.explanation[0].contains("about 4 groups of places; with a good hash it is 1.1"),
+        "{:?}",
+        finding.explanation
+    );
     // 1.14 of 4 groups are left.
     assert!((560..=590).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
     silent(grouped(3));

@@ -3,7 +3,7 @@
 use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, only, silent};
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
-use slowpath_recording::tables::{File, Syscall};
+use slowpath_recording::tables::{File, Syscall, Wait};
 
 const READ: u32 = 0;
 const WRITE: u32 = 1;
@@ -49,33 +49,60 @@ fn syncs_count_from_twenty_on_below_16_kib_and_from_a_tenth_of_the_time() {
     only(&syncing(100, 200, 3 * MS, 2_500), "sync-per-operation");
 }
 
-/// Records that a peer sends, each only when it was told that the one before is safe; `syncs` for each, and `peers` that take turns.
-fn confirmed(syncs: u32, peers: u32, asks: bool) -> Recording {
+/// 100 records, each written, synced `syncs` times and confirmed to a peer, which then sends the next one. `peers` threads do so one after the
+/// other, each with a socket of its own.
+fn confirmed(syncs: u32, peers: u32, asks: bool) -> Traced {
     let mut traced = Traced::new(Mode::Each);
+    traced.threads(peers);
     let file = traced.file("/var/spool/queue", "file", 0);
     let sockets: Vec<u32> = (0..peers).map(|_| traced.file("", "socket", 0)).collect();
     for turn in 0..100 {
-        let socket = Some(sockets[turn % sockets.len()]);
+        let thread = turn % peers;
+        let socket = Some(sockets[thread as usize]);
         if asks {
-            traced.call(READ, socket, 200, 10 * US);
+            traced.call(READ, socket, 200, 10 * US).thread = thread;
         }
-        traced.call(WRITE, Some(file), 200, 10 * US);
+        traced.call(WRITE, Some(file), 200, 10 * US).thread = thread;
         for _ in 0..syncs {
-            traced.sleep(FSYNC, Some(file), 0, 3 * MS);
+            traced.sleep(FSYNC, Some(file), 0, 3 * MS).thread = thread;
         }
-        traced.call(WRITE, socket, 8, 10 * US);
+        traced.call(WRITE, socket, 8, 10 * US).thread = thread;
     }
-    traced.recording(10 * MS)
+    traced
 }
 
 #[test]
 fn records_that_one_peer_waits_for_are_silent() {
-    silent(&confirmed(1, 1, true));
-    silent(&confirmed(3, 1, true));
-    only(&confirmed(5, 1, true), "sync-per-operation");
-    // It is told of each, and waits for none; or another one is served meanwhile.
-    only(&confirmed(1, 1, false), "sync-per-operation");
-    only(&confirmed(1, 5, true), "sync-per-operation");
+    let recorded = |traced: Traced| traced.recording(10 * MS);
+    silent(&recorded(confirmed(1, 1, true)));
+    silent(&recorded(confirmed(4, 1, true)));
+    only(&recorded(confirmed(5, 1, true)), "sync-per-operation");
+    // The peer is answered, and sends nothing in return. Or there is another peer.
+    only(&recorded(confirmed(1, 1, false)), "sync-per-operation");
+    only(&recorded(confirmed(1, 2, true)), "sync-per-operation");
+    // A read that finds nothing is no request.
+    let mut nothing = recorded(confirmed(1, 1, true));
+    nothing.tables.syscalls.iter_mut().filter(|row| row.number == READ).for_each(|row| row.result = -11);
+    only(&nothing, "sync-per-operation");
+    // Each place counts the turn: the file is synced in one function, and its folder in another.
+    let mut two = recorded(confirmed(2, 1, true));
+    let syncs = two.tables.syscalls.iter_mut().filter(|row| row.number == FSYNC);
+    syncs.skip(1).step_by(2).for_each(|row| row.stack = Some(OTHER));
+    silent(&two);
+}
+
+#[test]
+fn who_asks_others_and_syncs_what_it_got_is_reported() {
+    let to = |address: &str| {
+        let mut traced = confirmed(1, 1, true);
+        let server = traced.file(address, "socket", 0);
+        let now = std::mem::replace(&mut traced.now, 0);
+        traced.call(CONNECT, Some(server), 0, 10 * US);
+        traced.now = now;
+        let findings = slowpath_diagnose::diagnose(&traced.recording(10 * MS)).findings;
+        findings.iter().any(|one| one.cause == "sync-per-operation")
+    };
+    assert!(to("192.0.2.1:5432") && !to("/dev/log"));
 }
 
 /// Syncs of 3 ms during which a thread uses the CPU.
@@ -293,8 +320,8 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
 }
 
 /// Requests of two pieces that one thread writes and another one reads, which gets the second `late` after the first, and answers. The writer's wait is
-/// longer than the delay, for the other one works. `gap`: time between the writes.
-fn held_back(times: u32, late: u64, gap: u64) -> Recording {
+/// longer than the delay, for the other one works. `gap`: time between the writes; `first`: bytes of the first piece as it is read.
+fn held_back(times: u32, late: u64, gap: u64, first: i64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let other = traced.process(Some(0), "/bin/server", 1_000 * MS);
     let (client, server) = (traced.file("", "socket", 0), traced.file("", "socket", 0));
@@ -304,7 +331,7 @@ fn held_back(times: u32, late: u64, gap: u64) -> Recording {
         traced.call(WRITE, Some(client), 900, 5 * US);
         let asked = traced.now;
         traced.now = asked - gap;
-        traced.call(READ, Some(server), 8, 5 * US).thread = other;
+        traced.call(READ, Some(server), first, 5 * US).thread = other;
         traced.sleep(READ, Some(server), 900, late).thread = other;
         traced.now += 20 * MS;
         traced.call(WRITE, Some(server), 8, 5 * US).thread = other;
@@ -317,22 +344,45 @@ fn held_back(times: u32, late: u64, gap: u64) -> Recording {
 
 #[test]
 fn a_piece_that_comes_40_ms_after_the_first_was_held_back_if_both_were_written_at_once() {
-    let finding = only(&held_back(20, 42 * MS, 0), "waiting");
+    let finding = only(&held_back(20, 42 * MS, 0, 8), "waiting");
     assert_eq!(
         (finding.title.as_str(), finding.cost.gain(), finding.variant),
         ("waits for delayed acknowledgements", 840 * MS, "delayed-ack")
     );
     assert!(finding.explanation[0].contains("in several pieces"), "{:?}", finding.explanation);
-    only(&held_back(5, 42 * MS, 0), "waiting");
+    only(&held_back(5, 42 * MS, 0, 8), "waiting");
     let none = |recording: &Recording| {
         let findings = slowpath_diagnose::diagnose(recording).findings;
         assert!(findings.iter().all(|one| one.variant != "delayed-ack"), "{findings:?}");
     };
-    none(&held_back(4, 42 * MS, 0));
-    none(&held_back(20, 30 * MS, 0));
-    none(&held_back(20, 60 * MS, 0));
-    // It was written only when it was read.
-    none(&held_back(20, 42 * MS, 30 * MS));
+    none(&held_back(4, 42 * MS, 0, 8));
+    none(&held_back(20, 30 * MS, 0, 8));
+    none(&held_back(20, 60 * MS, 0, 8));
+    // The second piece was written later. Or both are none of what was read.
+    none(&held_back(20, 42 * MS, 30 * MS, 8));
+    none(&held_back(20, 42 * MS, 11 * MS, 8));
+    none(&held_back(20, 42 * MS, 0, 9));
+    let mut longer = held_back(20, 42 * MS, 0, 8);
+    longer.tables.syscalls.iter_mut().filter(|row| row.bytes == 900).for_each(|row| {
+        row.bytes += u64::from(row.number == WRITE);
+    });
+    none(&longer);
+    // Somebody ended the wait.
+    let mut woken = held_back(20, 42 * MS, 0, 8);
+    let waits = woken.tables.syscalls.iter().filter(|row| row.number == READ && row.blocked_ns == 42 * MS);
+    let woken_by = |row: &Syscall| Wait {
+        time_ns: row.time_ns,
+        duration_ns: row.blocked_ns,
+        thread: row.thread,
+        number: row.number,
+        file: row.file,
+        stack: row.stack,
+        waker: Some(0),
+        waker_stack: None,
+    };
+    woken.tables.waits = waits.map(woken_by).collect();
+    assert_eq!(woken.tables.waits.len(), 20);
+    none(&woken);
 }
 
 #[test]

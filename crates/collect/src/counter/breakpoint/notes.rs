@@ -7,7 +7,7 @@
 //! The counter says what is noted where, the tracer's thread takes the notes; both share [`Notes`].
 
 use crate::bpf::event::Entered;
-use crate::bpf::{NO_INDEX, Slot, SlotOrigin, TEXT_AS_IT_IS, TEXT_TO_ZERO};
+use crate::bpf::{NO_INDEX, Slot, SlotOrigin, TEXT_AS_IT_IS, TEXT_LENGTH, TEXT_TO_ZERO};
 use crate::counter::origin::ORIGINS;
 use slowpath_recording::{CONTENT_BYTES as CONTENT, LED_TO, content_hash};
 use std::collections::HashMap;
@@ -22,7 +22,6 @@ pub(crate) const SIGNAL: libc::c_int = libc::SIGWINCH;
 const OF_DESCRIPTOR: std::ops::RangeInclusive<libc::c_int> = 1..=6;
 /// Bytes of a text with the zero behind it; as in `bpf/walk.h`.
 const TEXT: usize = 4096;
-const SHORT_TEXT: usize = 512;
 const WORD: usize = 8;
 
 /// Registers of a stopped thread as instructions number them; the last one is the instruction pointer.
@@ -276,20 +275,18 @@ fn begin(
 
 /// What an address leads to, as a row's `texts` asks for it; none if it is not asked for or cannot be read.
 fn text(address: u64, how: u32, read: &impl Fn(u64, &mut [u8]) -> usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; TEXT];
-    if !matches!(how, TEXT_TO_ZERO | TEXT_AS_IT_IS) {
+    if !matches!(how, TEXT_TO_ZERO | TEXT_AS_IT_IS | TEXT_LENGTH) {
         return None;
     }
+    let mut bytes = vec![0; TEXT];
     let length = read(address, &mut bytes);
     let length = match how {
-        TEXT_TO_ZERO => match bytes[..length].iter().position(|byte| *byte == 0) {
+        TEXT_TO_ZERO | TEXT_LENGTH => match bytes[..length].iter().position(|byte| *byte == 0) {
             None if length < TEXT => return None,
             zero => zero.unwrap_or(TEXT - 1),
         },
-        _ if length == TEXT => TEXT,
-        // Near the end of what is mapped.
-        _ if length >= SHORT_TEXT => SHORT_TEXT,
-        _ if length >= CONTENT => CONTENT,
+        // Less near the end of what is mapped.
+        _ if length >= CONTENT => length,
         _ => return None,
     };
     bytes.truncate(length);
@@ -403,8 +400,10 @@ mod tests {
         assert_eq!(length(TEXT_TO_ZERO, 100), None);
         assert_eq!(text(0x1000, TEXT_TO_ZERO, &memory(&[0x41_42_43, 0])), Some(b"CBA".to_vec()));
         assert_eq!(length(TEXT_AS_IT_IS, TEXT), Some(TEXT));
-        assert_eq!(length(TEXT_AS_IT_IS, TEXT - 1), Some(SHORT_TEXT));
-        assert_eq!(length(TEXT_AS_IT_IS, SHORT_TEXT - 1), Some(CONTENT));
+        assert_eq!(length(TEXT_AS_IT_IS, TEXT - 1), Some(TEXT - 1));
+        assert_eq!(length(TEXT_AS_IT_IS, CONTENT), Some(CONTENT));
+        assert_eq!(length(TEXT_LENGTH, 100), None);
+        assert_eq!(length(TEXT_LENGTH, TEXT), Some(TEXT - 1));
         assert_eq!(length(TEXT_AS_IT_IS, CONTENT - 1), None);
         assert_eq!(length(0, TEXT), None);
     }

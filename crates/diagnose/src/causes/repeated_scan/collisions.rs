@@ -26,7 +26,6 @@ const GOOD: f64 = 1.5;
 /// on average, and four times as many never.
 const GROUPED: f64 = 4.0;
 const GOOD_GROUPS: f64 = 1.14;
-const PLACES: f64 = 16.0;
 /// Bursts in which keys were counted.
 const BURSTS: usize = 3;
 
@@ -67,12 +66,11 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     }
     let spent = entries.spent(evidence);
     let groups = entries.one_loop.is_some_and(is_of_groups);
-    let (good, keys) = if groups { (GOOD_GROUPS, PLACES * length) } else { (GOOD, length) };
+    let (good, unit) = if groups { (GOOD_GROUPS, Unit::Groups) } else { (GOOD, Unit::Keys) };
     let (at_least, spared) = (entries.is_longer(), 1.0 - good / length);
     if !GATE.may_pass(evidence, spent.cost_ns * spared) {
         return None;
     }
-    let scan =
-        Scan { length: keys, unit: Unit::Keys, at_least, same: None, lists: None, spared, grows: None };
+    let scan = Scan { length, unit, at_least, same: None, lists: None, spared, grows: None };
     candidate(evidence, entries, &spent, &scan)
 }

@@ -205,6 +205,8 @@ enum Unit {
     Ns,
     /// Keys with the same hash.
     Keys,
+    /// Groups of places of a hash table.
+    Groups,
 }
 
 impl Unit {
@@ -214,20 +216,21 @@ impl Unit {
             Unit::Bytes => "bytes",
             Unit::Ns => "ns",
             Unit::Keys => "keys",
+            Unit::Groups => "groups of places",
         }
     }
 
     /// What the fact is called, and its unit.
     fn fact(self) -> String {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys => format!("{} a search", self.name()),
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups => format!("{} a search", self.name()),
             Unit::Ns => "time of a search".to_owned(),
         }
     }
 
     fn of_fact(self) -> &'static str {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys => "1",
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups => "1",
             Unit::Ns => "ns",
         }
     }
@@ -236,7 +239,7 @@ impl Unit {
     fn sentence(self, length: f64, at_least: bool) -> String {
         let least = if at_least { "at least " } else { "about " };
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys => {
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups => {
                 format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
             }
             Unit::Ns => format!("each takes {least}{}", time(length)),
@@ -302,6 +305,10 @@ fn candidate(
             count(repeated as f64),
             count(of as f64),
         ),
+        None if scan.unit == Unit::Groups => format!(
+            "each look-up in a hash table goes through about {} groups of places; with a good hash it is 1.1",
+            count(two_digits(scan.length))
+        ),
         None if scan.unit == Unit::Keys => format!(
             "each look-up in a hash table compares about {} keys; with a good hash it is one or two",
             count(two_digits(scan.length))
@@ -337,10 +344,11 @@ fn candidate(
     }
     let usual = entries.one_loop.is_some_and(|one| one.usual == Some(true));
     let counts = is_counting(entries);
+    let collide = matches!(scan.unit, Unit::Keys | Unit::Groups);
     // In a table with open addressing, say, where the step leads around the end.
     let inferred = scan.same.is_none() && scan.unit == Unit::Items && entries.infers_strides();
     let (cause, variant, confidence) = match scan.grows {
-        None if scan.unit == Unit::Keys => (&CAUSE, "collisions", Confidence::Certain),
+        None if collide => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
         // Nor is it certain what runs in each round of a usual way.
@@ -358,7 +366,7 @@ fn candidate(
         }
         None => (&CAUSE, "", Confidence::Certain),
     };
-    let title = if scan.unit == Unit::Keys { "many keys have the same hash" } else { cause.title };
+    let title = if collide { "many keys have the same hash" } else { cause.title };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
         variant,
@@ -370,7 +378,7 @@ fn candidate(
             Fact::new(&scan.unit.fact(), scan.length, scan.unit.of_fact(), "probe", Sure::Sampled),
         ],
         advice: match (scan.unit, scan.same) {
-            (Unit::Keys, _) => COLLISIONS,
+            (Unit::Keys | Unit::Groups, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
             _ if scan.lists.is_some() || inferred => CHAINS,
             _ if counts => COUNT_ON,

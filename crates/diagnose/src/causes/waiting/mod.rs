@@ -57,7 +57,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     unanswered.retain(|one| !in_vain.iter().any(|other| is_there(one, other)));
     findings.extend(in_vain);
     findings.extend(unanswered);
-    // The same waits, as the one and the other side sees them, are told once.
+    // Both sides see the same waits: they are reported once.
     let delayed = delayed_ack::find(evidence, &calls);
     findings.extend(if delayed.is_empty() { held_back::find(evidence, &calls) } else { delayed });
     findings
