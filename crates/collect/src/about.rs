@@ -2,6 +2,7 @@
 
 use crate::sampler::Plan;
 use crate::tracer::ptrace::{Cost, SAMPLES, Taken};
+use crate::weigh::{StandsFor, Together};
 use crate::{Options, clock};
 use slowpath_recording::About;
 use slowpath_recording::about::{Collector, Counter, Format, MAJOR, MINOR, State};
@@ -63,18 +64,24 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
     about
 }
 
-/// What a unit of a sample's period is worth. Cycles are only proportional to time: each process's scale makes them add
-/// up to its CPU time.
-pub(crate) fn ns_per_period(plan: &Plan) -> f64 {
-    if !plan.cycles {
-        return 1.0;
+/// What samples stand for. Cycles are only proportional to time: each process's scale makes them add up to its CPU time.
+/// Without a plan each is taken by a stop, at the end of the CPU time since the last, wherever that was.
+pub(crate) fn stands_for(plan: Option<&Plan>) -> StandsFor {
+    let (cycles, kernel) = plan.map_or((false, true), |plan| (plan.cycles, plan.kernel));
+    let together = match (kernel, cycles) {
+        (true, _) => Together::Cpu,
+        (false, true) => Together::User,
+        (false, false) => Together::Themselves,
+    };
+    if !cycles {
+        return StandsFor { ns_per_period: 1.0, together };
     }
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let mhz = text
         .lines()
         .find(|line| line.starts_with("cpu MHz"))
         .and_then(|line| line.split(": ").nth(1)?.parse().ok());
-    1000.0 / mhz.unwrap_or(2500.0f64)
+    StandsFor { ns_per_period: 1000.0 / mhz.unwrap_or(2500.0f64), together }
 }
 
 /// The sampler that runs.

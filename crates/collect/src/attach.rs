@@ -1,6 +1,6 @@
 //! Attaches to a process that runs already. It is never stopped, and nothing of it is ours to end.
 
-use crate::about::{about, add_counter, ns_per_period, sampler};
+use crate::about::{about, add_counter, sampler, stands_for};
 use crate::means::{Means, means};
 use crate::resources::{self, why};
 use crate::sampler::{Sampler, Scope};
@@ -44,7 +44,7 @@ pub fn attach(pid: u32, duration: Option<Duration>, mut options: Options) -> Res
     }
     trace(&options, &mut bpf, &mut about);
     let Storage { writer, temporary } = storage::begin(&options, &mut about, command.first())?;
-    let mut session = Session::new(writer, bpf, ns_per_period(&plan), options.progress.take());
+    let mut session = Session::new(writer, bpf, stands_for(Some(&plan)), options.progress.take());
     signals::install().map_err(Error::system("handle signals"))?;
     session.world.redact = options.redact_arguments;
     session.hit_ns = hit_ns;

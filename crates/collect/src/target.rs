@@ -3,7 +3,7 @@
 //! Once the program may run nothing of ours keeps it from running to its end: what cannot be opened, made or written is left out
 //! and said.
 
-use crate::about::{about, add_counter, distorted, how_traced, ns_per_period, sampler, sampler_by_stops};
+use crate::about::{about, add_counter, distorted, how_traced, sampler, sampler_by_stops, stands_for};
 use crate::bpf::Bpf;
 use crate::counter::breakpoint::notes::Notes;
 use crate::launch::{self, Command, Ended, Held};
@@ -60,8 +60,7 @@ pub fn record(words: &[OsString], mut options: Options) -> Result<Outcome, Error
         }
     };
     let folder = writer.folder().clone();
-    let ns_per_period = plan.as_ref().map_or(1.0, ns_per_period);
-    let mut session = Session::new(writer, bpf, ns_per_period, options.progress.take());
+    let mut session = Session::new(writer, bpf, stands_for(plan.as_ref()), options.progress.take());
     session.world.redact = options.redact_arguments;
     session.hit_ns = hit_ns;
     session.notes = ptrace.filter(|_| hit_ns.is_some()).map(|cost| Arc::new(Notes::new(cost.wall_ns)));

@@ -14,6 +14,25 @@ pub(crate) struct Seen {
     pub stops: u64,
 }
 
+/// What a sample stands for before it is weighed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StandsFor {
+    /// CPU time of one period of its event, ns.
+    pub ns_per_period: f64,
+    pub together: Together,
+}
+
+/// What all samples of a process stand for together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Together {
+    /// Its CPU time.
+    Cpu,
+    /// What they say, of user code alone; at most its CPU time.
+    Themselves,
+    /// Its CPU time in user code.
+    User,
+}
+
 /// What a recording comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Weighed {
@@ -34,13 +53,22 @@ const OWN: u64 = 30;
 /// A process with few samples has a share of luck; those of one parent that ran the same program are weighed
 /// together, so that thousands of short children count for what they took. What a tracer by ptrace took,
 /// `stopped_ns`, no sample of user code shows: each process has its part by its stops.
+///
+/// To weigh samples of user code up to all CPU time would give it the kernel's as well, in a program that is mostly in system
+/// calls several times what is its own. The kernel's account of user time is by ticks of 1 to 10 ms, coarser than samples by a clock.
 pub(crate) fn weigh(
     ended: Vec<(Process, Seen)>,
     running: Vec<(Process, Seen)>,
     waited: Cpu,
     stopped_ns: u64,
+    together: Together,
     rows: &mut Vec<Process>,
 ) -> Weighed {
+    let most = if together == Together::Themselves { 1.0 } else { f64::INFINITY };
+    let reported = |row: &Process, stopped: u64| match (row.cpu_ns?.saturating_sub(stopped), row.user_ns) {
+        (cpu, Some(user)) if together == Together::User => Some(user.min(cpu)),
+        (cpu, _) => Some(cpu),
+    };
     let (of_ended, of_running) = (Sums::of(&ended), Sums::of(&running));
     // What no process is known to have taken was taken by those whose end was not seen. What still runs nobody has waited for.
     let rest_ns = waited.total().saturating_sub(of_ended.known.total());
@@ -54,24 +82,24 @@ pub(crate) fn weigh(
     let stopped = |seen: &Seen| (stopped_ns as f64 * seen.stops as f64 / stops.max(1) as f64) as u64;
     let mut pools: HashMap<(Option<u32>, String), (u64, u64)> = HashMap::new();
     for (row, seen) in all.iter().filter(|(_, seen)| seen.samples < OWN) {
-        if let Some(cpu) = row.cpu_ns {
+        if let Some(cpu) = reported(row, stopped(seen)) {
             let pool = pools.entry((row.parent, row.program.clone())).or_default();
-            pool.0 += cpu.saturating_sub(stopped(seen));
+            pool.0 += cpu;
             pool.1 += seen.sampled_ns;
         }
     }
     let mut tracing_ns = 0.0;
     for (mut row, seen) in all {
         let stopped = stopped(&seen);
-        let (cpu, of) = match row.cpu_ns {
-            Some(cpu) if seen.samples >= OWN => (cpu.saturating_sub(stopped), seen.sampled_ns),
+        let (cpu, of) = match reported(&row, stopped) {
+            Some(cpu) if seen.samples >= OWN => (cpu, seen.sampled_ns),
             Some(_) => pools[&(row.parent, row.program.clone())],
             None => (0, 0),
         };
         if of > 0 {
-            row.sample_scale = cpu as f64 / of as f64;
+            row.sample_scale = (cpu as f64 / of as f64).min(most);
         } else if row.cpu_ns.is_none() && rest > 0.0 && rest < 10.0 {
-            row.sample_scale = rest;
+            row.sample_scale = rest.min(most);
         }
         tracing_ns += row.tracing_ns as f64 * row.sample_scale;
         if of > 0 {
@@ -147,7 +175,7 @@ mod tests {
     }
 
     fn weighed(ended: Vec<(Process, Seen)>, running: Vec<(Process, Seen)>, waited_ms: u64) -> Weighed {
-        weigh(ended, running, user(waited_ms), 0, &mut Vec::new())
+        weigh(ended, running, user(waited_ms), 0, Together::Cpu, &mut Vec::new())
     }
 
     #[test]
@@ -173,6 +201,21 @@ mod tests {
         assert_eq!(weighed(vec![process(0, Some(100), 104)], vec![], 100).sampled_share, 1.0);
         assert_eq!(weighed(vec![], vec![], 0).sampled_share, 0.0);
         assert_eq!(weighed(vec![process(0, None, 1)], vec![], 0).sampled_share, 1.0);
+    }
+
+    #[test]
+    fn samples_of_user_code_are_not_given_the_time_of_the_kernel() {
+        let scales = |together| {
+            let mut rows = Vec::new();
+            // 40 of 400 ms in user code; ended unseen; and one whose samples are more than it took.
+            let mut ended = vec![process(0, Some(400), 40), process(1, None, 50), process(2, Some(30), 40)];
+            ended[0].0.user_ns = Some(60 * MS);
+            weigh(ended, vec![], user(580), 0, together, &mut rows);
+            rows.iter().map(|row| row.sample_scale).collect::<Vec<f64>>()
+        };
+        assert_eq!(scales(Together::Cpu), [10.0, 3.0, 0.75]);
+        assert_eq!(scales(Together::Themselves), [1.0, 1.0, 0.75]);
+        assert_eq!(scales(Together::User), [1.5, 3.0, 0.75]);
     }
 
     #[test]

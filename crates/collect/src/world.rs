@@ -4,7 +4,7 @@ use crate::cpu::{self, Account, Cpu};
 use crate::image::Image;
 use crate::resources;
 use crate::unwind::{AddressSpace, Mapped};
-use crate::weigh::{Seen, Weighed, weigh};
+use crate::weigh::{Seen, Together, Weighed, weigh};
 use framehop::x86_64::CacheX86_64;
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{Mapping, Module, Process, REDACTED, Thread};
@@ -386,11 +386,17 @@ impl World {
     }
 
     /// Ends the recording: the last row of every process, weighed. `waited` is what the command used with all that it waited for;
-    /// `stopped_ns` the part of it that a tracer by ptrace took.
-    pub(crate) fn finish(&mut self, waited: Cpu, stopped_ns: u64, tables: &mut Tables) -> Weighed {
+    /// `stopped_ns` the part of it that a tracer by ptrace took; samples stand for what `together` says.
+    pub(crate) fn finish(
+        &mut self,
+        waited: Cpu,
+        stopped_ns: u64,
+        together: Together,
+        tables: &mut Tables,
+    ) -> Weighed {
         let ended = std::mem::take(&mut self.ended);
         let running = self.live.drain().map(|(_, live)| live.so_far()).collect();
-        weigh(ended, running, waited, stopped_ns, &mut tables.processes)
+        weigh(ended, running, waited, stopped_ns, together, &mut tables.processes)
     }
 }
 

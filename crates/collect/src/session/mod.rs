@@ -24,7 +24,7 @@ use crate::stacks::Stacks;
 use crate::tracer::ptrace::Ptrace;
 use crate::tracer::{self, Tracer};
 use crate::unwind::Place;
-use crate::weigh::Weighed;
+use crate::weigh::{StandsFor, Weighed};
 use crate::world::{Usage, World};
 use crate::{OnProgress, Progress, clock, launch};
 use goroutines::Goroutines;
@@ -117,7 +117,7 @@ pub(crate) struct Session {
     pub trouble: Option<String>,
     /// A bug has ended the recording.
     broken: bool,
-    ns_per_period: f64,
+    stands_for: StandsFor,
     own_code: OwnCode,
     progress: Option<OnProgress>,
     started: u64,
@@ -130,7 +130,7 @@ impl Session {
     pub(crate) fn new(
         writer: Writer,
         bpf: Option<Bpf>,
-        ns_per_period: f64,
+        stands_for: StandsFor,
         progress: Option<OnProgress>,
     ) -> Session {
         let own_code = OwnCode::of(bpf.as_ref());
@@ -170,7 +170,7 @@ impl Session {
             refused: None,
             trouble: None,
             broken: false,
-            ns_per_period,
+            stands_for,
             own_code,
             progress,
             started: clock::now_ns(),

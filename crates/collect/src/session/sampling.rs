@@ -12,7 +12,7 @@ impl Session {
         if !live.executed || self.gone.contains(&sample.tid) {
             return;
         }
-        let weight = (sample.period as f64 * self.ns_per_period) as u64;
+        let weight = (sample.period as f64 * self.stands_for.ns_per_period) as u64;
         if self.own_code.is_on(&sample.kernel) {
             live.seen.samples += 1;
             live.seen.sampled_ns += weight;

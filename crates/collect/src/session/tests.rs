@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Options;
-use crate::about::about;
+use crate::about::{about, stands_for};
 use slowpath_files::Caller;
 use slowpath_recording::Recording;
 
@@ -24,7 +24,7 @@ fn a_bug_ends_the_recording_and_nothing_else() {
     let folder = Arc::new(Folder::open(dir.path()).expect("a folder"));
     let mut about = about(&options, &["program".to_owned()], false);
     let writer = Writer::create(folder, &about, &options.caller).expect("a recording");
-    let mut session = Session::new(writer, None, 1.0, Some(Box::new(|_| panic!("a bug"))));
+    let mut session = Session::new(writer, None, stands_for(None), Some(Box::new(|_| panic!("a bug"))));
     for _ in 0..3 {
         session.turn(None);
     }

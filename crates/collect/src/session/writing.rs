@@ -45,7 +45,8 @@ impl Session {
             // So far what a tracer by ptrace took, and what the command used with all that it waited for.
             let waited = Cpu { user_ns: about.user_ns, sys_ns: about.sys_ns };
             let stopped_ns = about.tracing_ns.min(waited.total());
-            let weighed = session.world.finish(waited, stopped_ns, &mut session.writer.tables);
+            let together = session.stands_for.together;
+            let weighed = session.world.finish(waited, stopped_ns, together, &mut session.writer.tables);
             let Weighed { cpu, tracing_ns, sampled_share } = weighed;
             (about.user_ns, about.sys_ns) = (cpu.user_ns, cpu.sys_ns);
             about.tracing_ns = (stopped_ns + tracing_ns).min(cpu.total());
