@@ -167,7 +167,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The functions of the program itself on a stack, innermost first.
-    fn on(&self, stack: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn on(&self, stack: u32) -> impl Iterator<Item = u32> + '_ {
         let stacks = &self.evidence.recording.tables.stacks;
         let parent = |stack: &u32| stacks[*stack as usize].parent;
         std::iter::successors(Some(stack), parent).filter_map(|stack| self.own[stack as usize])

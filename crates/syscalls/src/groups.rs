@@ -51,3 +51,5 @@ pub const RECEIVES: [u32; 3] = [RECVFROM, RECVMSG, RECVMMSG];
 pub const SENDS: [u32; 3] = [SENDTO, SENDMSG, SENDMMSG];
 /// Calls that accept a connection.
 pub const ACCEPTS: [u32; 2] = [ACCEPT, ACCEPT4];
+/// Memory is taken, given back or changed.
+pub const OF_MEMORY: [u32; 5] = [MMAP, MUNMAP, BRK, MADVISE, MPROTECT];

@@ -15,11 +15,14 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::CLOSE;
+use slowpath_syscalls::{CLOSE, READS, READS_AT};
 use std::collections::BTreeMap;
 
 mod asked;
+mod processed;
 mod rewound;
+
+use processed::Again;
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -136,7 +139,23 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         let known = kernel + while_open(evidence, calls, process, &files);
         // A library's function that all of this goes through also bears what comes before the open and after the close.
         let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
-        let cost = known.max(under).min(evidence.cpu_ns);
+        let known = known.max(under);
+        let mut stacks: [BTreeMap<u32, u64>; 2] = Default::default();
+        let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
+        for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
+            let of = match is_read_open(row) {
+                true if calls.own(row) == own => &mut stacks[0],
+                false if READS.contains(&row.number) || READS_AT.contains(&row.number) => &mut stacks[1],
+                _ => continue,
+            };
+            if let Some(stack) = row.stack {
+                *of.entry(stack).or_default() += row.count;
+            }
+        }
+        let (times_opened, bytes) = (times as f64, sum.bytes);
+        let again = Again { process, files: &files, stacks, times: times_opened, known_ns: known, bytes };
+        let processed = processed::find(evidence, calls, &again);
+        let cost = processed.as_ref().map_or(known, |processed| processed.ns).min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
         if !GATE.may_pass(evidence, gain) {
             continue;
@@ -162,14 +181,20 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
             count(sum.count as f64),
             if opens_alone { "opens of it alone" } else { "system calls on it" },
             time(kernel),
-            if cost > 1.05 * kernel {
-                format!("; {} including the program's own work on it", time(cost))
-            } else {
-                String::new()
+            match &processed {
+                Some(of) => format!(
+                    "; {}, which reads it and asks the kernel for nothing else, took {}",
+                    evidence.name(of.function),
+                    time(cost)
+                ),
+                None if cost > 1.05 * kernel =>
+                    format!("; {} including the program's own work on it", time(cost)),
+                None => String::new(),
             }
         ));
         explanation.push(format!("once is enough: this would save {}", time(gain)));
-        let exact = own.is_some();
+        let exact = own.is_some() && processed.is_none();
+        let asker = processed.as_ref().map(|processed| processed.function).or(own);
         let candidate = Draft {
             variant: "content",
             files: evidence.concerned(paths),
@@ -189,7 +214,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
                 "the same file is read again and again",
                 if exact { Confidence::Certain } else { Confidence::Likely },
                 Cost::new(Basis::Cpu, cost, gain),
-                crate::calls::place(evidence, stack, own, process),
+                crate::calls::place(evidence, stack, asker, process),
             )
         }
         .candidate(evidence, GATE, process);

@@ -1,6 +1,6 @@
 //! The causes in calls that concern files, on synthetic recordings, at their thresholds, with calls recorded one by one and added up.
 
-use crate::traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
+use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::{Frame, Function, Module};
@@ -372,6 +372,51 @@ fn what_is_made_of_the_bytes_of_a_rewound_file_is_done_again_too() {
     };
     // In the library's function that reads; in the program itself, which may do anything.
     assert_eq!((cost(IN_READER), cost(IN_WORK)), (300, 40));
+}
+
+#[test]
+fn who_reads_long_stretches_of_a_file_here_and_there_reads_it_over() {
+    const PART: u64 = 65_536;
+    // Ten parts in turn, so that one seek of ten leads back.
+    let in_parts = |bytes: u64| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/data/genome", "file", 10 * PART);
+        for part in 0..100 * PART / bytes {
+            traced.call(LSEEK, Some(file), (part % 10 * PART) as i64, US);
+            traced.call(READ, Some(file), bytes as i64, 100 * US);
+        }
+        traced.recording(20 * MS * PART / bytes)
+    };
+    assert_eq!(only(&in_parts(PART), "redundant-file-access").variant, "rewound");
+    // Pages of a database.
+    silent(&in_parts(PART / 2));
+}
+
+#[test]
+fn what_a_function_does_that_reads_a_file_and_nothing_else_is_done_again_too() {
+    const SIZE: u64 = 100_000;
+    let parsing = |ns: u64, writes: usize| {
+        let mut traced = Traced::new(Mode::Each);
+        let (file, log) = (traced.file("/etc/rules", "file", SIZE), traced.file("/log", "file", 0));
+        for number in 0..100 {
+            traced.call(OPEN, Some(file), 3, 10 * US);
+            traced.call(READ, Some(file), SIZE as i64, 10 * US);
+            traced.call(CLOSE, Some(file), 0, 10 * US);
+            traced.compute(IN_WORK, ns);
+            if number < writes {
+                traced.call(WRITE, Some(log), 10, 10 * US);
+            }
+            traced.compute(OTHER, MS);
+        }
+        traced.recording(600 * MS)
+    };
+    let finding = only(&parsing(4 * MS, 10), "redundant-file-access");
+    assert_eq!((finding.variant, finding.confidence), ("content", Confidence::Likely));
+    assert_eq!(finding.cost.amount(), 400 * MS);
+    assert!(finding.explanation[1].contains("work, which reads it"), "{:?}", finding.explanation);
+    // It takes longer than any parser, or does something with what it read.
+    silent(&parsing(6 * MS, 0));
+    silent(&parsing(4 * MS, 11));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! where the one before ended. It may go anywhere in a file, as a database does; so most of these must go on where the one before ended.
 
 use super::CAUSE;
+use super::processed::{self, Again};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
@@ -24,6 +25,8 @@ const OVER: f64 = 8.0;
 const KEPT: u64 = 1 << 30;
 /// Share of the bytes that one function must have asked for; and of the seeks that must lead back.
 const MOST: f64 = 0.5;
+/// Bytes that are read from one seek to the next where a file is gone through: 16 pages or more, where a database reads one or a few.
+const STRETCH: f64 = 65536.0;
 /// Share of the reads at a place that begin where the one before ended, in a file that is read as a stream: one of four may lead elsewhere, as to an index in front of
 /// each part. Pages of a database are read in any order.
 const STREAMED: f64 = 0.75;
@@ -40,6 +43,8 @@ struct Read {
     /// Bytes by the stack of the read.
     stacks: HashMap<u32, f64>,
     seeks: u64,
+    /// Seeks by stack.
+    led: BTreeMap<u32, u64>,
     /// Where the last seek led that was recorded by itself; such seeks after it, and those that led no further.
     last: Option<i64>,
     known: u64,
@@ -54,6 +59,9 @@ struct Read {
 impl Read {
     fn seek(&mut self, row: &Syscall) {
         self.seeks += row.count;
+        if let Some(stack) = row.stack {
+            *self.led.entry(stack).or_default() += row.count;
+        }
         if row.count == 1 {
             self.led_to(row.result);
         }
@@ -88,9 +96,13 @@ impl Read {
         self.at_places > 0 && self.on as f64 >= STREAMED * self.at_places as f64
     }
 
-    /// Whether it is gone through again: who follows a file that grows, or returns what was read too far of a line, goes on and on.
-    fn goes_back(&self) -> bool {
-        self.known > 0 && self.back as f64 >= MOST * self.known as f64 && !self.written
+    /// Whether it is gone through again, `over` times: who follows a file that grows, or returns what was read too far of a line, goes on and on. Who
+    /// reads long stretches here and there, such as one chromosome of a few, goes back as often as these need it.
+    fn goes_back(&self, over: f64) -> bool {
+        let back = self.back as f64 / self.known.max(1) as f64;
+        let in_stretches = self.bytes as f64 >= STRETCH * self.seeks as f64;
+        let enough = in_stretches && back * self.seeks as f64 >= MOST * over * self.opens.max(1) as f64;
+        self.known > 0 && (back >= MOST || enough) && !self.written
     }
 }
 
@@ -170,7 +182,7 @@ fn finding(
     let opens = read.opens.max(1) as f64;
     let over = read.bytes as f64 / file.size as f64 / opens;
     let is_rewound = read.is_streamed() || read.seeks as f64 >= (over - 1.0).floor() * opens;
-    if over < OVER || !is_rewound || !read.goes_back() {
+    if over < OVER || !is_rewound || !read.goes_back(over) {
         return None;
     }
     let (own, sum) = read.places.iter().max_by_key(|(_, sum)| sum.bytes)?;
@@ -184,7 +196,21 @@ fn finding(
     // Who decodes a stream reads on from many places.
     let decoded = goes_through(evidence, calls, read).filter(|(outer, _)| Some(*outer) != *own);
     let decoded = decoded.map(|(outer, stack)| (outer, stack, under(evidence, process, outer, &read.stacks)));
-    let decoded = decoded.filter(|(.., ns)| *ns > kernel.max(within));
+    let decoded = decoded.filter(|(.., ns)| *ns > kernel.max(within)).or_else(|| {
+        let again = Again {
+            process,
+            files: &[file.file],
+            stacks: [
+                read.led.clone(),
+                read.stacks.iter().map(|(stack, bytes)| (*stack, *bytes as u64)).collect(),
+            ],
+            times: over * opens,
+            known_ns: kernel.max(within),
+            bytes: read.bytes,
+        };
+        let of = processed::find(evidence, calls, &again)?;
+        Some((of.function, heaviest(&read.stacks)?, of.ns))
+    });
     let cost = decoded.map_or(kernel.max(within), |(.., ns)| ns).min(evidence.cpu_ns);
     let gain = cost * (1.0 - 1.0 / over);
     if !GATE.may_pass(evidence, gain) {
