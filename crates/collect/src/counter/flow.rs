@@ -3,7 +3,7 @@
 //! A jump whose targets are not in the instruction (a switch) is taken to lead to every block that nothing else leads to.
 
 use super::values::calls;
-use iced_x86::{FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction, Mnemonic};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -55,11 +55,27 @@ pub(super) fn blocks(instructions: &[Instruction]) -> Vec<Block> {
         blocks.push(Block { range: *start..end, code: first..behind, next });
     }
     let led_to: BTreeSet<usize> = blocks.iter().flat_map(|block| block.next.iter().copied()).collect();
-    let cases: Vec<usize> = (1..blocks.len()).filter(|block| !led_to.contains(block)).collect();
-    for switch in switches {
-        blocks[switch].next.clone_from(&cases);
+    // What only fills the space before a loop is never executed: taken for a case it would be a second way into that loop.
+    let fills = |block: &Block| instructions[block.code.clone()].iter().all(is_padding);
+    let is_code: Vec<bool> = blocks.iter().map(|block| !fills(block)).collect();
+    let cases: Vec<usize> =
+        (1..blocks.len()).filter(|block| is_code[*block] && !led_to.contains(block)).collect();
+    for switch in &switches {
+        blocks[*switch].next.clone_from(&cases);
+    }
+    // A case that begins with a loop is led to by its own jump back.
+    while let Some(switch) = switches.first() {
+        let reached = reached(&blocks);
+        let Some(case) = (1..blocks.len()).find(|block| is_code[*block] && !reached[*block]) else { break };
+        let from = if reached[*switch] { *switch } else { 0 };
+        blocks[from].next.push(case);
     }
     blocks
+}
+
+/// Whether an instruction is one that compilers align code with.
+fn is_padding(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Nop
 }
 
 /// The blocks' order and who dominates whom.
@@ -154,6 +170,13 @@ impl Graph {
             }
         }
     }
+}
+
+/// Which blocks the entry leads to.
+fn reached(blocks: &[Block]) -> Vec<bool> {
+    let mut reached = vec![false; blocks.len()];
+    postorder(blocks).into_iter().for_each(|block| reached[block] = true);
+    reached
 }
 
 /// The blocks that the entry leads to, each behind all that it leads to (but for jumps back).

@@ -364,6 +364,24 @@ mod tests {
     }
 
     #[test]
+    fn what_fills_the_space_before_a_loop_is_no_case_of_a_switch() {
+        let found = loops(&[
+            0xff, 0xe0, // 0: jmp rax
+            0xeb, 0x04, // 2: jmp M
+            0x66, 0x90, // 4: nop
+            0xff, 0xc0, // 6: L: inc eax
+            0x39, 0xc8, // 8: M: cmp eax, ecx
+            0x75, 0xfa, // a: jne L
+            0xc3, // c: ret
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].header, &found[0].ranges), (8, &vec![6..12]));
+        // A case may begin with it.
+        let found = loops(&[0xff, 0xe0, 0x66, 0x90, 0xff, 0xc0, 0x39, 0xc8, 0x75, 0xfa, 0xc3]);
+        assert_eq!(found[0].ranges, [4..10]);
+    }
+
+    #[test]
     fn the_cases_of_a_switch_belong_to_the_loop_around_it() {
         let code = [
             0xff, 0xe0, // 0: L: jmp rax
