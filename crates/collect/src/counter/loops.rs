@@ -11,7 +11,7 @@ use super::origin::{self, Origin};
 use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase, fold, groups, unrolled};
+use super::{bucket, chase, fold, groups, heads, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -103,6 +103,14 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
         let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
         if work == Work::Calculates && !chases && fold::folds(every(), frame) {
             work = Work::Folds;
+        }
+        if work == Work::Walks && chases {
+            let on_the_way = way.iter().rev().map(|(block, between)| {
+                (between.iter().flat_map(|block| code_of(*block)).collect(), code_of(*block))
+            });
+            if heads::leads_to(on_the_way, &round) {
+                work = Work::Chains;
+            }
         }
         if groups::probes(every()) {
             work = Work::Groups;

@@ -34,6 +34,7 @@ mod flow;
 mod fold;
 mod given;
 mod groups;
+mod heads;
 mod hits;
 pub(crate) mod input;
 mod late;

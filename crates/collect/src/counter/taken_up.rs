@@ -117,7 +117,7 @@ impl Counter {
                 }
                 continue;
             }
-            if !matches!(one.work, Work::Walks | Work::Counts | Work::Folds) {
+            if !matches!(one.work, Work::Walks | Work::Chains | Work::Counts | Work::Folds) {
                 continue;
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };

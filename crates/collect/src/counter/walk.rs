@@ -20,6 +20,8 @@ pub(crate) enum Work {
     /// It goes from one item to the next that memory leads to, reads and compares, and divides to see which list an item belongs in: a look-up
     /// among the keys of a hash table's bucket.
     Buckets,
+    /// It goes along a chain of a hash table, reads and compares.
+    Chains,
     /// It looks for a key among the places of a hash table, group by group.
     Groups,
     /// It makes one result of what it reads in order, and stores nothing: a sum, a number of characters, a checksum.
@@ -38,6 +40,7 @@ impl Work {
             Work::Moves => "moves",
             Work::Counts => "counts",
             Work::Buckets => "buckets",
+            Work::Chains => "chains",
             Work::Groups => "groups",
             Work::Folds => "folds",
             Work::Calculates => "calculates",

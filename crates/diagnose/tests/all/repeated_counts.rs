@@ -140,6 +140,19 @@ fn look_ups_that_go_through_four_groups_of_places_are_reported() {
 }
 
 #[test]
+fn long_chains_of_a_hash_table_are_reported() {
+    let chain = |items| Walked { name: "find", work: "chains", ..colliding(items) };
+    let finding = only(chain(8));
+    assert_eq!(
+        (finding.title.as_str(), finding.variant, finding.confidence),
+        ("a hash table with long chains", "collisions", Confidence::Likely)
+    );
+    assert!(finding.explanation[0].contains("a chain of about 8 items"), "{:?}", finding.explanation);
+    assert!(finding.advice.contains("let the table grow"), "{}", finding.advice);
+    silent(chain(7));
+}
+
+#[test]
 fn two_loops_that_count_so_far_each_are_none_that_counts_now_further_and_now_less_far() {
     // Each has two bursts in which it was counted, and goes as far in both.
     let mut recording = recording(&Walked {

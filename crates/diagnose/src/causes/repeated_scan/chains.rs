@@ -19,7 +19,7 @@ const PAIRS: f64 = 16.0;
 const TIMES: f64 = 64.0;
 /// Bursts of beginnings and of lengths: the lists of one moment may be others than those of the run.
 const BURSTS: usize = 3;
-const WALKS: &str = "walks";
+const WALKS: [&str; 2] = ["walks", "chains"];
 
 /// How many lists there are, and how often each is searched in the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +31,9 @@ pub(super) struct Lists {
 /// A finding, if the loop goes from item to item, and each of its lists is long and searched often.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     // A loop whose rare branches were left out may do something for each item once.
-    let follows = |one: &Loop| one.work == WALKS && one.chases == Some(true) && one.usual != Some(true);
+    let follows = |one: &Loop| {
+        WALKS.contains(&one.work.as_str()) && one.chases == Some(true) && one.usual != Some(true)
+    };
     let of_lists = !entries.walk.strides.is_empty() && entries.walk.strides.iter().all(|stride| *stride == 0);
     let length = entries.length();
     let seen = entries.bursts.len() >= BURSTS && entries.lengths.len() >= BURSTS;

@@ -1,12 +1,13 @@
 //! Keys that have the same hash: each look-up in a hash table goes through many of them. A hash that leaves out a part of the key, or that gives one
 //! number for many pairs, makes a list of the table.
 
-use super::{GATE, Scan, Unit, candidate};
+use super::{GATE, LOOKING, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::walks::Entries;
+use crate::walks::{Entries, Spent};
 use slowpath_interfaces::{has_chains, searches_bucket};
 use slowpath_recording::tables::Loop;
+use std::collections::HashMap;
 
 /// Keys a look-up goes through from which on the hash is at fault. In a table with chains, as full as it may be, a good one leaves 1.5 on average, and
 /// five times as many never.
@@ -18,6 +19,8 @@ const BY_NAME: f64 = 24.0;
 const OPEN: f64 = 32.0;
 /// The work of a loop that divides to see which list an item belongs in.
 const BUCKETS: &str = "buckets";
+/// … of one that begins where a mask or a remainder leads in an array, and goes from item to item …
+const CHAINS: &str = "chains";
 /// … and of one that goes over the places of a table group by group.
 const GROUPS: &str = "groups";
 /// What a good hash leaves to go through.
@@ -38,13 +41,19 @@ fn is_of_bucket(one: &Loop) -> bool {
     one.work == BUCKETS || is_of_groups(one)
 }
 
+/// Whether a loop goes along a chain of a hash table, by its code. It is a list as well, which may be judged as one of many.
+pub(super) fn is_of_chain(entries: &Entries<'_>) -> bool {
+    // A loop whose rare branches were left out may do something for each item once.
+    entries.one_loop.is_some_and(|one| one.work == CHAINS && one.usual != Some(true))
+}
+
 fn is_of_groups(one: &Loop) -> bool {
     one.work == GROUPS
 }
 
 /// From which length on the hash is at fault.
 fn fault(evidence: &Evidence<'_>, entries: &Entries<'_>) -> f64 {
-    match entries.one_loop.is_some_and(is_of_bucket) {
+    match entries.one_loop.is_some_and(is_of_bucket) || is_of_chain(entries) {
         true if entries.one_loop.is_some_and(is_of_groups) => GROUPED,
         true => CHAINED,
         false if has_chains(evidence.name(entries.function)) => BY_NAME,
@@ -52,25 +61,49 @@ fn fault(evidence: &Evidence<'_>, entries: &Entries<'_>) -> f64 {
     }
 }
 
-/// A finding, if the loop goes through keys with the same hash, and many of them.
-pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
-    let length = entries.length();
-    let through_keys = |one: &Loop| is_of_bucket(one) || one.parent.is_none();
+/// Loops that go through keys with the same hash, and many of them.
+pub(super) fn all<'e, 'a>(
+    evidence: &Evidence<'_>,
+    entries: &'e [Entries<'a>],
+) -> Vec<(&'e Entries<'a>, Candidate)> {
     // A loop in a function that searches compares keys.
-    if !is_of_table(evidence, entries)
-        || !entries.one_loop.is_some_and(through_keys)
-        || entries.lengths.len() < BURSTS
-        || length < fault(evidence, entries)
-    {
+    let through_keys = |entries: &Entries<'_>| {
+        let known = |one: &Loop| is_of_bucket(one) || one.parent.is_none() && is_of_table(evidence, entries);
+        entries.one_loop.is_some_and(known) || is_of_chain(entries)
+    };
+    let loops = entries.iter().filter(|one| !one.lengths.is_empty() && through_keys(one));
+    let loops = loops.map(|one| (one, one.spent(evidence))).collect::<Vec<_>>();
+    // One look-up that was inlined into many functions is one: each of its loops may have been looked at too rarely.
+    let of = |(entries, spent): &(&Entries<'_>, Spent)| {
+        let (path, _) = evidence.path_to_own(spent.stack?, entries.function);
+        let frame = path.last()?;
+        Some((entries.walk.process, frame.function.clone(), frame.module.clone()))
+    };
+    let mut bursts = HashMap::new();
+    for one in &loops {
+        *bursts.entry(of(one)).or_insert(0) += one.0.lengths.len();
+    }
+    let seen = loops.iter().filter(|one| bursts[&of(one)] >= BURSTS);
+    seen.filter_map(|(entries, spent)| Some((*entries, judge(evidence, entries, spent)?))).collect()
+}
+
+/// A finding, if the look-ups of a loop go through too many keys.
+fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent) -> Option<Candidate> {
+    let (length, chain) = (entries.length(), is_of_chain(entries));
+    let looks = spent.looking_ns >= LOOKING * (spent.looking_ns + spent.other_ns);
+    if length < fault(evidence, entries) || chain && !looks {
         return None;
     }
-    let spent = entries.spent(evidence);
     let groups = entries.one_loop.is_some_and(is_of_groups);
-    let (good, unit) = if groups { (GOOD_GROUPS, Unit::Groups) } else { (GOOD, Unit::Keys) };
+    let (good, unit) = match (groups, chain) {
+        (true, _) => (GOOD_GROUPS, Unit::Groups),
+        (_, true) => (GOOD, Unit::Chain),
+        _ => (GOOD, Unit::Keys),
+    };
     let (at_least, spared) = (entries.is_longer(), 1.0 - good / length);
     if !GATE.may_pass(evidence, spent.cost_ns * spared) {
         return None;
     }
     let scan = Scan { length, unit, at_least, same: None, lists: None, spared, grows: None };
-    candidate(evidence, entries, &spent, &scan)
+    candidate(evidence, entries, spent, &scan)
 }

@@ -107,7 +107,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let in_lists = |one: &&Entries<'_>| in_loop(evidence, one).or_else(|| chains::judge(evidence, one));
     let loops = loops.filter_map(|one| Some((one, in_lists(&one)?)));
     let counting = counts::judge(evidence, entries.iter().filter(|one| is_counting(one)));
-    let collisions = entries.iter().filter_map(|one| Some((one, collisions::judge(evidence, one)?)));
+    let collisions = collisions::all(evidence, &entries);
     let loops = apart(loops.chain(counting).chain(collisions).collect());
     let functions = || entries.iter().filter(|one| one.one_loop.is_none());
     let texts: Vec<Candidate> = functions().filter_map(|one| texts::judge(evidence, one)).collect();
@@ -207,12 +207,14 @@ enum Unit {
     Keys,
     /// Groups of places of a hash table.
     Groups,
+    /// Items of a chain of a hash table.
+    Chain,
 }
 
 impl Unit {
     fn name(self) -> &'static str {
         match self {
-            Unit::Items => "items",
+            Unit::Items | Unit::Chain => "items",
             Unit::Bytes => "bytes",
             Unit::Ns => "ns",
             Unit::Keys => "keys",
@@ -223,14 +225,16 @@ impl Unit {
     /// What the fact is called, and its unit.
     fn fact(self) -> String {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups => format!("{} a search", self.name()),
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain => {
+                format!("{} a search", self.name())
+            }
             Unit::Ns => "time of a search".to_owned(),
         }
     }
 
     fn of_fact(self) -> &'static str {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups => "1",
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain => "1",
             Unit::Ns => "ns",
         }
     }
@@ -239,7 +243,7 @@ impl Unit {
     fn sentence(self, length: f64, at_least: bool) -> String {
         let least = if at_least { "at least " } else { "about " };
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups => {
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain => {
                 format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
             }
             Unit::Ns => format!("each takes {least}{}", time(length)),
@@ -309,6 +313,10 @@ fn candidate(
             "each look-up in a hash table goes through about {} groups of places; with a good hash it is 1.1",
             count(two_digits(scan.length))
         ),
+        None if scan.unit == Unit::Chain => format!(
+            "each look-up in a hash table goes along a chain of about {} items; with enough buckets and a hash that spreads the keys it is one or two",
+            count(two_digits(scan.length))
+        ),
         None if scan.unit == Unit::Keys => format!(
             "each look-up in a hash table compares about {} keys; with a good hash it is one or two",
             count(two_digits(scan.length))
@@ -348,6 +356,8 @@ fn candidate(
     // In a table with open addressing, say, where the step leads around the end.
     let inferred = scan.same.is_none() && scan.unit == Unit::Items && entries.infers_strides();
     let (cause, variant, confidence) = match scan.grows {
+        // That it is a hash table is inferred from its code.
+        None if scan.unit == Unit::Chain => (&CAUSE, "collisions", Confidence::Likely),
         None if collide => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
@@ -366,7 +376,11 @@ fn candidate(
         }
         None => (&CAUSE, "", Confidence::Certain),
     };
-    let title = if collide { "many keys have the same hash" } else { cause.title };
+    let title = match scan.unit {
+        Unit::Chain => "a hash table with long chains",
+        _ if collide => "many keys have the same hash",
+        _ => cause.title,
+    };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
         variant,
@@ -378,6 +392,7 @@ fn candidate(
             Fact::new(&scan.unit.fact(), scan.length, scan.unit.of_fact(), "probe", Sure::Sampled),
         ],
         advice: match (scan.unit, scan.same) {
+            (Unit::Chain, _) => CHAINS,
             (Unit::Keys | Unit::Groups, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
             _ if scan.lists.is_some() || inferred => CHAINS,

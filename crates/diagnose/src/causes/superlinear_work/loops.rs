@@ -118,7 +118,7 @@ impl<'a> Loops<'a> {
                 let walks = self
                     .around(offset)
                     .next()
-                    .is_some_and(|one| matches!(one.work.as_str(), "walks" | "buckets"));
+                    .is_some_and(|one| matches!(one.work.as_str(), "walks" | "chains" | "buckets"));
                 return if walks || runtime::handles_bytes(&frame) { Work::Walks } else { Work::Other };
             }
             // Where the program counts or sums up what is compared, comparing is no way to a place.
@@ -133,7 +133,7 @@ impl<'a> Loops<'a> {
         let Some(innermost) = self.around(offset).next() else { return Work::Other };
         match innermost.work.as_str() {
             _ if within == Some(innermost.loop_number) => Work::Other,
-            "walks" | "buckets" => Work::Walks,
+            "walks" | "chains" | "buckets" => Work::Walks,
             "moves" => Work::Moves,
             work if is_calculating(work) => Work::Calculates,
             _ => Work::Other,
