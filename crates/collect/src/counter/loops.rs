@@ -383,10 +383,10 @@ mod tests {
             0xc3, // c: ret
         ]);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].header, &found[0].ranges), (8, &vec![6..12]));
+        assert_eq!((found[0].header, &found[0].ranges), (8, &one(6..12)));
         // A case may begin with it.
         let found = loops(&[0xff, 0xe0, 0x66, 0x90, 0xff, 0xc0, 0x39, 0xc8, 0x75, 0xfa, 0xc3]);
-        assert_eq!(found[0].ranges, [4..10]);
+        assert_eq!(found[0].ranges, one(4..10));
     }
 
     #[test]
