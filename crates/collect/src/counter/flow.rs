@@ -64,11 +64,11 @@ pub(super) fn blocks(instructions: &[Instruction]) -> Vec<Block> {
         blocks[*switch].next.clone_from(&cases);
     }
     // A case that begins with a loop is led to by its own jump back.
-    while let Some(switch) = switches.first() {
+    loop {
         let reached = reached(&blocks);
+        let Some(switch) = switches.iter().find(|switch| reached[**switch]) else { break };
         let Some(case) = (1..blocks.len()).find(|block| is_code[*block] && !reached[*block]) else { break };
-        let from = if reached[*switch] { *switch } else { 0 };
-        blocks[from].next.push(case);
+        blocks[*switch].next.push(case);
     }
     blocks
 }

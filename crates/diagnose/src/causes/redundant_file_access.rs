@@ -15,7 +15,7 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CLOSE, READS, READS_AT};
+use slowpath_syscalls::CLOSE;
 use std::collections::BTreeMap;
 
 mod asked;
@@ -140,20 +140,9 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         // A library's function that all of this goes through also bears what comes before the open and after the close.
         let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
         let known = known.max(under);
-        let mut stacks: [BTreeMap<u32, u64>; 2] = Default::default();
-        let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
-        for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
-            let of = match is_read_open(row) {
-                true if calls.own(row) == own => &mut stacks[0],
-                false if READS.contains(&row.number) || READS_AT.contains(&row.number) => &mut stacks[1],
-                _ => continue,
-            };
-            if let Some(stack) = row.stack {
-                *of.entry(stack).or_default() += row.count;
-            }
-        }
-        let (times_opened, bytes) = (times as f64, sum.bytes);
-        let again = Again { process, files: &files, stacks, times: times_opened, known_ns: known, bytes };
+        let (begins, reads) = processed::openings(calls, place, &files);
+        let (opened, bytes) = (times as f64, sum.bytes);
+        let again = Again { process, files: &files, begins, reads, times: opened, known_ns: known, bytes };
         let processed = processed::find(evidence, calls, &again);
         let cost = processed.as_ref().map_or(known, |processed| processed.ns).min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
@@ -183,7 +172,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
             time(kernel),
             match &processed {
                 Some(of) => format!(
-                    "; {}, which reads it and asks the kernel for nothing else, took {}",
+                    "; {}, which reads it and makes hardly any other system calls, took {}",
                     evidence.name(of.function),
                     time(cost)
                 ),

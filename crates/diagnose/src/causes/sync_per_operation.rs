@@ -125,7 +125,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             continue;
         }
         // One peer that asks for something only when it knows that what was before is safe: there is nothing to put together.
-        // Before the first turn nothing was told.
+        // The syncs before the first turn belong to none.
         let all: u64 = turns.values().sum();
         let of_one = turns.into_values().max().unwrap_or(0);
         let one_peer = of_one as f64 >= ONE_PEER * all as f64 && (of_one + 1) * A_TURN >= seen;

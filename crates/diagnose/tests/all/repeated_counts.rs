@@ -3,6 +3,7 @@
 use crate::walked::*;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::Confidence;
+use slowpath_recording::tables::{Frame, Function};
 
 /// A loop that counts the lines before a position, further on in each burst, for most of the time.
 fn lines() -> Walked {
@@ -150,6 +151,43 @@ fn long_chains_of_a_hash_table_are_reported() {
     assert!(finding.explanation[0].contains("a chain of about 8 items"), "{:?}", finding.explanation);
     assert!(finding.advice.contains("let the table grow"), "{}", finding.advice);
     silent(chain(7));
+}
+
+#[test]
+fn a_look_up_that_was_inlined_is_one_wherever_its_loops_are() {
+    let walked = Walked { name: "find", work: "chains", beside: 0.4, ..colliding(20) };
+    let walked = Walked { time: vec![(SEARCH, 0.4), (PARSE, 0.2)], ..walked };
+    // Of one loop two lengths are known, of the other one or none.
+    let costs = |of_other: u64, inlined: bool| -> Vec<u64> {
+        let mut recording = recording(&walked);
+        let tables = &mut recording.tables;
+        let mut left = [2, of_other];
+        tables.walk_bursts.retain(|burst| {
+            let known = &mut left[burst.walk as usize];
+            let keeps = burst.rounds.is_none() || *known > 0;
+            *known -= u64::from(burst.rounds.is_some() && *known > 0);
+            keeps
+        });
+        if inlined {
+            let function = tables.functions.len() as u32;
+            let name = "look_up".to_owned();
+            tables.functions.push(Function { function, name, ..tables.functions[SEARCH as usize].clone() });
+            for location in [SEARCH, 12] {
+                let mut frames = tables.frames.iter_mut();
+                let host = frames.find(|frame| frame.location == location).expect("a frame");
+                let inner = Frame { function, ..host.clone() };
+                host.depth = 1;
+                tables.frames.push(inner);
+            }
+            tables.frames.sort_by_key(|frame| (frame.location, frame.depth));
+        }
+        let findings = diagnose(&recording).findings;
+        findings.iter().map(|finding| finding.cost.amount() / 100_000_000).collect()
+    };
+    assert_eq!(costs(1, true), [8]);
+    assert!(costs(0, true).is_empty());
+    // Two loops of one function may be of two tables.
+    assert!(costs(1, false).is_empty());
 }
 
 #[test]

@@ -4,16 +4,17 @@
 //! What is done while the file is open, and by a library that opens and closes it, is left to the cause itself.
 
 use crate::Evidence;
-use crate::calls::Calls;
-use slowpath_syscalls::OF_MEMORY;
+use crate::calls::{CallSite, Calls, is_read_open};
+use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{OF_MEMORY, READS, READS_AT};
 use std::collections::BTreeMap;
 
 /// Share of the readings that must come from the function.
 const NEARLY_ALL: f64 = 0.9;
 /// CPU time beside that of reading from which on a function does more than that, as a factor.
 const MORE: f64 = 2.0;
-/// What making something of a byte takes at most, ns. Parsers of JSON take 3 to 20 (RapidJSON, Python's), of XML 10 to 50, and a parser of a build file that allocates
-/// each name 23. A function that takes longer does more than read its input.
+/// What making something of a byte takes at most, ns. Compiled parsers took 14 to 38 (libxml2), 23 (a build file, each name of which is allocated), 27 (CPython's `json`) and
+/// 41 (its `csv`). Parsers written in Python took 570 and 1,400: as much as any other work may take, so they are not known from it.
 const A_BYTE_NS: f64 = 50.0;
 /// Other system calls of the function for each reading, but for memory: from there on it does something with what it read.
 const OTHER: f64 = 0.1;
@@ -25,12 +26,16 @@ pub(super) struct Processed {
     pub ns: f64,
 }
 
+/// Calls by the stack that they were made on, with how many there were, or how many bytes these moved.
+pub(super) type ByStack = BTreeMap<u32, u64>;
+
 /// Where content is read again.
 pub(super) struct Again<'a> {
     pub process: u32,
     pub files: &'a [u32],
-    /// The stacks of what begins each reading, and of the reads, with how many of these there were.
-    pub stacks: [BTreeMap<u32, u64>; 2],
+    /// What begins each reading.
+    pub begins: ByStack,
+    pub reads: ByStack,
     /// How often a reading was begun.
     pub times: f64,
     /// CPU time that is known to be for it, ns.
@@ -38,19 +43,34 @@ pub(super) struct Again<'a> {
     pub bytes: u64,
 }
 
+/// The opens of `files` at a place, and all reads of them.
+pub(super) fn openings(calls: &Calls<'_>, (process, own): CallSite, files: &[u32]) -> (ByStack, ByStack) {
+    let (mut opens, mut reads) = (ByStack::new(), ByStack::new());
+    let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
+    for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
+        let Some(stack) = row.stack else { continue };
+        if is_read_open(row) && calls.own(row) == own {
+            *opens.entry(stack).or_default() += row.count;
+        } else if READS.contains(&row.number) || READS_AT.contains(&row.number) {
+            *reads.entry(stack).or_default() += row.count;
+        }
+    }
+    (opens, reads)
+}
+
 /// The innermost function around readings in which more is done than reading.
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>) -> Option<Processed> {
-    let Again { process, files, stacks, times, known_ns, bytes } = again;
+    let Again { process, files, begins, reads, times, known_ns, bytes } = again;
     let of_files = |file: Option<u32>| file.is_some_and(|file| files.contains(&file));
     // Who does but one of both, as who gives a stream's next byte, has no part in what it is for.
     let is_common = |function: u32| {
-        stacks.iter().all(|stacks| {
+        [begins, reads].into_iter().all(|stacks| {
             let through = stacks.iter().filter(|(stack, _)| calls.is_under(**stack, function));
             let through: u64 = through.map(|(_, count)| count).sum();
             through as f64 >= NEARLY_ALL * stacks.values().sum::<u64>() as f64
         })
     };
-    let (stack, _) = stacks[0].iter().max_by_key(|(_, count)| **count)?;
+    let (stack, _) = begins.iter().max_by_key(|(_, count)| **count)?;
     let mut chain: Vec<u32> = calls.on(*stack).collect();
     chain.dedup();
     // Everything is under the outermost one.

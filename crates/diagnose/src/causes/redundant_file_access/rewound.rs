@@ -200,10 +200,8 @@ fn finding(
         let again = Again {
             process,
             files: &[file.file],
-            stacks: [
-                read.led.clone(),
-                read.stacks.iter().map(|(stack, bytes)| (*stack, *bytes as u64)).collect(),
-            ],
+            begins: read.led.clone(),
+            reads: read.stacks.iter().map(|(stack, bytes)| (*stack, *bytes as u64)).collect(),
             times: over * opens,
             known_ns: kernel.max(within),
             bytes: read.bytes,

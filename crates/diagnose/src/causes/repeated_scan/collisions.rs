@@ -4,6 +4,7 @@
 use super::{GATE, LOOKING, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
+use crate::causes::runtime;
 use crate::walks::{Entries, Spent};
 use slowpath_interfaces::{has_chains, searches_bucket};
 use slowpath_recording::tables::Loop;
@@ -73,11 +74,14 @@ pub(super) fn all<'e, 'a>(
     };
     let loops = entries.iter().filter(|one| !one.lengths.is_empty() && through_keys(one));
     let loops = loops.map(|one| (one, one.spent(evidence))).collect::<Vec<_>>();
-    // One look-up that was inlined into many functions is one: each of its loops may have been looked at too rarely.
+    // One look-up that was inlined into many functions is one: each of its loops may have been looked at too rarely. Every other loop stands for itself.
     let of = |(entries, spent): &(&Entries<'_>, Spent)| {
-        let (path, _) = evidence.path_to_own(spent.stack?, entries.function);
-        let frame = path.last()?;
-        Some((entries.walk.process, frame.function.clone(), frame.module.clone()))
+        let host = evidence.frame(entries.function);
+        let own = |stack: u32| evidence.path_to_own(stack, entries.function).0.pop();
+        let inlined = spent.stack.and_then(own).filter(|frame| frame.function != host.function);
+        let inlined = inlined.filter(|_| !runtime::is_name(&host));
+        let alone = inlined.is_none().then_some(entries.walk.walk);
+        (entries.walk.process, inlined.map(|frame| (frame.function, frame.module)), alone)
     };
     let mut bursts = HashMap::new();
     for one in &loops {
