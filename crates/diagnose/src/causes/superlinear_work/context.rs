@@ -46,8 +46,9 @@ const SAME_STEP: f64 = 0.75;
 pub(super) enum Rest {
     /// As much in the second half of the calls as in the first, by so many samples.
     Flat { caller: u32, ratio: f64, samples: f64 },
-    /// The time from the entry of the caller to that of the function is the same, ns, by so many exact pairs of entries.
-    FlatLead { caller: u32, ratio: f64, pairs: usize, median_ns: f64 },
+    /// The time from the entry of the caller to that of the function is the same, ns, by so many exact pairs of entries; the caller was entered so
+    /// often while the function's calls were counted.
+    FlatLead { caller: u32, ratio: f64, pairs: usize, entered: usize, median_ns: f64 },
     /// More, by so much in the second half, and by so much at most (infinite where that is not known): the input grows.
     Grows { ratio: f64, at_most: f64 },
     /// Too little data.
@@ -72,6 +73,7 @@ pub(super) fn rest_of_the_caller(evidence: &Evidence<'_>, grower: &Candidate) ->
                 caller: *caller,
                 ratio: lead.ratio,
                 pairs: lead.pairs,
+                entered: lead.entered,
                 median_ns: lead.median_ns,
             };
         }
@@ -164,6 +166,8 @@ struct Lead {
     ratio: f64,
     rank: f64,
     pairs: usize,
+    /// Entries of the caller while the grower's calls were counted.
+    entered: usize,
     median_ns: f64,
 }
 
@@ -177,17 +181,22 @@ fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead
     }
     let tables = &evidence.recording.tables;
     let mut leads: Vec<f64> = Vec::new();
+    let mut entered = 0;
     // The caller's own hit is in it; where BPF counts that is little.
     let hit_ns = evidence.recording.about.hit_ns.unwrap_or(0) as f64;
     for probe in grower.probes() {
         let process = tables.probes[probe as usize].process;
         let of_caller = probe_of(evidence, caller, process)?;
+        let windows: Vec<_> = tables.windows.iter().filter(|window| window.probe == probe).collect();
+        let is_counted =
+            |time| windows.iter().any(|window| (window.start_ns..=window.end_ns).contains(&time));
         // Of each thread the entry of the caller that was not yet followed by one of the grower.
         let mut open: HashMap<u32, u64> = HashMap::new();
         for call in tables.calls.iter().filter(|call| call.under.is_none()) {
             let Some(thread) = call.thread else { continue };
             if call.probe == of_caller.probe {
                 open.insert(thread, call.time_ns);
+                entered += usize::from(is_counted(call.time_ns));
             } else if call.probe == probe
                 && let Some(entered) = open.remove(&thread)
             {
@@ -203,7 +212,7 @@ fn lead(evidence: &Evidence<'_>, grower: &Candidate, caller: u32) -> Option<Lead
     }
     let number: Vec<f64> = (0..leads.len()).map(|at| at as f64).collect();
     let rank = spearman(&number, &leads).unwrap_or(0.0);
-    Some(Lead { ratio: second / first.max(1.0), rank, pairs: leads.len(), median_ns })
+    Some(Lead { ratio: second / first.max(1.0), rank, pairs: leads.len(), entered, median_ns })
 }
 
 /// Whether what is done besides grows by much less than the grower, or by somewhat less and surely not by as much.
@@ -254,14 +263,19 @@ fn halves(buckets: &[f64]) -> (f64, f64) {
     (buckets[..half].iter().sum(), buckets[buckets.len() - half..].iter().sum())
 }
 
-/// Whether `outer` stands further out than `inner` on the stacks that have both.
+/// Whether `outer` stands further out than `inner` for most of the time that both take together. By the outermost frame of each: functions that
+/// call each other, as those of an event loop do, are entered by one of them.
 pub(super) fn is_caller(evidence: &Evidence<'_>, outer: u32, inner: u32) -> bool {
-    let outer_on = evidence.stacks_with(|function| function == outer);
-    let tables = &evidence.recording.tables;
-    tables.stacks.iter().any(|stack| {
-        evidence.function_at(stack.location) == Some(inner)
-            && stack.parent.is_some_and(|parent| outer_on[parent as usize])
-    })
+    let stacks = &evidence.recording.tables.stacks;
+    // Of each stack which of the two comes first from outside, and whether the other comes at all.
+    let mut met: Vec<(Option<u32>, bool)> = Vec::with_capacity(stacks.len());
+    for stack in stacks {
+        let (first, both) = stack.parent.map_or((None, false), |parent| met[parent as usize]);
+        let one = evidence.function_at(stack.location).filter(|one| *one == outer || *one == inner);
+        met.push((first.or(one), both || one.is_some_and(|one| first.is_some_and(|first| first != one))));
+    }
+    let time = |first: u32| evidence.time_where(|stack| met[stack] == (Some(first), true));
+    time(outer) > time(inner)
 }
 
 /// Whether a function mostly passes on to many others, as one that runs the passes of a compiler or handles events does: its calls are of many

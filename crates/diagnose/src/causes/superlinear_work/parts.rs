@@ -31,11 +31,12 @@ pub(super) fn reported(evidence: &Evidence<'_>, growers: &[Candidate]) -> Vec<Fo
         growers.iter().map(|grower| context::rest_of_the_caller(evidence, grower)).collect();
     let judged_by = |(grower, rest): (_, &Rest)| Some((grower, judged(evidence, grower, *rest)?));
     let mut all: Vec<Guilty<'_>> = growers.iter().zip(&rest).filter_map(judged_by).collect();
-    let mut whole = wholes(evidence, growers, &rest, &all);
-    // A part that has most of it explains the whole if it is guilty; one whose input grows is given that by the whole.
-    whole.retain(|(outer, _)| !all.iter().any(|(inner, _)| explains(evidence, inner, outer)));
     let is_explained = |outer: &Candidate| growers.iter().any(|inner| explains(evidence, inner, outer));
-    all.retain(|(grower, _)| !is_explained(grower) && of(&whole, grower).is_none());
+    let mut whole = wholes(evidence, growers, &rest, &all, is_explained);
+    all.retain(|(grower, _)| !is_explained(grower));
+    // A part that has most of it explains the whole if it is reported; one whose input grows is given that by the whole.
+    whole.retain(|(outer, _)| !all.iter().any(|(inner, _)| explains(evidence, inner, outer)));
+    all.retain(|(grower, _)| of(&whole, grower).is_none());
     all.extend(whole);
     let mut found: Vec<Found> = all
         .iter()
@@ -63,17 +64,18 @@ fn wholes<'a>(
     growers: &'a [Candidate],
     rest: &[Rest],
     found: &[Guilty<'_>],
+    is_explained: impl Fn(&Candidate) -> bool,
 ) -> Vec<Guilty<'a>> {
     let sure =
         |grower: &Candidate| of(found, grower).is_some_and(|one| one.finding.confidence > Confidence::Hint);
     let judged_by_a_part = |outer: &'a Candidate| {
         let first = growers.iter().zip(rest).find_map(|(inner, rest)| {
-            let Rest::FlatLead { caller, pairs, .. } = *rest else { return None };
+            let Rest::FlatLead { caller, pairs, entered, .. } = *rest else { return None };
             let of_it = caller == outer.function
                 && inner.process == outer.process
-                && pairs as f64 >= PAIRED * outer.counted as f64
+                && pairs as f64 >= PAIRED * entered as f64
                 && sure(inner)
-                && !is_most_of(evidence, inner, outer);
+                && (!is_most_of(evidence, inner, outer) || is_explained(inner));
             of_it.then_some(*rest)
         })?;
         Some((outer, judged(evidence, outer, first)?))
