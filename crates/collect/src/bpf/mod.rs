@@ -137,10 +137,12 @@ impl Bpf {
 
     /// Calls that the kernel has added up so far.
     pub(crate) fn tallies(&self) -> Vec<(TallyKey, Tally)> {
-        const BATCH: u32 = 4096;
         let mut all: Vec<(TallyKey, Tally)> = Vec::new();
         for tallies in self.tally_maps() {
-            let Ok(batches) = tallies.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else { continue };
+            // All in one batch: the kernel ends a batch before the first bucket that has more keys than there is room for, and libbpf-rs takes one
+            // that is not full for the last.
+            let room = tallies.max_entries();
+            let Ok(batches) = tallies.lookup_batch(room, MapFlags::ANY, MapFlags::ANY) else { continue };
             all.extend(
                 batches.filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?))),
             );
