@@ -191,6 +191,25 @@ fn two_small_messages_and_a_wait_of_40_ms_are_a_delayed_acknowledgement() {
     only(&chatty(20, 2, 8, 42 * MS, 7_000), "waiting");
 }
 
+#[test]
+fn a_question_whether_there_is_room_between_two_messages_is_no_wait() {
+    let asked = |blocked: u64| {
+        let mut traced = Traced::new(Mode::Each);
+        let socket = traced.file("", "socket", 0);
+        for _ in 0..20 {
+            for _ in 0..2 {
+                traced.sleep(POLL, None, 1, blocked);
+                traced.call(WRITE, Some(socket), 8, 5 * US);
+            }
+            traced.sleep(POLL, None, 1, 42 * MS);
+            traced.call(READ, Some(socket), 10, 5 * US);
+        }
+        slowpath_diagnose::diagnose(&traced.recording(10 * MS)).findings
+    };
+    assert_eq!(asked(0).iter().filter(|one| one.variant == "delayed-ack").count(), 1);
+    assert!(asked(MS).iter().all(|one| one.variant != "delayed-ack"));
+}
+
 /// Requests of two pieces that one thread writes and another one reads, which gets the second `late` after the first, and answers. The writer's wait is
 /// longer than the delay, for the other one works. `gap`: time between the writes; `first`: bytes of the first piece as it is read.
 fn held_back(times: u32, late: u64, gap: u64, first: i64) -> Recording {
@@ -210,6 +229,26 @@ fn held_back(times: u32, late: u64, gap: u64, first: i64) -> Recording {
         let answered = traced.now;
         traced.now = asked;
         traced.sleep(READ, Some(client), 8, answered - asked);
+    }
+    traced.recording(20 * MS)
+}
+
+/// The same, of which the first piece is read in so many parts of a byte, and waited for the rest before it is read; `written`: bytes of the first piece.
+fn in_parts(parts: u32, written: i64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let other = traced.process(Some(0), "/bin/server", 1_000 * MS);
+    let (client, server) = (traced.file("", "socket", 0), traced.file("", "socket", 0));
+    for _ in 0..20 {
+        traced.call(WRITE, Some(client), written, 5 * US);
+        traced.call(WRITE, Some(client), 900, 5 * US);
+        for _ in 0..parts {
+            traced.call(READ, Some(server), 1, 5 * US).thread = other;
+        }
+        traced.sleep(POLL, None, 1, 42 * MS).thread = other;
+        traced.call(READ, Some(server), 900, 5 * US).thread = other;
+        traced.now += 20 * MS;
+        traced.call(WRITE, Some(server), 8, 5 * US).thread = other;
+        traced.call(READ, Some(client), 8, 5 * US);
     }
     traced.recording(20 * MS)
 }
@@ -239,6 +278,12 @@ fn a_piece_that_comes_40_ms_after_the_first_was_held_back_if_both_were_written_a
         row.bytes += u64::from(row.number == WRITE);
     });
     none(&longer);
+    // It reads byte by byte, and asks first whether there is something.
+    for (parts, written, found) in [(8, 8, 1), (8, 7, 0), (1, 9, 0), (2, 9, 1)] {
+        let findings = slowpath_diagnose::diagnose(&in_parts(parts, written)).findings;
+        let delayed = findings.iter().filter(|one| one.variant == "delayed-ack").count();
+        assert_eq!(delayed, found, "{parts} of {written}: {findings:?}");
+    }
     // Somebody ended the wait.
     let mut woken = held_back(20, 42 * MS, 0, 8);
     let waits = woken.tables.syscalls.iter().filter(|row| row.number == READ && row.blocked_ns == 42 * MS);

@@ -39,6 +39,7 @@ struct Waits {
     all: u64,
     /// Who wrote the last of the messages, and how often.
     writers: BTreeMap<(Option<u32>, Option<u32>), u64>,
+    threads: HashSet<u32>,
 }
 
 /// What a thread last wrote to: the socket, and how many small messages in a row.
@@ -50,7 +51,8 @@ struct Written {
     by: (Option<u32>, Option<u32>),
 }
 
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+/// What is reported, and the threads that wrote.
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate>, HashSet<u32>) {
     let mut threads: HashMap<u32, Written> = HashMap::new();
     let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
     // Threads whose last connection is to this machine.
@@ -68,6 +70,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
         let sends = is_send(row);
         let receives = is_receive(row);
+        // Whether there is room for the next message, asked before it is written, or whether an answer is there that then is read.
+        if POLLS.contains(&row.number) && row.blocked_ns == 0 {
+            continue;
+        }
         let written = threads.entry(row.thread).or_default();
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
@@ -82,6 +88,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                 if DELAYED_NS.contains(&row.blocked_ns) {
                     waits.delayed.add(row);
                     *waits.writers.entry(written.by).or_default() += 1;
+                    waits.threads.insert(row.thread);
                 }
             }
             if row.result > 0 {
@@ -89,8 +96,11 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             }
         }
     }
-    let found = places.into_iter().filter_map(|(place, waits)| finding(evidence, place, &waits));
-    found.collect()
+    let found = places
+        .into_iter()
+        .filter_map(|(place, waits)| Some((finding(evidence, place, &waits)?, waits.threads)));
+    let (found, threads): (Vec<Candidate>, Vec<HashSet<u32>>) = found.unzip();
+    (found, threads.into_iter().flatten().collect())
 }
 
 fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> Option<Candidate> {

@@ -9,6 +9,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::POLLS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What arrives had been written so long before, ns: it was held back for most of the 40 ms.
@@ -22,10 +23,21 @@ struct Side {
     socket: Option<u32>,
     /// It wrote a small message and read nothing since: of so many bytes, and when that was over.
     wrote: Option<(u64, u64)>,
-    /// It wrote, and then read so many bytes; then it waited for more; of that one wait counts.
-    reads: Option<u64>,
+    /// It has read so many bytes since it wrote; then it waited for more; of that one wait counts.
+    reads: u64,
+    in_parts: bool,
     reads_on: bool,
     counted: bool,
+}
+
+/// A wait for the rest of a message: in a call that reads, or that asks whether there is something to read.
+struct Wait<'a> {
+    row: &'a Syscall,
+    /// Bytes of the first piece, and of what came after the wait.
+    first: u64,
+    rest: u64,
+    /// The first piece was read in several calls, as byte by byte: of many in a row some are only known added up, so that it had more bytes.
+    in_parts: bool,
 }
 
 /// A message that was written right behind a small one: when, by which thread, and where; and the bytes of both.
@@ -38,14 +50,15 @@ struct Second {
     own: Option<u32>,
 }
 
-/// Waits of one place for the rest of a message, with the bytes of its first piece, and how many messages there were of which a rest was waited for.
+/// Waits of one place for the rest of a message, and how many messages there were of which a rest was waited for.
 #[derive(Default)]
 struct Rests<'a> {
-    delayed: Vec<(&'a Syscall, u64)>,
+    delayed: Vec<Wait<'a>>,
     all: u64,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
+/// `reported`: threads whose waits for their messages are reported already.
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, reported: &HashSet<u32>) -> Vec<Candidate> {
     // Who wakes whom is not known there.
     if evidence.by_ptrace {
         return Vec::new();
@@ -53,7 +66,12 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     let mut sides: HashMap<u32, Side> = HashMap::new();
     let mut seconds: Vec<Second> = Vec::new();
     let mut places: BTreeMap<CallSite, Rests<'_>> = BTreeMap::new();
+    // Of each thread the call in which it asked last whether there is something to read, and had to wait.
+    let mut asked: HashMap<u32, &Syscall> = HashMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result > 0) {
+        if POLLS.contains(&row.number) && row.blocked_ns > 0 {
+            asked.insert(row.thread, row);
+        }
         let (sends, receives) = (is_send(row), is_receive(row));
         if !sends && !receives {
             continue;
@@ -76,19 +94,23 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             let small = row.count == 1 && row.bytes <= SMALL;
             let wrote = small.then_some((row.bytes, row.end_ns));
             *side = Side { socket: Some(socket), wrote, ..Side::default() };
+            asked.remove(&row.thread);
             continue;
         }
-        if let Some(first) = side.reads {
-            let rests = places.entry((process, calls.own(row))).or_default();
+        let wait = asked.remove(&row.thread).unwrap_or(row);
+        if side.reads > 0 {
+            let rests = places.entry((process, calls.own(wait))).or_default();
             rests.all += u64::from(!side.reads_on);
             side.reads_on = true;
-            if row.count == 1 && DELAYED_NS.contains(&row.blocked_ns) && !side.counted {
+            if row.count == 1 && DELAYED_NS.contains(&wait.blocked_ns) && !side.counted {
                 side.counted = true;
-                rests.delayed.push((row, first));
+                let (first, rest, in_parts) = (side.reads, row.bytes, side.in_parts);
+                rests.delayed.push(Wait { row: wait, first, rest, in_parts });
             }
         }
         side.wrote = None;
-        side.reads.get_or_insert(row.bytes);
+        side.in_parts |= side.reads > 0 || row.count > 1;
+        side.reads += row.bytes;
     }
     // What a timer releases nobody wakes; who writes it at last does.
     let woken: HashSet<(u32, u64)> = evidence
@@ -100,22 +122,30 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         .map(|wait| (wait.thread, wait.time_ns))
         .collect();
     for rests in places.values_mut() {
-        rests.delayed.retain(|(wait, _)| !woken.contains(&(wait.thread, wait.time_ns)));
+        rests.delayed.retain(|wait| !woken.contains(&(wait.row.thread, wait.row.time_ns)));
     }
     seconds.sort_by_key(|second| second.end_ns);
-    let found =
-        places.into_iter().filter_map(|(place, rests)| finding(evidence, calls, place, &rests, &seconds));
-    found.collect()
+    let found = places.into_iter().map(|(place, mut rests)| {
+        let is_reported =
+            |wait: &Wait<'_>| writer(wait, &seconds).is_some_and(|second| reported.contains(&second.thread));
+        let before = rests.delayed.len();
+        rests.delayed.retain(|wait| !is_reported(wait));
+        rests.all -= (before - rests.delayed.len()) as u64;
+        finding(evidence, calls, place, &rests, &seconds)
+    });
+    found.flatten().collect()
 }
 
 /// Who wrote what a wait ended with, long before.
-fn writer<'a>(wait: &Syscall, first_bytes: u64, seconds: &'a [Second]) -> Option<&'a Second> {
+fn writer<'a>(of: &Wait<'_>, seconds: &'a [Second]) -> Option<&'a Second> {
+    let wait = of.row;
     let first = seconds.partition_point(|second| second.end_ns < wait.time_ns.saturating_sub(SOON_NS));
     let until = wait.end_ns.saturating_sub(HELD_NS);
     let held = seconds[first..].iter().take_while(|second| second.end_ns <= until);
     // The first piece arrives alone; what is written behind the second while both are held back arrives with it.
     let is_it = |second: &&Second| {
-        second.thread != wait.thread && second.first == first_bytes && second.bytes <= wait.bytes
+        let is_first = second.first == of.first || of.in_parts && second.first > of.first;
+        second.thread != wait.thread && is_first && second.bytes <= of.rest
     };
     held.filter(is_it).last()
 }
@@ -129,9 +159,9 @@ fn finding(
 ) -> Option<Candidate> {
     let mut delayed = Sum::default();
     let mut writers: BTreeMap<(u32, Option<u32>, Option<u32>), u64> = BTreeMap::new();
-    for (wait, first) in &rests.delayed {
-        if let Some(Second { thread, stack, own, .. }) = writer(wait, *first, seconds) {
-            delayed.add(wait);
+    for wait in &rests.delayed {
+        if let Some(Second { thread, stack, own, .. }) = writer(wait, seconds) {
+            delayed.add(wait.row);
             *writers.entry((*thread, *stack, *own)).or_default() += 1;
         }
     }

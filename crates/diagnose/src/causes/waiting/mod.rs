@@ -57,8 +57,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     unanswered.retain(|one| !in_vain.iter().any(|other| is_there(one, other)));
     findings.extend(in_vain);
     findings.extend(unanswered);
-    // Both sides see the same waits: they are reported once.
-    let delayed = delayed_ack::find(evidence, &calls);
-    findings.extend(if delayed.is_empty() { held_back::find(evidence, &calls) } else { delayed });
+    // Both sides see the same waits: those of one writer are reported once.
+    let (delayed, writers) = delayed_ack::find(evidence, &calls);
+    findings.extend(delayed);
+    findings.extend(held_back::find(evidence, &calls, &writers));
     findings
 }
