@@ -286,6 +286,29 @@ fn looking_for_one_end_from_ever_further_on_is_a_repeated_search() {
 }
 
 #[test]
+fn one_text_that_is_searched_for_many_patterns_one_by_one_is_a_repeated_search() {
+    let found = |name: &str, entry: Entry| {
+        let mut recording = recording(&Walked { entry, entries: 256, ..texts() });
+        let strlen = recording.tables.functions.iter_mut().find(|one| one.name == "__strlen_avx2");
+        strlen.expect("it is there").name = name.into();
+        diagnose(&recording).findings
+    };
+    // A new text after 32 patterns, and after 16; as far as the text is told by its content, in a buffer that is filled again.
+    let many = found("__strstr_avx512", |n| (vec![LIST, 4096 + n * 8, n], vec![77 + n / 32, n, 0], 60));
+    assert_eq!((many[0].cause.slug(), many[0].confidence), ("repeated-scan", Confidence::Likely));
+    assert!(many[0].explanation[0].contains("at least 32 patterns"), "{:?}", many[0].explanation);
+    // Ten of 32 are left.
+    assert!((405..=420).contains(&(many[0].cost.gain() / 1_000_000)), "{:?}", many[0].cost);
+    assert!(found("strstr", |n| (vec![LIST, 4096 + n * 8, n], vec![77 + n / 16, n, 0], 60)).is_empty());
+    // The same few again are another matter, and so are texts of different lengths.
+    assert!(found("strstr", |n| (vec![LIST, 4096 + n % 8, n], vec![77, n, 0], 60)).is_empty());
+    let length: Entry = |n| (vec![LIST, 50, 4096 + n * 8], vec![77, 0, n], 50);
+    assert_eq!(found("__GI___memmem", length).len(), 1);
+    assert!(found("memmem", |n| (vec![LIST, n, 4096 + n * 8], vec![77, 0, n], n)).is_empty());
+    assert!(found("memchr", length).is_empty());
+}
+
+#[test]
 fn a_length_is_an_argument_where_the_function_has_one() {
     let memchr = |entry: Entry| {
         let mut recording = recording(&Walked { entry, ..texts() });

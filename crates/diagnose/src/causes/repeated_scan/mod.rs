@@ -5,6 +5,7 @@
 //! - `chains` — many lists, each long and searched again and again.
 //! - `collisions` — look-ups in a hash table that go through many keys with the same hash.
 //! - `counts` — the same for loops that count what they meet.
+//! - `patterns` — texts that are searched for many patterns one by one.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
 //!
@@ -19,6 +20,7 @@ mod calls;
 mod chains;
 mod collisions;
 mod counts;
+mod patterns;
 mod texts;
 
 use super::words::{count, short, time, two_digits};
@@ -81,6 +83,8 @@ const COUNT_ON: &str = "Go on from where the last one ended: keep its position (
 const CHAINS: &str = "If this is a look-up in a hash table, let the table grow with the number of its items, so that a look-up compares one or two, and use a \
                       hash that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
 
+const PATTERNS: &str = "Look for all patterns in one pass: an Aho-Corasick automaton, or one regular expression of all of them. Or group them by their first \
+                        bytes, and look only for those that may begin at each place of the text";
 const END: &str = "Look for the end once and keep the length. Functions such as sscanf look for the end of their text each time: read numbers with \
                    strtol or strtod, or give each call only its own part of the text";
 
@@ -110,7 +114,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let collisions = collisions::all(evidence, &entries);
     let loops = apart(loops.chain(counting).chain(collisions).collect());
     let functions = || entries.iter().filter(|one| one.one_loop.is_none());
-    let texts: Vec<Candidate> = functions().filter_map(|one| texts::judge(evidence, one)).collect();
+    let texts: Vec<Candidate> = functions()
+        .filter_map(|one| texts::judge(evidence, one).or_else(|| patterns::judge(evidence, one)))
+        .collect();
     // Of a loop more is known than of the function around it.
     let is_known =
         |one: &Candidate| loops.iter().chain(&texts).any(|other| other.function() == one.function());
@@ -209,6 +215,8 @@ enum Unit {
     Groups,
     /// Items of a chain of a hash table.
     Chain,
+    /// Patterns that one text is searched for.
+    Patterns,
 }
 
 impl Unit {
@@ -219,6 +227,7 @@ impl Unit {
             Unit::Ns => "ns",
             Unit::Keys => "keys",
             Unit::Groups => "groups of places",
+            Unit::Patterns => "patterns",
         }
     }
 
@@ -229,12 +238,13 @@ impl Unit {
                 format!("{} a search", self.name())
             }
             Unit::Ns => "time of a search".to_owned(),
+            Unit::Patterns => "patterns a text".to_owned(),
         }
     }
 
     fn of_fact(self) -> &'static str {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain => "1",
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain | Unit::Patterns => "1",
             Unit::Ns => "ns",
         }
     }
@@ -247,6 +257,10 @@ impl Unit {
                 format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
             }
             Unit::Ns => format!("each takes {least}{}", time(length)),
+            Unit::Patterns => format!(
+                "each text is searched for {least}{} patterns, one after the other",
+                count(two_digits(length))
+            ),
         }
     }
 }
@@ -370,6 +384,8 @@ fn candidate(
             || scan.same.is_some() && entries.takes_off()
             || inferred
             || usual
+            // Whether all can be looked for at once is not known.
+            || scan.unit == Unit::Patterns
             || scan.unit == Unit::Bytes && scan.same.is_none() =>
         {
             (&CAUSE, "", Confidence::Likely)
@@ -395,6 +411,7 @@ fn candidate(
             (Unit::Chain, _) => CHAINS,
             (Unit::Keys | Unit::Groups, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
+            (Unit::Patterns, _) => PATTERNS,
             _ if scan.lists.is_some() || inferred => CHAINS,
             _ if counts => COUNT_ON,
             _ if entries.takes_off() => QUEUE,
