@@ -133,6 +133,11 @@ impl Graph {
         self.dominator[inner].is_some()
     }
 
+    /// The blocks that lead to a block directly.
+    pub(super) fn before(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.before[block].iter().copied()
+    }
+
     /// The blocks that every way to a loop passes, the nearest first, as far as they are `beside` it; with each the blocks that may lie
     /// between it and the one before.
     pub(super) fn way_to(

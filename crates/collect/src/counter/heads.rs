@@ -13,8 +13,8 @@ const POINTER: u32 = 8;
 const MASK: u64 = 15;
 
 /// What is known of registers.
+#[derive(Clone, Default)]
 struct Known {
-    infos: InstructionInfoFactory,
     /// Numbers of places, and these in bytes.
     places: HashSet<Register>,
     bytes: HashSet<Register>,
@@ -24,10 +24,42 @@ struct Known {
 }
 
 impl Known {
-    fn forget(&mut self, instruction: &Instruction) {
-        for register in written(instruction, &mut self.infos) {
-            for set in [&mut self.places, &mut self.bytes, &mut self.addresses, &mut self.heads] {
-                set.remove(&register);
+    fn sets(&mut self) -> [&mut HashSet<Register>; 4] {
+        [&mut self.places, &mut self.bytes, &mut self.addresses, &mut self.heads]
+    }
+
+    fn forget(&mut self, register: Register) {
+        self.sets().into_iter().for_each(|set| _ = set.remove(&register));
+    }
+
+    /// Goes on behind blocks of which some may have been executed, and others not: what those agree on that come last. One of them may as well make a
+    /// register zero, as where an empty key has no hash.
+    fn join(&mut self, piece: &Piece<'_>, infos: &mut InstructionInfoFactory) {
+        let changed: HashSet<Register> =
+            piece.between.iter().copied().flatten().flat_map(|one| written(one, infos)).collect();
+        let behind = |last: &Option<&[Instruction]>, infos: &mut InstructionInfoFactory| {
+            let (mut known, mut zero) = (self.clone(), HashSet::new());
+            let Some(code) = last else { return (known, zero) };
+            changed.iter().for_each(|register| known.forget(*register));
+            for instruction in *code {
+                written(instruction, infos).iter().for_each(|register| _ = zero.remove(register));
+                if is_zeroed(instruction) {
+                    zero.insert(instruction.op0_register().full_register());
+                }
+                known.step(instruction, infos);
+            }
+            (known, zero)
+        };
+        let mut ways: Vec<(Known, HashSet<Register>)> =
+            piece.last.iter().map(|last| behind(last, infos)).collect();
+        for register in changed {
+            self.forget(register);
+            for set in 0..4 {
+                let mut has = |(known, _): &mut (Known, _)| known.sets()[set].contains(&register);
+                let agree = ways.iter_mut().all(|way| way.1.contains(&register) || has(way));
+                if agree && ways.iter_mut().any(&mut has) {
+                    self.sets()[set].insert(register);
+                }
             }
         }
     }
@@ -43,7 +75,7 @@ impl Known {
             || index == Register::None && self.addresses.contains(&base)
     }
 
-    fn step(&mut self, instruction: &Instruction) {
+    fn step(&mut self, instruction: &Instruction, infos: &mut InstructionInfoFactory) {
         use Mnemonic as M;
         let to =
             (instruction.op0_kind() == OpKind::Register).then(|| instruction.op0_register().full_register());
@@ -78,30 +110,40 @@ impl Known {
             _ => None,
         };
         let divides = instruction.mnemonic() == M::Div;
-        self.forget(instruction);
+        written(instruction, infos).into_iter().for_each(|register| self.forget(register));
         if divides {
             self.places.insert(Register::RDX);
         }
         if let (Some(set), Some(to)) = (becomes, to) {
-            [&mut self.places, &mut self.bytes, &mut self.addresses, &mut self.heads][set].insert(to);
+            self.sets()[set].insert(to);
         }
     }
 }
 
-/// Whether a loop whose round is `round` begins with the first item of such a chain. `way`: the code that leads to it, in the order in which it is executed,
-/// each piece behind what may be executed before it on some ways.
-pub(super) fn leads_to<'a>(
-    way: impl Iterator<Item = (Vec<&'a Instruction>, &'a [Instruction])>,
-    round: &[&Instruction],
-) -> bool {
-    let none = HashSet::new;
-    let infos = InstructionInfoFactory::new();
-    let mut known = Known { infos, places: none(), bytes: none(), addresses: none(), heads: none() };
-    for (between, code) in way {
-        code.iter().for_each(|instruction| known.step(instruction));
-        between.iter().for_each(|instruction| known.forget(instruction));
+/// `xor eax, eax`
+fn is_zeroed(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Xor
+        && instruction.op1_kind() == OpKind::Register
+        && instruction.op0_kind() == OpKind::Register
+        && instruction.op0_register() == instruction.op1_register()
+}
+
+/// A block on the way to a loop that is always executed.
+pub(super) struct Piece<'a> {
+    pub code: &'a [Instruction],
+    /// The blocks that may be executed between it and the next piece.
+    pub between: Vec<&'a [Instruction]>,
+    /// Those from which the next piece is reached; none for this piece itself.
+    pub last: Vec<Option<&'a [Instruction]>>,
+}
+
+/// Whether a loop whose round is `round` begins with the first item of such a chain. `way`: the code that leads to it, in the order in which it is executed.
+pub(super) fn leads_to<'a>(way: impl Iterator<Item = Piece<'a>>, round: &[&Instruction]) -> bool {
+    let (mut known, mut infos) = (Known::default(), InstructionInfoFactory::new());
+    for piece in way {
+        piece.code.iter().for_each(|instruction| known.step(instruction, &mut infos));
+        known.join(&piece, &mut infos);
     }
-    let mut infos = InstructionInfoFactory::new();
     let moved: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
     round.iter().any(|one| {
         let base = one.memory_base().full_register();
@@ -148,6 +190,23 @@ mod tests {
         assert_eq!(of(&[0x21, 0xf2, 0x8b, 0x04, 0x97]), Work::Walks);
         // It was changed in between: and edx, esi; mov rdx, [rbx]; mov rax, [rdi+rdx*8]
         assert_eq!(of(&[0x21, 0xf2, 0x48, 0x8b, 0x13, 0x48, 0x8b, 0x04, 0xd7]), Work::Walks);
+    }
+
+    #[test]
+    fn an_empty_key_may_have_no_hash() {
+        // test ecx, ecx; je zero; (mov edx, ecx; and edx, 15; or without the mask); jmp on; zero: xor edx, edx; on: mov rax, [rdi+rdx*8]
+        let masked = [
+            0x85, 0xc9, 0x74, 0x07, 0x89, 0xca, 0x83, 0xe2, 0x0f, 0xeb, 0x02, 0x31, 0xd2, 0x48, 0x8b, 0x04,
+            0xd7,
+        ];
+        assert_eq!(of(&masked), Work::Chains);
+        let mut any = masked;
+        any[6..9].copy_from_slice(&[0x0f, 0x1f, 0x00]);
+        assert_eq!(of(&any), Work::Walks);
+        // zero: mov edx, esi: a place that is any other number.
+        let mut other = masked;
+        other[11..13].copy_from_slice(&[0x89, 0xf2]);
+        assert_eq!(of(&other), Work::Walks);
     }
 
     #[test]

@@ -105,9 +105,19 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
             work = Work::Folds;
         }
         if work == Work::Walks && chases {
-            let on_the_way = way.iter().rev().map(|(block, between)| {
-                (between.iter().flat_map(|block| code_of(*block)).collect(), code_of(*block))
-            });
+            let next = std::iter::once(*header).chain(way.iter().map(|(block, _)| *block));
+            let pieces: Vec<heads::Piece<'_>> = way
+                .iter()
+                .zip(next)
+                .map(|((block, between), next)| heads::Piece {
+                    code: code_of(*block),
+                    between: between.iter().map(|block| code_of(*block)).collect(),
+                    last: (graph.before(next).filter(|last| !body.contains(last)))
+                        .map(|last| (last != *block).then(|| code_of(last)))
+                        .collect(),
+                })
+                .collect();
+            let on_the_way = pieces.into_iter().rev();
             if heads::leads_to(on_the_way, &round) {
                 work = Work::Chains;
             }

@@ -40,10 +40,12 @@ const LENGTHS_ROUNDS_DEAR_COUNTS: u64 = 1_100;
 const LENGTHS_NS: u64 = 20_000_000;
 /// … and at so many times the rounds of its own accord, should it not be ended in time: 20 ms of hits.
 const LENGTHS_AT_MOST: u64 = 10 * LENGTHS_ROUNDS;
-/// The least time between two bursts, ns; ever longer as the program runs: a sixth of the time so far, which makes a dozen bursts in a
-/// second and seventy in an hour.
+/// The least time between two bursts, ns; ever longer as a loop is looked at: a sixth of the time since the first, which makes a dozen bursts in a
+/// second and seventy in an hour. Of what becomes hot late in a short run the first second says as much.
 const PAUSE_NS: u64 = 60_000_000;
 const PAUSE_PART: u64 = 6;
+/// Of what was not entered in a burst the next comes so many times as late: it takes the place of others for a long time, and shows nothing.
+const IDLE_PAUSE: u64 = 4;
 /// Where hits are dear a burst of blocks takes eight times as long as another: so many times less often.
 const BLOCKS_PAUSE: u64 = 4;
 /// Bursts of lengths cost most: every so many is one. Of the first some every second one is, since a short run needs some lengths as well.
@@ -60,6 +62,9 @@ const AROUND_ROUNDS: u64 = 1_000;
 /// All of this may take half of the budget, and no more: the counting of calls must go on to show growth. Without a
 /// limit a schema's validator, of 10 functions and 6 loops, had its calls counted for a twentieth of the run.
 const PART_OF_BUDGET: f64 = 0.5;
+/// … and so much of it whatever the counting of calls took: that opens windows as soon as there is something to spend, so that in programs with many hot
+/// functions a loop was looked at once in half a second.
+const OWN_PART: f64 = 0.25;
 
 /// Whether the burst with this number, from 0, is of lengths.
 fn is_of_lengths(number: u32, dear: bool) -> bool {
@@ -198,13 +203,20 @@ impl Counter {
             .filter(|at| self.surveys[*at].standing.is_none() && self.surveys[*at].again_ns <= now)
             .collect();
         due.sort_by_key(|at| self.surveys[*at].again_ns);
+        let mut waits = false;
         for at in due {
-            if !self.affordable() || !self.is_within_budget(self.surveys_ns, PART_OF_BUDGET) {
-                return false;
+            let affordable = self.affordable() && self.is_within_budget(self.surveys_ns, PART_OF_BUDGET);
+            if !affordable && !self.is_within_budget(self.surveys_ns, OWN_PART) {
+                return waits;
             }
             let lengths = self.is_next_of_lengths(&self.surveys[at]);
             if (lengths || dear) && (busy || self.late_hits_come()) {
-                return true;
+                // Beginnings may be noted meanwhile, where that costs little.
+                waits = true;
+                if dear {
+                    return true;
+                }
+                continue;
             }
             if !self.makes_places(self.surveys[at].candidate.process, 1 + usize::from(lengths)) {
                 continue;
@@ -214,7 +226,7 @@ impl Counter {
                 return true;
             }
         }
-        false
+        waits
     }
 
     pub(super) fn ends_surveys(&mut self) {
@@ -305,7 +317,7 @@ impl Counter {
         };
         let end = stopped.unwrap_or_else(clock::now_ns).max(standing.opened_ns + 1);
         let start = if first > standing.opened_ns && first < end { first } else { standing.opened_ns };
-        let (number, elapsed) = (survey.number, end.saturating_sub(self.started_ns));
+        let (number, elapsed) = (survey.number, end.saturating_sub(survey.made_ns));
         let entered_ns = if hits.is_some() { self.limits.hit_ns } else { self.limits.noted_ns };
         let entered_ns =
             if self.limits.are_dear() { entered_ns } else { place::cost(survey.entry.stepped, entered_ns) };
@@ -320,6 +332,8 @@ impl Counter {
         survey.bursts += 1;
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
         let longer = match survey.of {
+            // It is not entered now: others are.
+            _ if entries == 0 && hits.unwrap_or(0) == 0 => IDLE_PAUSE,
             Of::Memory if dear => BLOCKS_PAUSE,
             _ if dear || survey.is_seldom() => AROUND_PAUSE,
             _ => 1,
