@@ -1,11 +1,17 @@
 //! Does a loop go along a chain of a hash table? Its first item is read from a place of an array that a mask or a remainder led to: that keeps a hash
 //! within the table's size, and a number of something else needs no such thing.
 //!
-//! Followed through the registers on the way to the loop only: a chain that another function picked is not known.
+//! Followed through the registers on the way to the loop, and through what a function returns that is called there. A remainder by a constant is made by a
+//! multiplication: `x - x * magic / 2^k * n`.
 
+use super::Candidate;
+use super::flow::blocks;
 use super::values::{is_immediate, written};
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
-use std::collections::HashSet;
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
+};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a pointer, as which the heads of the chains are kept.
 const POINTER: u32 = 8;
@@ -21,11 +27,18 @@ struct Known {
     /// Addresses of heads, and what is there.
     addresses: HashSet<Register>,
     heads: HashSet<Register>,
+    /// Products of a multiplication; and what was made of one that was shifted down, as a quotient is, and its multiples.
+    products: HashSet<Register>,
+    quotients: HashSet<Register>,
 }
 
+/// How many sets of registers these are.
+const SETS: usize = 6;
+
 impl Known {
-    fn sets(&mut self) -> [&mut HashSet<Register>; 4] {
-        [&mut self.places, &mut self.bytes, &mut self.addresses, &mut self.heads]
+    fn sets(&mut self) -> [&mut HashSet<Register>; SETS] {
+        let Known { places, bytes, addresses, heads, products, quotients } = self;
+        [places, bytes, addresses, heads, products, quotients]
     }
 
     fn forget(&mut self, register: Register) {
@@ -34,7 +47,7 @@ impl Known {
 
     /// Goes on behind blocks of which some may have been executed, and others not: what those agree on that come last. One of them may as well make a
     /// register zero, as where an empty key has no hash.
-    fn join(&mut self, piece: &Piece<'_>, infos: &mut InstructionInfoFactory) {
+    fn join(&mut self, piece: &Piece<'_>, infos: &mut InstructionInfoFactory, selects: &dyn Fn(u64) -> bool) {
         let changed: HashSet<Register> =
             piece.between.iter().copied().flatten().flat_map(|one| written(one, infos)).collect();
         let behind = |last: &Option<&[Instruction]>, infos: &mut InstructionInfoFactory| {
@@ -46,7 +59,7 @@ impl Known {
                 if is_zeroed(instruction) {
                     zero.insert(instruction.op0_register().full_register());
                 }
-                known.step(instruction, infos);
+                known.step(instruction, infos, selects);
             }
             (known, zero)
         };
@@ -54,7 +67,7 @@ impl Known {
             piece.last.iter().map(|last| behind(last, infos)).collect();
         for register in changed {
             self.forget(register);
-            for set in 0..4 {
+            for set in 0..SETS {
                 let mut has = |(known, _): &mut (Known, _)| known.sets()[set].contains(&register);
                 let agree = ways.iter_mut().all(|way| way.1.contains(&register) || has(way));
                 if agree && ways.iter_mut().any(&mut has) {
@@ -75,7 +88,13 @@ impl Known {
             || index == Register::None && self.addresses.contains(&base)
     }
 
-    fn step(&mut self, instruction: &Instruction, infos: &mut InstructionInfoFactory) {
+    /// `selects`: whether the function at an address returns the number of a place.
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        infos: &mut InstructionInfoFactory,
+        selects: &dyn Fn(u64) -> bool,
+    ) {
         use Mnemonic as M;
         let to =
             (instruction.op0_kind() == OpKind::Register).then(|| instruction.op0_register().full_register());
@@ -85,18 +104,21 @@ impl Known {
         let has = |set: &HashSet<Register>, register: Option<Register>| {
             register.is_some_and(|one| set.contains(&one))
         };
-        // Which set what is written belongs to: 0 places, 1 bytes, 2 addresses, 3 heads.
+        let memory = [instruction.memory_base(), instruction.memory_index()].map(Register::full_register);
+        let of_quotient = |known: &Known| {
+            let sources = memory.into_iter().chain(from).chain(to);
+            sources.filter(|one| *one != Register::None).any(|one| known.quotients.contains(&one))
+        };
+        // Which set what is written belongs to, as in `sets`.
         let becomes = match instruction.mnemonic() {
             M::And if number.is_none() => Some(0),
             M::And if number.is_some_and(|mask| mask >= MASK && (mask.wrapping_add(1)).is_power_of_two()) => {
                 Some(0)
             }
             M::Mov | M::Movzx | M::Movsxd if from.is_some() => {
-                let sets = [&self.places, &self.bytes, &self.addresses, &self.heads];
-                sets.iter().position(|set| has(set, from))
+                self.sets().iter().position(|set| has(set, from))
             }
             M::Mov if instruction.op1_kind() == OpKind::Memory && self.is_head(instruction) => Some(3),
-            M::Lea if self.is_head(instruction) => Some(2),
             M::Lea
                 if instruction.memory_base() == Register::None
                     && instruction.memory_index_scale() == POINTER
@@ -104,20 +126,93 @@ impl Known {
             {
                 Some(1)
             }
+            M::Lea if self.is_head(instruction) => Some(2),
             M::Shl | M::Sal if number == Some(3) && has(&self.places, to) => Some(1),
             M::Add if has(&self.bytes, from) || from.is_some() && has(&self.bytes, to) => Some(2),
             M::Cdqe if self.places.contains(&Register::RAX) => return,
+            M::Imul if instruction.op_count() == 3 && !of_quotient(self) => Some(4),
+            M::Imul if instruction.op_count() == 2 && !of_quotient(self) => Some(4),
+            M::Shr | M::Sar if has(&self.products, to) => Some(5),
+            // What is left of the number that was divided.
+            M::Sub if has(&self.quotients, from) && !has(&self.quotients, to) => Some(0),
+            M::Add | M::Sub | M::Shl | M::Sal | M::Imul if of_quotient(self) => Some(5),
+            M::Lea if of_quotient(self) => Some(5),
             _ => None,
         };
-        let divides = instruction.mnemonic() == M::Div;
+        let alone = match instruction.mnemonic() {
+            M::Div => Some((0, Register::RDX)),
+            // The upper half.
+            M::Mul => Some((4, Register::RDX)),
+            M::Imul if instruction.op_count() == 1 => Some((4, Register::RDX)),
+            _ => None,
+        };
         written(instruction, infos).into_iter().for_each(|register| self.forget(register));
-        if divides {
-            self.places.insert(Register::RDX);
+        if let Some((set, register)) = alone {
+            self.sets()[set].insert(register);
+            return;
+        }
+        if instruction.mnemonic() == M::Call {
+            CLOBBERED.into_iter().for_each(|register| self.forget(register));
+            if instruction.op0_kind() == OpKind::NearBranch64 && selects(instruction.near_branch64()) {
+                self.places.insert(Register::RAX);
+            }
+            return;
         }
         if let (Some(set), Some(to)) = (becomes, to) {
             self.sets()[set].insert(to);
         }
     }
+}
+
+/// What a function that is called may change.
+const CLOBBERED: [Register; 9] = [
+    Register::RAX,
+    Register::RCX,
+    Register::RDX,
+    Register::RSI,
+    Register::RDI,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+];
+
+/// Of a function's calls, by their distance from its start (modulo 2^64): whether what is called returns the number of a place. Each is looked at once.
+pub(super) fn selecting(caller: &Candidate) -> impl Fn(u64) -> bool + '_ {
+    let asked: RefCell<HashMap<u64, bool>> = RefCell::default();
+    move |distance| {
+        let start = caller.start.wrapping_add(distance);
+        let looked_at = || {
+            let function = caller.image.functions()?.containing(start)?;
+            Some(returns_place(caller.image.code(start, function.end.checked_sub(start)? as usize)?))
+        };
+        *asked.borrow_mut().entry(start).or_insert_with(|| looked_at().unwrap_or(false))
+    }
+}
+
+/// Whether a function, given its code, returns the number of a place: on each way to its end, in the last block of it.
+pub(super) fn returns_place(code: &[u8]) -> bool {
+    let instructions: Vec<Instruction> =
+        Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
+    let blocks = blocks(&instructions);
+    let (mut places, mut infos) = (0, InstructionInfoFactory::new());
+    for block in &blocks {
+        let code = &instructions[block.code.clone()];
+        if code.last().is_none_or(|last| last.flow_control() != FlowControl::Return) {
+            continue;
+        }
+        let (mut known, mut zero) = (Known::default(), false);
+        for instruction in code {
+            zero = is_zeroed(instruction) && instruction.op0_register().full_register() == Register::RAX
+                || zero && !written(instruction, &mut infos).contains(&Register::RAX);
+            known.step(instruction, &mut infos, &|_| false);
+        }
+        if !zero && !known.places.contains(&Register::RAX) {
+            return false;
+        }
+        places += u32::from(!zero);
+    }
+    places > 0
 }
 
 /// `xor eax, eax`
@@ -137,12 +232,17 @@ pub(super) struct Piece<'a> {
     pub last: Vec<Option<&'a [Instruction]>>,
 }
 
-/// Whether a loop whose round is `round` begins with the first item of such a chain. `way`: the code that leads to it, in the order in which it is executed.
-pub(super) fn leads_to<'a>(way: impl Iterator<Item = Piece<'a>>, round: &[&Instruction]) -> bool {
+/// Whether a loop whose round is `round` begins with the first item of such a chain. `way`: the code that leads to it, in the order in which it is executed;
+/// `selects`: whether the function at an address returns the number of a place (see [`returns_place`]).
+pub(super) fn leads_to<'a>(
+    way: impl Iterator<Item = Piece<'a>>,
+    round: &[&Instruction],
+    selects: &dyn Fn(u64) -> bool,
+) -> bool {
     let (mut known, mut infos) = (Known::default(), InstructionInfoFactory::new());
     for piece in way {
-        piece.code.iter().for_each(|instruction| known.step(instruction, &mut infos));
-        known.join(&piece, &mut infos);
+        piece.code.iter().for_each(|instruction| known.step(instruction, &mut infos, selects));
+        known.join(&piece, &mut infos, selects);
     }
     let moved: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
     round.iter().any(|one| {
@@ -154,8 +254,9 @@ pub(super) fn leads_to<'a>(way: impl Iterator<Item = Piece<'a>>, round: &[&Instr
 
 #[cfg(test)]
 mod tests {
-    use super::super::loops::loops;
+    use super::super::loops::{loops, loops_in};
     use super::super::walk::Work;
+    use super::returns_place;
 
     /// L: cmp [rax+8], ecx; je end; mov rax, [rax]; test rax, rax; jne L; end: ret
     const CHAIN: [u8; 14] =
@@ -184,6 +285,11 @@ mod tests {
             of(&[0x21, 0xf2, 0x48, 0xc1, 0xe2, 0x03, 0x48, 0x01, 0xfa, 0x48, 0x8b, 0x02]),
             Work::Chains
         );
+        // and edx, esi; lea rdx, [rdx*8]; add rdi, rdx; mov rax, [rdi]
+        assert_eq!(
+            of(&[0x21, 0xf2, 0x48, 0x8d, 0x14, 0xd5, 0, 0, 0, 0, 0x48, 0x01, 0xd7, 0x48, 0x8b, 0x07]),
+            Work::Chains
+        );
         // Any number: mov rax, [rdi+rdx*8]. Another register was masked: and ecx, esi. An item of four bytes: mov eax, [rdi+rdx*4].
         assert_eq!(of(&[0x48, 0x8b, 0x04, 0xd7]), Work::Walks);
         assert_eq!(of(&[0x21, 0xf1, 0x48, 0x8b, 0x04, 0xd7]), Work::Walks);
@@ -207,6 +313,39 @@ mod tests {
         let mut other = masked;
         other[11..13].copy_from_slice(&[0x89, 0xf2]);
         assert_eq!(of(&other), Work::Walks);
+    }
+
+    #[test]
+    fn a_remainder_by_a_constant_is_made_by_a_multiplication() {
+        // mov eax, edi; imul rax, rax, 0x288df0cb; shr rax, 36; imul eax, eax, 101; mov edx, edi; sub edx, eax; mov rax, [rsi+rdx*8]
+        let way = [
+            0x89, 0xf8, 0x48, 0x69, 0xc0, 0xcb, 0xf0, 0x8d, 0x28, 0x48, 0xc1, 0xe8, 0x24, 0x6b, 0xc0, 0x65,
+            0x89, 0xfa, 0x29, 0xc2, 0x48, 0x8b, 0x04, 0xd6,
+        ];
+        assert_eq!(of(&way), Work::Chains);
+        // Without the shift it is a difference of two numbers, as of two columns: nop
+        let mut no_shift = way;
+        no_shift[9..13].copy_from_slice(&[0x0f, 0x1f, 0x40, 0x00]);
+        assert_eq!(of(&no_shift), Work::Walks);
+    }
+
+    #[test]
+    fn a_function_may_return_the_number_of_a_place() {
+        // xor edx, edx; div esi; mov eax, edx; ret
+        let remainder = [0x31, 0xd2, 0xf7, 0xf6, 0x89, 0xd0, 0xc3];
+        assert!(returns_place(&remainder));
+        // test edi, edi; je zero; …; zero: xor eax, eax; ret
+        let or_zero = [&[0x85, 0xff, 0x74, 0x07][..], &remainder, &[0x31, 0xc0, 0xc3]].concat();
+        assert!(returns_place(&or_zero));
+        // The quotient; either; and nothing but zero.
+        assert!(!returns_place(&[0x31, 0xd2, 0xf7, 0xf6, 0xc3]));
+        assert!(!returns_place(&[&[0x85, 0xff, 0x74, 0x07][..], &remainder, &[0x89, 0xf8, 0xc3]].concat()));
+        assert!(!returns_place(&[0x31, 0xc0, 0xc3]));
+        // call +0x100; cdqe; mov rax, [rbx+rax*8]
+        let way = [0xe8, 0xfb, 0, 0, 0, 0x48, 0x98, 0x48, 0x8b, 0x04, 0xc3];
+        let code = [&way[..], &CHAIN].concat();
+        assert_eq!(loops_in(&code, &|target| target == 0x100)[0].work, Work::Chains);
+        assert_eq!(loops(&code)[0].work, Work::Walks);
     }
 
     #[test]

@@ -63,7 +63,14 @@ impl Loop {
 }
 
 /// The loops of a function whose bytes are `code`, outer ones before those in them.
+#[cfg(test)]
 pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
+    loops_in(code, &|_| false)
+}
+
+/// The loops of a function whose bytes are `code`, outer ones before those in them; `selects`: whether a function that it calls, at this distance from its
+/// start (modulo 2^64), returns the number of a place in a table.
+pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> {
     let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     let instructions: Vec<Instruction> = decoder.into_iter().collect();
     let blocks = blocks(&instructions);
@@ -118,7 +125,7 @@ pub(crate) fn loops(code: &[u8]) -> Vec<Loop> {
                 })
                 .collect();
             let on_the_way = pieces.into_iter().rev();
-            if heads::leads_to(on_the_way, &round) {
+            if heads::leads_to(on_the_way, &round, selects) {
                 work = Work::Chains;
             }
         }

@@ -393,7 +393,8 @@ impl Counter {
             return known.clone();
         }
         let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
-        let loops: Arc<[Loop]> = code.map(loops::loops).unwrap_or_default().into();
+        let selects = heads::selecting(candidate);
+        let loops: Arc<[Loop]> = code.map(|code| loops::loops_in(code, &selects)).unwrap_or_default().into();
         let work = code.map_or(Work::Calculates, walk::work_of_function);
         self.tell(Told::Loops { function: candidate.function, loops: loops.clone(), work });
         self.loops.insert(candidate.function, (loops.clone(), work));
