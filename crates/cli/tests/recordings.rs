@@ -300,6 +300,60 @@ fn how_a_program_gets_to_probes_is_none_of_its_system_calls() {
     }
 }
 
+/// Reads a file into a large buffer of its own, called by a function that then writes over all that was left of it on the stack.
+const LARGE_FRAME: &str = r#"
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((noinline)) static long contents(const char *path) {
+    char buffer[65536];
+    int file = open(path, O_RDONLY);
+    long bytes = read(file, buffer, sizeof buffer);
+    close(file);
+    return bytes + buffer[0];
+}
+__attribute__((noinline)) static long forget(int with) {
+    char over[150000];
+    memset(over, with, sizeof over);
+    __asm__ volatile("" : : "r"(over) : "memory");
+    return over[with];
+}
+__attribute__((noinline)) static long of_item(const char *path, int item) {
+    long sum = contents(path);
+    return sum + forget(item & 63);
+}
+int main(int count, char **arguments) {
+    long sum = 0;
+    for (int item = 0; item < 4000; item++) sum += of_item(arguments[0], item);
+    return sum == count;
+}
+"#;
+
+#[test]
+fn who_calls_a_function_with_a_large_buffer_on_its_stack_is_known() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let large = built(dir.path(), "large_frame", LARGE_FRAME);
+    slowpath(dir.path(), &["--no-count"], &[large.to_str().unwrap()]);
+    let tables = Recording::open(&newest(dir.path())).unwrap().tables;
+    let named = |location: u32, name: &str| {
+        let mut frames = tables.frames.iter().filter(|frame| frame.location == location);
+        frames.any(|frame| tables.functions[frame.function as usize].name == name)
+    };
+    let is_under = |stack: u32, name: &str| {
+        let outward = |stack: &u32| tables.stacks[*stack as usize].parent;
+        std::iter::successors(Some(stack), outward)
+            .any(|stack| named(tables.stacks[stack as usize].location, name))
+    };
+    let of = |name: &str| -> u64 {
+        let opens = tables.syscalls.iter().filter(|row| row.number == 257);
+        opens.filter(|row| row.stack.is_some_and(|stack| is_under(stack, name))).map(|row| row.count).sum()
+    };
+    let (inner, outer) = (of("contents"), of("of_item"));
+    assert!(inner >= 100, "{inner} were seen");
+    assert!(outer as f64 >= 0.9 * inner as f64, "{outer} of {inner}");
+}
+
 #[test]
 fn recordings_are_listed_and_removed() {
     let _one = one_at_a_time();

@@ -61,6 +61,7 @@ struct thread {
 	__u32 told, root;
 	__u64 peak_pages; // of the process, when this thread called for its end
 	__u64 young_calls;
+	__u64 asked_again; // as it was when it was last looked at
 	struct near near[NEAR];
 };
 
@@ -82,6 +83,22 @@ struct {
 	__type(key, struct site_key);
 	__type(value, __u32);
 } sites SEC(".maps");
+
+// Where a function has so large a frame that its callers lie beyond the copy: from which offset on the second half of the copy is taken.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct site_key);
+	__type(value, __u64);
+} far_frames SEC(".maps");
+
+// Counts what user space took out of `sites`: threads ask these again then.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} asked_again SEC(".maps");
 
 // Copies of stacks in this slice, by CPU.
 struct copies {
@@ -139,6 +156,7 @@ struct {
 struct stack_event {
 	__u32 kind, pid, tid, size;
 	__u64 time, site, ip, sp, bp;
+	__u64 far; // the offset of the second half of `bytes`; 0 where it follows the first
 	char bytes[STACK_SIZE];
 };
 
@@ -285,8 +303,23 @@ static __always_inline bool send_stack(struct thread *thread)
 	event->ip = thread->ip;
 	event->sp = thread->sp;
 	event->bp = thread->bp;
-	// Near its outer end a stack is shorter than the copy: it ends with some page.
+	event->far = 0;
 	void *from = (void *)thread->sp;
+	struct site_key key = { .pid = thread->pid, .site = thread->site };
+	__u64 *far = bpf_map_lookup_elem(&far_frames, &key);
+	if (far && !bpf_probe_read_user(event->bytes, STACK_SIZE / 2, from)) {
+		void *beyond = from + *far;
+		__u32 rest = PAGE_SIZE - ((__u64)beyond & (PAGE_SIZE - 1));
+		event->size = STACK_SIZE / 2;
+		if (!bpf_probe_read_user(event->bytes + STACK_SIZE / 2, STACK_SIZE / 2, beyond))
+			event->size = STACK_SIZE;
+		else if (!bpf_probe_read_user(event->bytes + STACK_SIZE / 2, rest, beyond))
+			event->size = STACK_SIZE / 2 + rest;
+		event->far = *far;
+		bpf_ringbuf_submit(event, wake_flags());
+		return true;
+	}
+	// Near its outer end a stack is shorter than the copy: it ends with some page.
 	__u32 page = PAGE_SIZE - (thread->sp & (PAGE_SIZE - 1));
 	if (!bpf_probe_read_user(event->bytes, STACK_SIZE, from))
 		event->size = STACK_SIZE;
@@ -374,6 +407,12 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 		file_of(task, regs->r8, &thread->file, false);
 	else if (number == CALL_FUTEX) // the word in memory takes the place of a file: calls at one lock belong together
 		thread->file.inode = regs->di;
+	__u32 zero = 0;
+	__u64 *asked = bpf_map_lookup_elem(&asked_again, &zero);
+	if (asked && *asked != thread->asked_again) {
+		thread->asked_again = *asked;
+		__builtin_memset(thread->near, 0, sizeof(thread->near));
+	}
 	struct near *near = &thread->near[(thread->site >> 32) & (NEAR - 1)];
 	bool again = near->site == thread->site;
 	// Calls that concern processes are rare and dear: each has a stack of its own, for the C library makes all from one place.

@@ -4,6 +4,7 @@ use crate::image::{Bytes, Image};
 use crate::sampler::record::Regs;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{FrameAddress, Unwinder};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
@@ -44,6 +45,49 @@ pub(crate) enum Place {
     Jit { address: u64 },
     /// In the kernel.
     Kernel { address: u64 },
+}
+
+/// A copy of a user stack, from the stack pointer on: of a fixed size, or less.
+#[derive(Clone, Copy)]
+pub(crate) struct Copied<'a> {
+    bytes: &'a [u8],
+    /// Where the second half begins, if not behind the first.
+    far: Option<u64>,
+}
+
+/// Bytes of a copy for which its half is known.
+pub(crate) const COPY: usize = 8192;
+/// What a function saves below its return address, bytes: six registers, and as much again.
+const SAVED: u64 = 96;
+
+impl<'a> Copied<'a> {
+    pub(crate) fn whole(bytes: &'a [u8]) -> Copied<'a> {
+        Copied { bytes, far: None }
+    }
+
+    /// One of [`COPY`] bytes whose second half begins at an offset of its own.
+    pub(crate) fn in_halves(bytes: &'a [u8], far: Option<u64>) -> Copied<'a> {
+        Copied { bytes, far }
+    }
+
+    fn word(&self, offset: u64) -> Option<[u8; 8]> {
+        let at = |bytes: &[u8], offset: u64| {
+            let offset = usize::try_from(offset).ok()?;
+            bytes.get(offset..offset.checked_add(8)?)?.try_into().ok()
+        };
+        let Some(far) = self.far else { return at(self.bytes, offset) };
+        let (near, beyond) = self.bytes.split_at(self.bytes.len().min(COPY / 2));
+        at(near, offset).or_else(|| at(beyond, offset.checked_sub(far)?))
+    }
+}
+
+/// How far a stack was walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unwound {
+    /// To the start of the thread.
+    pub complete: bool,
+    /// A function's frame is so large that what it returns to lies far beyond the copy: from which offset on.
+    pub far: Option<u64>,
 }
 
 /// The executable mappings of a process, and the unwinder over them.
@@ -103,27 +147,51 @@ impl AddressSpace {
     }
 
     /// Walks a stack from its registers through `stack`, the bytes from `regs.sp` on, and appends its frames to `into`,
-    /// innermost first. Returns whether the walk ended at the start of the thread.
+    /// innermost first.
     ///
     /// What lies further out than the copy is read from the process itself, if `late` can: these are frames that the
     /// program returns to long after, so that they are the same a few ms later.
     pub(crate) fn unwind(
         &self,
         regs: Regs,
-        stack: &[u8],
+        stack: Copied<'_>,
         late: Option<&File>,
         cache: &mut CacheX86_64,
         into: &mut Vec<Place>,
-    ) -> bool {
+    ) -> Unwound {
+        // What was read last, and where the copy had nothing for the first time.
+        let (last, missed) = (Cell::new(0), Cell::new(None));
         let mut read = |address: u64| -> Result<u64, ()> {
-            let offset = address.checked_sub(regs.sp).ok_or(())? as usize;
+            let offset = address.checked_sub(regs.sp).ok_or(())?;
             let mut word = [0; 8];
-            match stack.get(offset..offset.checked_add(8).ok_or(())?) {
-                Some(bytes) => word.copy_from_slice(bytes),
-                None => late.ok_or(())?.read_exact_at(&mut word, address).map_err(|_| ())?,
+            match stack.word(offset) {
+                Some(bytes) => {
+                    word = bytes;
+                    last.set(offset.max(last.get()));
+                }
+                None => {
+                    missed.set(missed.get().or(Some(offset)));
+                    late.ok_or(())?.read_exact_at(&mut word, address).map_err(|_| ())?;
+                }
             }
             Ok(u64::from_le_bytes(word))
         };
+        let far = || {
+            let missed = missed.get().filter(|_| stack.far.is_none() && last.get() < COPY as u64 / 2);
+            missed.filter(|offset| *offset >= COPY as u64 - SAVED).map(|offset| (offset - SAVED) & !7)
+        };
+        let complete = self.frames(regs, cache, &mut read, into);
+        Unwound { complete, far: far() }
+    }
+
+    fn frames(
+        &self,
+        regs: Regs,
+        cache: &mut CacheX86_64,
+        read: &mut dyn FnMut(u64) -> Result<u64, ()>,
+        into: &mut Vec<Place>,
+    ) -> bool {
+        let mut read = |address: u64| read(address);
         let start = UnwindRegsX86_64::new(regs.ip, regs.sp, regs.bp);
         let mut frames = self.unwinder.iter_frames(regs.ip, start, cache, &mut read);
         for depth in 0..DEPTH_MAX {

@@ -130,6 +130,20 @@ impl Bpf {
         map(&self.object, "grains")?.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY)
     }
 
+    /// Has the stack of a place copied again at its next call, the second half of it from an offset on.
+    pub(crate) fn copy_again(&self, pid: u32, site: u64, far: u64) -> Result<(), libbpf_rs::Error> {
+        let key: Vec<u8> =
+            [pid.to_ne_bytes(), [0; 4]].concat().into_iter().chain(site.to_ne_bytes()).collect();
+        map(&self.object, "far_frames")?.update(&key, &far.to_ne_bytes(), MapFlags::ANY)?;
+        map(&self.object, "sites")?.delete(&key)?;
+        let asked = map(&self.object, "asked_again")?;
+        let first = 0u32.to_ne_bytes();
+        let before = asked
+            .lookup(&first, MapFlags::ANY)?
+            .and_then(|value| Some(u64::from_ne_bytes(value.try_into().ok()?)));
+        asked.update(&first, &(before.unwrap_or(0) + 1).to_ne_bytes(), MapFlags::ANY)
+    }
+
     /// Names the command's own process.
     pub(crate) fn root(&self, pid: u32) -> Result<(), libbpf_rs::Error> {
         map(&self.object, "root")?.update(&0u32.to_ne_bytes(), &pid.to_ne_bytes(), MapFlags::ANY)

@@ -370,8 +370,12 @@ impl Session {
             Event::Stack(copy) => {
                 let tables = &mut self.writer.tables;
                 if self.world.process(copy.pid).is_some_and(|live| live.executed) {
-                    let stack = tracer::unwind(&copy, &mut self.world, &mut self.stacks, tables);
+                    let (stack, far) = tracer::unwind(&copy, &mut self.world, &mut self.stacks, tables);
                     self.tracer.stack(copy.pid, copy.site, stack);
+                    if let (Some(bpf), Some(far)) = (&self.bpf, far) {
+                        // Where it is refused the callers stay unknown.
+                        let _ = bpf.copy_again(copy.pid, copy.site, far);
+                    }
                 }
             }
             Event::Syscall(call) => {

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::sampler::record::Sample;
-use crate::unwind::Place;
+use crate::unwind::{Copied, Place};
 use crate::world::memory;
 use slowpath_recording::tables::Sample as SampleRow;
 
@@ -25,7 +25,8 @@ impl Session {
         let complete = match sample.regs {
             Some(regs) if regs.wide => {
                 let memory = memory(&mut live.memory, sample.pid);
-                live.space.unwind(regs, &sample.stack, memory, &mut live.cache, &mut self.places)
+                let stack = Copied::whole(&sample.stack);
+                live.space.unwind(regs, stack, memory, &mut live.cache, &mut self.places).complete
             }
             None => true, // in the kernel with no user stack to walk, as while it executes a program
             _ => false,

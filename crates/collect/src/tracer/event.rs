@@ -11,6 +11,8 @@ pub(crate) struct StackCopy {
     pub site: u64,
     pub regs: Regs,
     pub bytes: Vec<u8>,
+    /// The offset of the second half of what was to be copied, where that does not follow the first.
+    pub far: Option<u64>,
 }
 
 /// `struct file_id`.
@@ -99,7 +101,8 @@ impl StackCopy {
             time: at.u64(16)?,
             site: at.u64(24)?,
             regs: Regs { ip: at.u64(32)?, sp: at.u64(40)?, bp: at.u64(48)?, wide: true },
-            bytes: bytes.get(56..56 + size)?.to_vec(),
+            bytes: bytes.get(64..64 + size)?.to_vec(),
+            far: at.u64(56).filter(|far| *far > 0),
         })
     }
 }

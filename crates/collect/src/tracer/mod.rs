@@ -6,6 +6,7 @@ pub(crate) mod event;
 pub(crate) mod ptrace;
 
 use crate::stacks::Stacks;
+use crate::unwind::{Copied, Unwound};
 use crate::world::{World, memory};
 use event::{FileId, Finished, StackCopy, Tally, TallyKey};
 use slowpath_recording::Tables;
@@ -293,18 +294,19 @@ fn address(bytes: &[u8]) -> String {
     }
 }
 
-/// A copied stack as a stack of the recording.
+/// A copied stack as a stack of the recording, and from which offset on the next copy of it should go on (see [`Unwound`]).
 pub(crate) fn unwind(
     copy: &StackCopy,
     world: &mut World,
     stacks: &mut Stacks,
     tables: &mut Tables,
-) -> Option<u32> {
-    let live = world.process(copy.pid)?;
+) -> (Option<u32>, Option<u64>) {
+    let Some(live) = world.process(copy.pid) else { return (None, None) };
     let mut places = Vec::new();
     let memory = memory(&mut live.memory, copy.pid);
-    live.space.unwind(copy.regs, &copy.bytes, memory, &mut live.cache, &mut places);
-    stacks.of_places(&places, |module| world.image(module), tables)
+    let stack = Copied::in_halves(&copy.bytes, copy.far);
+    let Unwound { far, .. } = live.space.unwind(copy.regs, stack, memory, &mut live.cache, &mut places);
+    (stacks.of_places(&places, |module| world.image(module), tables), far)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use crate::tracer::event::StackCopy;
 use crate::tracer::ptrace::call::Place;
 use crate::tracer::ptrace::sys;
 
-const STACK_BYTES: usize = 8192;
+/// Buffers of 64 KiB are usual on stacks, and a copy costs less than the stop.
+const STACK_BYTES: usize = 80 << 10;
 /// The stack of one place is copied again every so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
 const COPY_AGAIN: u32 = 1024;
 const SLICE_NS: u64 = 10_390_000;
@@ -52,6 +53,6 @@ impl Watch {
         let read = sys::read(tid, [(regs.rsp, &mut bytes)]);
         bytes.truncate(read);
         let regs = Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: true };
-        self.say(Event::Stack(StackCopy { pid, time, site, regs, bytes }));
+        self.say(Event::Stack(StackCopy { pid, time, site, regs, bytes, far: None }));
     }
 }
