@@ -152,7 +152,6 @@ impl Known {
             return;
         }
         if instruction.mnemonic() == M::Call {
-            CLOBBERED.into_iter().for_each(|register| self.forget(register));
             if instruction.op0_kind() == OpKind::NearBranch64 && selects(instruction.near_branch64()) {
                 self.places.insert(Register::RAX);
             }
@@ -163,19 +162,6 @@ impl Known {
         }
     }
 }
-
-/// What a function that is called may change.
-const CLOBBERED: [Register; 9] = [
-    Register::RAX,
-    Register::RCX,
-    Register::RDX,
-    Register::RSI,
-    Register::RDI,
-    Register::R8,
-    Register::R9,
-    Register::R10,
-    Register::R11,
-];
 
 /// Of a function's calls, by their distance from its start (modulo 2^64): whether what is called returns the number of a place. Each is looked at once.
 pub(super) fn selecting(caller: &Candidate) -> impl Fn(u64) -> bool + '_ {

@@ -11,7 +11,7 @@ use super::origin::{self, Origin};
 use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase, fold, groups, heads, unrolled};
+use super::{bucket, chase, fold, fresh, groups, heads, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -110,6 +110,15 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
         if work == Work::Calculates && !chases && fold::folds(every(), frame) {
             work = Work::Folds;
+        }
+        // What each item is combined with is no result.
+        if work == Work::Calculates && chases && own.len() == body.len() {
+            let anew = fresh::anew(&round, frame);
+            let made = round.iter().zip(&anew).filter(|(one, anew)| !(**anew && walk::makes(one)));
+            work = match walk::work(made.map(|(one, _)| *one), frame, false) {
+                Work::Walks => Work::Walks,
+                _ => work,
+            };
         }
         if work == Work::Walks && chases {
             let next = std::iter::once(*header).chain(way.iter().map(|(block, _)| *block));

@@ -32,6 +32,7 @@ mod chase;
 pub(crate) mod choose;
 mod flow;
 mod fold;
+mod fresh;
 mod given;
 mod groups;
 mod heads;

@@ -233,6 +233,11 @@ fn combines(instruction: &Instruction) -> bool {
     )
 }
 
+/// Whether an instruction makes a whole number of others without multiplying, or takes one of two.
+pub(super) fn makes(instruction: &Instruction) -> bool {
+    combines(instruction) || matches!(kind(instruction), Kind::Chooses)
+}
+
 /// Keeps the registers that hold the address of a variable on the stack up to date.
 fn keep_slots(
     slots: &mut HashSet<Register>,

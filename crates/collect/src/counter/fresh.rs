@@ -1,0 +1,83 @@
+//! What a round of a loop makes anew of the item that it looks at, and of what stays the same in all rounds: it adds nothing up, however much it combines. A
+//! search may compare a difference, a bit or a remainder of each item.
+//!
+//! Seen along the code from the loop's header on; what only some ways through it write counts as written.
+
+use super::values::{calls, written};
+use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
+use std::collections::HashSet;
+
+/// Of each instruction of a round whether it only makes something anew, in a register.
+pub(super) fn anew(round: &[&Instruction], frame: bool) -> Vec<bool> {
+    let mut infos = InstructionInfoFactory::new();
+    let changed: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
+    // Registers that were written in this round, of nothing that another one left.
+    let mut fresh: HashSet<Register> = HashSet::new();
+    let mut of_round = |instruction: &Instruction| {
+        let to = written(instruction, &mut infos);
+        let info = infos.info(instruction);
+        let reads = |access| {
+            matches!(
+                access,
+                OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+            )
+        };
+        // A variable on the stack may be of the round before.
+        let on_stack = |base: Register| base == Register::RSP || frame && base == Register::RBP;
+        let from_stack = info
+            .used_memory()
+            .iter()
+            .any(|memory| reads(memory.access()) && on_stack(memory.base().full_register()));
+        // What is at an address is the item's, wherever the address is from.
+        let of_address = [instruction.memory_base(), instruction.memory_index()].map(Register::full_register);
+        let loads = info.used_memory().iter().any(|memory| reads(memory.access()));
+        let sources = info.used_registers().iter().filter(|used| reads(used.access()));
+        let mut sources = sources
+            .map(|used| used.register().full_register())
+            .filter(|one| !(loads && of_address.contains(one)));
+        let is_new = !from_stack
+            && !calls(instruction)
+            && sources.all(|one| !changed.contains(&one) || fresh.contains(&one));
+        for register in to {
+            if is_new {
+                fresh.insert(register)
+            } else {
+                fresh.remove(&register)
+            };
+        }
+        is_new && instruction.op0_kind() == OpKind::Register
+    };
+    round.iter().map(|instruction| of_round(instruction)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::loops::loops;
+    use super::super::walk::Work;
+
+    /// L: mov eax, [rdi+8]; …; cmp eax, edx; je end; mov rdi, [rdi]; test rdi, rdi; jne L; end: ret
+    fn of(made: [u8; 3]) -> Work {
+        let before = [0x8b, 0x47, 0x08];
+        let behind = [0x39, 0xd0, 0x74, 0x08, 0x48, 0x8b, 0x3f, 0x48, 0x85, 0xff, 0x75, 0xee, 0xc3];
+        let found = loops(&[&before[..], &made, &behind].concat());
+        assert_eq!(found.len(), 1);
+        found[0].work
+    }
+
+    #[test]
+    fn a_search_may_compare_what_it_makes_of_each_item() {
+        // xor eax, [rdi+4]; or eax, esi
+        assert_eq!(of([0x33, 0x47, 0x04]), Work::Walks);
+        assert_eq!(of([0x09, 0xf0, 0x90]), Work::Walks);
+    }
+
+    #[test]
+    fn what_is_left_for_the_next_round_is_a_result() {
+        // xor ebx, eax; xor eax, ebx, where nothing writes ebx; xor [rdi+4], eax
+        assert_eq!(of([0x31, 0xc3, 0x90]), Work::Calculates);
+        assert_eq!(of([0x31, 0xd8, 0x90]), Work::Walks);
+        assert_eq!(of([0x31, 0x47, 0x04]), Work::Calculates);
+        // mul eax
+        assert_eq!(of([0xf7, 0xe0, 0x90]), Work::Calculates);
+    }
+}
