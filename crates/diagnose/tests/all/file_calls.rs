@@ -1,9 +1,9 @@
 //! The causes in calls that concern files, on synthetic recordings, at their thresholds, with calls recorded one by one and added up.
 
 use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
-use slowpath_diagnose::findings::Confidence;
+use slowpath_diagnose::findings::{Confidence, Finding};
 use slowpath_recording::Recording;
-use slowpath_recording::tables::{Frame, Function, Module};
+use slowpath_recording::tables::{Frame, Function, Location, Module, Probe, Stack, Window};
 
 const READ: u32 = 0;
 const WRITE: u32 = 1;
@@ -14,6 +14,8 @@ const CHDIR: u32 = 80;
 const GETDENTS: u32 = 217;
 /// The stack of `work` itself.
 const IN_WORK: u32 = 1;
+/// A function around it, its place and its stack.
+const LOAD: u32 = 4;
 
 /// One file of a kind is opened, read and closed `times` times by calls of 100 µs; the run has `cpu_ms` of CPU time.
 fn rereading(mode: Mode, times: u32, kind: &str, cpu_ms: u64) -> Recording {
@@ -312,6 +314,60 @@ fn what_a_function_does_that_reads_a_file_and_nothing_else_is_done_again_too() {
     // It takes longer than any parser, or does something with what it read.
     silent(&parsing(6 * MS, 0));
     silent(&parsing(4 * MS, 11));
+}
+
+#[test]
+fn who_asks_once_for_each_reading_may_work_on_what_was_read() {
+    const SIZE: u64 = 100_000;
+    // `load` calls `work`, which reads, and does `ns` of work itself; so many of its calls were counted.
+    let loading = |ns: u64, calls: u64| {
+        let mut traced = Traced::new(Mode::Each);
+        let tables = &mut traced.tables;
+        let name = "load".to_owned();
+        tables.functions.push(Function {
+            function: LOAD,
+            name,
+            address: 0x400,
+            ..tables.functions[0].clone()
+        });
+        tables.locations.push(Location { location: LOAD, address: 0x400, ..tables.locations[0].clone() });
+        tables.frames.push(Frame { location: LOAD, function: LOAD, ..tables.frames[0].clone() });
+        for (stack, parent, location) in [(LOAD, 0, LOAD), (5, LOAD, IN_WORK), (6, 5, 2)] {
+            tables.stacks.push(Stack { stack, parent: Some(parent), location });
+        }
+        let file = traced.file("/etc/rules", "file", SIZE);
+        for _ in 0..100 {
+            traced.call(OPEN, Some(file), 3, 10 * US);
+            traced.call(READ, Some(file), SIZE as i64, 10 * US);
+            traced.call(CLOSE, Some(file), 0, 10 * US);
+            traced.compute(IN_WORK, MS);
+            traced.compute(LOAD, ns);
+            traced.compute(OTHER, MS);
+        }
+        let tables = &mut traced.tables;
+        let moved = |stack: &mut Option<u32>| match *stack {
+            Some(IN_WORK) => *stack = Some(5),
+            Some(2) => *stack = Some(6),
+            _ => {}
+        };
+        tables.samples.iter_mut().for_each(|row| moved(&mut row.stack));
+        tables.syscalls.iter_mut().for_each(|row| moved(&mut row.stack));
+        let kind = "function".to_owned();
+        tables.probes.push(Probe { probe: 0, process: 0, location: LOAD, offset: 0, kind });
+        let reason = "end".to_owned();
+        tables.windows.push(Window { probe: 0, start_ns: MS, end_ns: 600 * MS, hits: calls, reason });
+        let recording = traced.recording(600 * MS);
+        only(&recording, "redundant-file-access")
+    };
+    let says = |finding: &Finding| {
+        finding.explanation.iter().any(|one| one.starts_with("load, which is called once"))
+    };
+    let finding = loading(3 * MS, 90);
+    assert!(says(&finding) && finding.gain_is_least, "{:?}", finding.explanation);
+    assert_eq!(finding.cost.amount(), 100 * MS);
+    // Called more often, or less; it does hardly anything itself, or more than can be for what was read.
+    assert!(!says(&loading(3 * MS, 200)) && !says(&loading(3 * MS, 40)));
+    assert!(!says(&loading(MS / 2, 90)) && !says(&loading(6 * MS, 90)));
 }
 
 /// An unchanged directory is listed `times` times.

@@ -18,12 +18,17 @@ const MORE: f64 = 2.0;
 const A_BYTE_NS: f64 = 50.0;
 /// Other system calls of the function for each reading, but for memory: from there on it does something with what it read.
 const OTHER: f64 = 0.1;
+/// Calls of a function for each reading, as they were counted: not more than one, and counting may have begun late.
+const ONCE: std::ops::RangeInclusive<f64> = 0.5..=1.1;
 
 /// A function that reads and processes files.
 pub(super) struct Processed {
     pub function: u32,
     /// CPU time under it, ns.
     pub ns: f64,
+    /// A function around it that is called once for each reading, and does nothing else with the kernel either, with the CPU time under it, ns: it may
+    /// work on what was read, or on something else.
+    pub around: Option<(u32, f64)>,
 }
 
 /// Calls by the stack that they were made on, with how many there were, or how many bytes these moved.
@@ -75,26 +80,51 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
     chain.dedup();
     // Everything is under the outermost one.
     chain.pop();
-    for function in chain {
-        if !is_common(function) {
-            continue;
-        }
+    let under = |function: u32| -> (f64, u64) {
         let with = evidence.stacks_with(|on| on == function);
         let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
         let under = samples.filter(|(sample, _)| {
             sample.stack.is_some_and(|stack| with[stack as usize]) && evidence.process_of(sample) == *process
         });
-        let ns: f64 = under.map(|(_, weight)| weight).sum();
-        if ns < MORE * known_ns {
-            continue;
-        }
         let others = calls.all().filter(|(row, of)| {
             let here = row.stack.is_some_and(|stack| with[stack as usize]);
             of == process && here && !of_files(row.file) && !OF_MEMORY.contains(&row.number)
         });
-        let others: u64 = others.map(|(row, _)| row.count).sum();
-        let is_of_content = ns <= known_ns + A_BYTE_NS * *bytes as f64 && others as f64 <= OTHER * times;
-        return is_of_content.then_some(Processed { function, ns });
+        (under.map(|(_, weight)| weight).sum(), others.map(|(row, _)| row.count).sum())
+    };
+    let is_of_content = |(ns, others): (f64, u64)| {
+        ns <= known_ns + A_BYTE_NS * *bytes as f64 && others as f64 <= OTHER * times
+    };
+    let mut found: Option<Processed> = None;
+    for function in chain {
+        if !is_common(function) {
+            continue;
+        }
+        let spent = under(function);
+        match &mut found {
+            None if spent.0 < MORE * known_ns => {}
+            None if !is_of_content(spent) => return None,
+            None => found = Some(Processed { function, ns: spent.0, around: None }),
+            Some(_) if !is_of_content(spent) => break,
+            Some(inner) => {
+                let once = ONCE.contains(&(counted(evidence, *process, function) as f64 / times));
+                if once && spent.0 >= MORE * inner.ns {
+                    inner.around = Some((function, spent.0));
+                }
+            }
+        }
     }
-    None
+    found
+}
+
+/// Calls of a function that were counted.
+fn counted(evidence: &Evidence<'_>, process: u32, function: u32) -> u64 {
+    let tables = &evidence.recording.tables;
+    let of_it = |probe: u32| {
+        let probe = &tables.probes[probe as usize];
+        probe.process == process
+            && probe.kind == "function"
+            && evidence.function_at(probe.location) == Some(function)
+    };
+    tables.windows.iter().filter(|window| of_it(window.probe)).map(|window| window.hits).sum()
 }
