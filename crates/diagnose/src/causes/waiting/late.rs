@@ -11,6 +11,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use slowpath_recording::tables::Process;
 use slowpath_syscalls::FORKS;
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,12 +25,17 @@ const GOES_ON: f64 = 0.5;
 const WNOHANG: u64 = 1;
 const WITH_OPTIONS: (u32, u32) = (1, 7);
 const GATE: Gate = Gate::TENTH_OF_WALL;
+/// What a sleep returns that a signal ended, as the end of a child may: EINTR, and what the kernel has for itself (ERESTARTNOHAND and ERESTART_RESTARTBLOCK). The rest
+/// is slept right after the signal's handler.
+const INTERRUPTED: [i64; 3] = [-4, -514, -516];
+const SOON_NS: u64 = 1_000_000;
 
 /// A sleep that has ended, until the next one.
 struct Slept {
     own: Option<u32>,
     from: u64,
     to: u64,
+    cut_short: bool,
     /// When the last child ended in it that was seen afterwards.
     ended: Option<u64>,
     counted: bool,
@@ -57,10 +63,15 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if is_sleep(row) {
             let own = calls.own(row);
             places.entry((row.thread, own)).or_default().sum.add(row);
-            let (from, to) = (row.time_ns, row.end_ns);
+            // A sleep that a signal cut short is slept to its end.
+            let rest = |last: &&Slept| {
+                last.cut_short && last.own == own && row.time_ns.saturating_sub(last.to) <= SOON_NS
+            };
+            let from = last.get(&row.thread).filter(rest).map_or(row.time_ns, |last| last.from);
+            let (to, cut_short) = (row.end_ns, INTERRUPTED.contains(&row.result));
             // Of those that were added up it is not known when they were.
             if row.count == 1 && to - from <= LONG_NS {
-                last.insert(row.thread, Slept { own, from, to, ended: None, counted: false });
+                last.insert(row.thread, Slept { own, from, to, cut_short, ended: None, counted: false });
             } else {
                 last.remove(&row.thread);
             }
@@ -88,7 +99,47 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             lost.goes_on += u64::from(!std::mem::replace(&mut slept.counted, true));
         }
     }
-    places.into_iter().filter_map(|(site, lost)| finding(evidence, calls, site, lost)).collect()
+    let (mut few, many): (Vec<(CallSite, Lost)>, Vec<(CallSite, Lost)>) =
+        places.into_iter().partition(|(_, lost)| lost.late < LATE);
+    few.retain(|(_, lost)| lost.late > 0);
+    let alone = many.into_iter().filter_map(|(site, lost)| finding(evidence, calls, site, lost, 1));
+    alone.chain(one_after_another(evidence, calls, few)).collect()
+}
+
+/// Processes of one program and one parent, each of which sees a child late and then ends, after which the next one is started.
+fn one_after_another(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    few: Vec<(CallSite, Lost)>,
+) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let of = |thread: u32| &tables.processes[tables.threads[thread as usize].process as usize];
+    let mut groups: BTreeMap<(Option<u32>, &str, Option<u32>), Vec<(CallSite, Lost)>> = BTreeMap::new();
+    for (site, lost) in few {
+        let process = of(site.0);
+        groups.entry((process.parent, process.program.as_str(), site.1)).or_default().push((site, lost));
+    }
+    let together = |((parent, ..), group): ((Option<u32>, &str, Option<u32>), Vec<(CallSite, Lost)>)| {
+        let siblings = || tables.processes.iter().filter(|other| other.parent == parent);
+        let (site, processes) = (group.first()?.0, group.len() as u64);
+        let mut all = Lost::default();
+        for ((thread, _), mut lost) in group {
+            let own = of(thread);
+            // One that runs beside it goes on anyway.
+            let beside = |at: u64| {
+                let lives = |other: &&Process| other.start_ns < at && other.end_ns.is_none_or(|end| end > at);
+                siblings().filter(lives).any(|other| other.process != own.process)
+            };
+            lost.intervals.retain(|(_, _, to)| !beside(*to));
+            let next = own.end_ns.is_some_and(|end| siblings().any(|other| other.start_ns >= end));
+            all.late += lost.late;
+            all.goes_on += if next { lost.late } else { lost.goes_on };
+            all.sum.join(&lost.sum);
+            all.intervals.extend(lost.intervals);
+        }
+        finding(evidence, calls, site, all, processes)
+    };
+    groups.into_iter().filter_map(together).collect()
 }
 
 fn finding(
@@ -96,6 +147,7 @@ fn finding(
     calls: &Calls<'_>,
     (thread, own): CallSite,
     mut lost: Lost,
+    processes: u64,
 ) -> Option<Candidate> {
     if lost.late < LATE || (lost.goes_on as f64) < GOES_ON * lost.late as f64 {
         return None;
@@ -103,11 +155,13 @@ fn finding(
     lost.intervals.sort_unstable_by_key(|(_, from, _)| *from);
     let process = evidence.recording.tables.threads[thread as usize].process;
     // Another child that lives until then may be waited for anyway.
-    let siblings =
-        || evidence.recording.tables.processes.iter().filter(|other| other.parent == Some(process));
-    let lives =
-        |at: u64| siblings().any(|other| other.start_ns < at && other.end_ns.is_none_or(|end| end > at));
-    lost.intervals.retain(|(_, _, to)| !lives(*to));
+    let tables = &evidence.recording.tables;
+    let lives = |thread: u32, at: u64| {
+        let parent = tables.threads[thread as usize].process;
+        let mut children = tables.processes.iter().filter(|other| other.parent == Some(parent));
+        children.any(|other| other.start_ns < at && other.end_ns.is_none_or(|end| end > at))
+    };
+    lost.intervals.retain(|(thread, _, to)| !lives(*thread, *to));
     let late: u64 = lost.intervals.iter().map(|(_, from, to)| to - from).sum();
     let gain = late as f64 * (1.0 - calls.busy_share(&lost.intervals)).max(0.0);
     if !GATE.may_pass(evidence, gain) {
@@ -118,8 +172,9 @@ fn finding(
         variant: "late",
         explanation: vec![
             format!(
-                "{} times{}, a child ended while the program slept, and was seen after the sleep, {} later on average where no other child was running",
+                "{} times{}{}, a child ended while the program slept, and was seen after the sleep, {} later on average where no other child was running",
                 count(lost.late as f64),
+                if processes > 1 { format!(" in {} processes", count(processes as f64)) } else { String::new() },
                 from(evidence, stack, own),
                 time(late as f64 / lost.intervals.len().max(1) as f64)
             ),
