@@ -136,7 +136,10 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         files.iter().for_each(|file| times += opens[&(place, *file)]);
         let kernel = sum.working_ns();
         // What the program makes of the content is done again as well.
-        let known = kernel + while_open(evidence, calls, process, &files);
+        let open = while_open(evidence, calls, process, &files);
+        // In its windows ptrace makes the program slower than it is subtracted for: it has no more time than it used.
+        let most = if evidence.by_ptrace { used_under(evidence, calls, place, &sum) } else { f64::MAX };
+        let known = kernel + open.min(most);
         // A library's function that all of this goes through also bears what comes before the open and after the close.
         let under = own.map_or(0.0, |own| calls.sampled_ns(process, own, &sum));
         let known = known.max(under);
@@ -220,6 +223,18 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         findings.push(Sign { place, sum, candidate });
     }
     findings
+}
+
+/// CPU time of the samples in a process, ns: those under a function if all calls of a sum are made under it.
+fn used_under(evidence: &Evidence<'_>, calls: &Calls<'_>, (process, own): CallSite, sum: &Sum) -> f64 {
+    let own = own.filter(|own| sum.stacks().all(|stack| calls.is_under(stack, *own)));
+    let under = own.map(|own| evidence.stacks_with(|function| function == own));
+    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+    let here = |stack: Option<u32>| {
+        under.as_ref().is_none_or(|under| stack.is_some_and(|stack| under[stack as usize]))
+    };
+    let of_it = samples.filter(|(sample, _)| here(sample.stack) && evidence.process_of(sample) == process);
+    of_it.map(|(_, weight)| weight).sum()
 }
 
 /// CPU time in user code while such a file is open, ns: from an open to the close by which it had been read whole, which is
