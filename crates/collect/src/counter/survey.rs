@@ -93,6 +93,8 @@ pub(super) struct Survey {
     standing: Option<Standing>,
     pub(super) generation: u32,
     bursts: u32,
+    /// It was not entered in the last burst: then there is no length to measure.
+    idle: bool,
     again_ns: u64,
     pub(super) made_ns: u64,
 }
@@ -116,7 +118,7 @@ impl Counter {
     fn is_next_of_lengths(&self, survey: &Survey) -> bool {
         let always = survey.is_around() || !self.notes_beginnings();
         let dear = self.limits.are_dear();
-        survey.round.is_some() && (always || is_of_lengths(survey.bursts, dear))
+        survey.round.is_some() && (always || !survey.idle && is_of_lengths(survey.bursts, dear))
     }
 
     /// Begins to survey a loop or function, as long as there is room for more of its kind.
@@ -166,6 +168,7 @@ impl Counter {
             standing: None,
             generation,
             bursts: 0,
+            idle: false,
             again_ns: 0,
             made_ns: clock::now_ns(),
         });
@@ -330,10 +333,11 @@ impl Counter {
         let dear = self.limits.are_dear();
         let survey = &mut self.surveys[at];
         survey.bursts += 1;
+        survey.idle = entries == 0 && hits.unwrap_or(0) == 0;
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
         let longer = match survey.of {
             // It is not entered now: others are.
-            _ if entries == 0 && hits.unwrap_or(0) == 0 => IDLE_PAUSE,
+            _ if survey.idle => IDLE_PAUSE,
             Of::Memory if dear => BLOCKS_PAUSE,
             _ if dear || survey.is_seldom() => AROUND_PAUSE,
             _ => 1,
