@@ -99,27 +99,28 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             lost.goes_on += u64::from(!std::mem::replace(&mut slept.counted, true));
         }
     }
-    let (mut few, many): (Vec<(CallSite, Lost)>, Vec<(CallSite, Lost)>) =
+    let (mut few, many): (Vec<OfThread>, Vec<OfThread>) =
         places.into_iter().partition(|(_, lost)| lost.late < LATE);
     few.retain(|(_, lost)| lost.late > 0);
     let alone = many.into_iter().filter_map(|(site, lost)| finding(evidence, calls, site, lost, 1));
     alone.chain(one_after_another(evidence, calls, few)).collect()
 }
 
+/// What a thread lost at one place.
+type OfThread = (CallSite, Lost);
+/// A parent, the program of its children, and the function that sleeps.
+type Alike<'a> = (Option<u32>, &'a str, Option<u32>);
+
 /// Processes of one program and one parent, each of which sees a child late and then ends, after which the next one is started.
-fn one_after_another(
-    evidence: &Evidence<'_>,
-    calls: &Calls<'_>,
-    few: Vec<(CallSite, Lost)>,
-) -> Vec<Candidate> {
+fn one_after_another(evidence: &Evidence<'_>, calls: &Calls<'_>, few: Vec<OfThread>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let of = |thread: u32| &tables.processes[tables.threads[thread as usize].process as usize];
-    let mut groups: BTreeMap<(Option<u32>, &str, Option<u32>), Vec<(CallSite, Lost)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Alike<'_>, Vec<OfThread>> = BTreeMap::new();
     for (site, lost) in few {
         let process = of(site.0);
         groups.entry((process.parent, process.program.as_str(), site.1)).or_default().push((site, lost));
     }
-    let together = |((parent, ..), group): ((Option<u32>, &str, Option<u32>), Vec<(CallSite, Lost)>)| {
+    let together = |((parent, ..), group): (Alike<'_>, Vec<OfThread>)| {
         let siblings = || tables.processes.iter().filter(|other| other.parent == parent);
         let (site, processes) = (group.first()?.0, group.len() as u64);
         let mut all = Lost::default();
