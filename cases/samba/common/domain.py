@@ -10,7 +10,7 @@ from samba.param import LoadParm
 from samba.samdb import SamDB
 
 # Enough for a slow run of a few seconds.
-USERS = 2000
+USERS = 2500
 
 
 def main(folder, members):

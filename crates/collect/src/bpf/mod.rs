@@ -135,7 +135,8 @@ impl Bpf {
         let key: Vec<u8> =
             [pid.to_ne_bytes(), [0; 4]].concat().into_iter().chain(site.to_ne_bytes()).collect();
         map(&self.object, "far_frames")?.update(&key, &far.to_ne_bytes(), MapFlags::ANY)?;
-        map(&self.object, "sites")?.delete(&key)?;
+        // It may be gone, or not be there yet.
+        let _ = map(&self.object, "sites")?.delete(&key);
         let asked = map(&self.object, "asked_again")?;
         let first = 0u32.to_ne_bytes();
         let before = asked

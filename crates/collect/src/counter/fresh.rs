@@ -19,7 +19,12 @@ pub(super) fn anew(round: &[&Instruction], frame: bool) -> Vec<bool> {
         let reads = |access| {
             matches!(
                 access,
-                OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+                OpAccess::Read
+                    | OpAccess::CondRead
+                    | OpAccess::ReadWrite
+                    | OpAccess::ReadCondWrite
+                    // What is not written is what it was.
+                    | OpAccess::CondWrite
             )
         };
         // A variable on the stack may be of the round before.
@@ -64,6 +69,13 @@ mod tests {
         found[0].work
     }
 
+    /// The same with an instruction of four bytes.
+    fn of_four(made: [u8; 4]) -> Work {
+        let before = [0x8b, 0x47, 0x08];
+        let behind = [0x39, 0xd0, 0x74, 0x08, 0x48, 0x8b, 0x3f, 0x48, 0x85, 0xff, 0x75, 0xed, 0xc3];
+        loops(&[&before[..], &made, &behind].concat())[0].work
+    }
+
     #[test]
     fn a_search_may_compare_what_it_makes_of_each_item() {
         // xor eax, [rdi+4]; or eax, esi
@@ -77,6 +89,9 @@ mod tests {
         assert_eq!(of([0x31, 0xc3, 0x90]), Work::Calculates);
         assert_eq!(of([0x31, 0xd8, 0x90]), Work::Walks);
         assert_eq!(of([0x31, 0x47, 0x04]), Work::Calculates);
+        // cmovg rbx, rax and cmovg ebx, eax: the largest so far
+        assert_eq!(of_four([0x48, 0x0f, 0x4f, 0xd8]), Work::Calculates);
+        assert_eq!(of([0x0f, 0x4f, 0xd8]), Work::Calculates);
         // mul eax
         assert_eq!(of([0xf7, 0xe0, 0x90]), Work::Calculates);
     }

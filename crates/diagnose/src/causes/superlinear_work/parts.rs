@@ -32,7 +32,14 @@ pub(super) fn reported(evidence: &Evidence<'_>, growers: &[Candidate]) -> Vec<Fo
     let judged_by = |(grower, rest): (_, &Rest)| Some((grower, judged(evidence, grower, *rest)?));
     let mut all: Vec<Guilty<'_>> = growers.iter().zip(&rest).filter_map(judged_by).collect();
     let is_explained = |outer: &Candidate| growers.iter().any(|inner| explains(evidence, inner, outer));
-    let mut whole = wholes(evidence, growers, &rest, &all, is_explained);
+    // … and by none whose input grows: then that of the whole may grow as well.
+    let is_passed_over = |outer: &Candidate| {
+        let by_input = |(inner, rest): (&Candidate, &Rest)| {
+            matches!(rest, Rest::Grows { .. }) && explains(evidence, inner, outer)
+        };
+        is_explained(outer) && !growers.iter().zip(&rest).any(by_input)
+    };
+    let mut whole = wholes(evidence, growers, &rest, &all, is_passed_over);
     all.retain(|(grower, _)| !is_explained(grower));
     // A part that has most of it explains the whole if it is reported; one whose input grows is given that by the whole.
     whole.retain(|(outer, _)| !all.iter().any(|(inner, _)| explains(evidence, inner, outer)));

@@ -69,7 +69,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, reported: &HashSe
     // Of each thread the call in which it asked last whether there is something to read, and had to wait.
     let mut asked: HashMap<u32, &Syscall> = HashMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result > 0) {
-        if POLLS.contains(&row.number) && row.blocked_ns > 0 {
+        if POLLS.contains(&row.number) && row.blocked_ns > 0 && row.count == 1 {
             asked.insert(row.thread, row);
         }
         let (sends, receives) = (is_send(row), is_receive(row));
@@ -130,7 +130,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, reported: &HashSe
             |wait: &Wait<'_>| writer(wait, &seconds).is_some_and(|second| reported.contains(&second.thread));
         let before = rests.delayed.len();
         rests.delayed.retain(|wait| !is_reported(wait));
-        rests.all -= (before - rests.delayed.len()) as u64;
+        rests.all = rests.all.saturating_sub((before - rests.delayed.len()) as u64);
         finding(evidence, calls, place, &rests, &seconds)
     });
     found.flatten().collect()
