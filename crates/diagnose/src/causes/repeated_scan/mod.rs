@@ -318,6 +318,11 @@ fn candidate(
     let through = scan.unit.sentence(scan.length, scan.at_least);
     let mut explanation = vec![match scan.same {
         // The first of each burst has none before it.
+        Some(Repeats { repeated, of }) if scan.unit == Unit::Patterns => format!(
+            "{} of {} searches that were looked at were of the same text as one shortly before, for another pattern; {through}",
+            count(repeated as f64),
+            count(of as f64),
+        ),
         Some(Repeats { repeated, of }) => format!(
             "{} of {} searches that were looked at went through the same data as one shortly before; {through}",
             count(repeated as f64),
