@@ -233,22 +233,30 @@ fn held_back(times: u32, late: u64, gap: u64, first: i64) -> Recording {
     traced.recording(20 * MS)
 }
 
-/// The same, of which the first piece is read in so many parts of a byte, and waited for the rest before it is read; `written`: bytes of the first piece.
-fn in_parts(parts: u32, written: i64) -> Recording {
+/// The same, of which the first piece is read in so many parts of a byte by a function of its own, and waited for the rest before it is read; `written`: bytes of the
+/// first piece; `on_time`: further messages, of which nothing was held back; `sum`: reads that are known added up.
+fn in_parts(parts: u32, written: i64, on_time: u32, sum: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let other = traced.process(Some(0), "/bin/server", 1_000 * MS);
     let (client, server) = (traced.file("", "socket", 0), traced.file("", "socket", 0));
-    for _ in 0..20 {
+    for number in 0..20 + on_time {
         traced.call(WRITE, Some(client), written, 5 * US);
         traced.call(WRITE, Some(client), 900, 5 * US);
         for _ in 0..parts {
-            traced.call(READ, Some(server), 1, 5 * US).thread = other;
+            let row = traced.call(READ, Some(server), 1, 5 * US);
+            (row.thread, row.stack) = (other, Some(OTHER));
         }
-        traced.sleep(POLL, None, 1, 42 * MS).thread = other;
+        if number < 20 {
+            traced.sleep(POLL, None, 1, 42 * MS).thread = other;
+        }
         traced.call(READ, Some(server), 900, 5 * US).thread = other;
         traced.now += 20 * MS;
         traced.call(WRITE, Some(server), 8, 5 * US).thread = other;
         traced.call(READ, Some(client), 8, 5 * US);
+    }
+    if sum > 0 {
+        let row = traced.call(READ, Some(server), 1, 5 * US);
+        (row.thread, row.count) = (other, sum);
     }
     traced.recording(20 * MS)
 }
@@ -278,12 +286,37 @@ fn a_piece_that_comes_40_ms_after_the_first_was_held_back_if_both_were_written_a
         row.bytes += u64::from(row.number == WRITE);
     });
     none(&longer);
-    // It reads byte by byte, and asks first whether there is something.
-    for (parts, written, found) in [(8, 8, 1), (8, 7, 0), (1, 9, 0), (2, 9, 1)] {
-        let findings = slowpath_diagnose::diagnose(&in_parts(parts, written)).findings;
+    // It reads byte by byte, and asks first whether there is something: only sums leave open how long the first piece was.
+    for (parts, written, on_time, sum, found) in [
+        (8, 8, 0, 0, 1),
+        (8, 7, 0, 5, 0),
+        (2, 9, 0, 0, 0),
+        (2, 9, 0, 5, 1),
+        // Half of all messages, wherever their first pieces are read.
+        (8, 8, 20, 0, 1),
+        (8, 8, 21, 0, 0),
+    ] {
+        let findings = slowpath_diagnose::diagnose(&in_parts(parts, written, on_time, sum)).findings;
         let delayed = findings.iter().filter(|one| one.variant == "delayed-ack").count();
-        assert_eq!(delayed, found, "{parts} of {written}: {findings:?}");
+        assert_eq!(delayed, found, "{parts} of {written}, {on_time}, {sum}: {findings:?}");
     }
+    // It asks for something else: a timer that it reads in between.
+    let mut timer = in_parts(8, 8, 0, 0);
+    let polls: Vec<Syscall> =
+        timer.tables.syscalls.iter().filter(|row| row.number == POLL).cloned().collect();
+    let tick = |poll: &Syscall| Syscall {
+        number: READ,
+        time_ns: poll.end_ns,
+        end_ns: poll.end_ns,
+        blocked_ns: 0,
+        file: None,
+        result: 8,
+        bytes: 8,
+        ..poll.clone()
+    };
+    timer.tables.syscalls.extend(polls.iter().map(tick));
+    timer.tables.syscalls.sort_by_key(|row| (row.time_ns, row.number == READ && row.file.is_some()));
+    none(&timer);
     // Somebody ended the wait.
     let mut woken = held_back(20, 42 * MS, 0, 8);
     let waits = woken.tables.syscalls.iter().filter(|row| row.number == READ && row.blocked_ns == 42 * MS);

@@ -39,7 +39,8 @@ struct Waits {
     all: u64,
     /// Who wrote the last of the messages, and how often.
     writers: BTreeMap<(Option<u32>, Option<u32>), u64>,
-    threads: HashSet<u32>,
+    /// Threads, and the sockets that they wrote to.
+    sides: HashSet<(u32, u32)>,
 }
 
 /// What a thread last wrote to: the socket, and how many small messages in a row.
@@ -51,8 +52,8 @@ struct Written {
     by: (Option<u32>, Option<u32>),
 }
 
-/// What is reported, and the threads that wrote.
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate>, HashSet<u32>) {
+/// What is reported, and the threads that wrote, with their sockets.
+pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate>, HashSet<(u32, u32)>) {
     let mut threads: HashMap<u32, Written> = HashMap::new();
     let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
     // Threads whose last connection is to this machine.
@@ -88,7 +89,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
                 if DELAYED_NS.contains(&row.blocked_ns) {
                     waits.delayed.add(row);
                     *waits.writers.entry(written.by).or_default() += 1;
-                    waits.threads.insert(row.thread);
+                    waits.sides.extend(written.socket.map(|socket| (row.thread, socket)));
                 }
             }
             if row.result > 0 {
@@ -98,9 +99,9 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
     }
     let found = places
         .into_iter()
-        .filter_map(|(place, waits)| Some((finding(evidence, place, &waits)?, waits.threads)));
-    let (found, threads): (Vec<Candidate>, Vec<HashSet<u32>>) = found.unzip();
-    (found, threads.into_iter().flatten().collect())
+        .filter_map(|(place, waits)| Some((finding(evidence, place, &waits)?, waits.sides)));
+    let (found, sides): (Vec<Candidate>, Vec<HashSet<(u32, u32)>>) = found.unzip();
+    (found, sides.into_iter().flatten().collect())
 }
 
 fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> Option<Candidate> {

@@ -25,7 +25,6 @@ struct Side {
     wrote: Option<(u64, u64)>,
     /// It has read so many bytes since it wrote; then it waited for more; of that one wait counts.
     reads: u64,
-    in_parts: bool,
     reads_on: bool,
     counted: bool,
 }
@@ -33,11 +32,12 @@ struct Side {
 /// A wait for the rest of a message: in a call that reads, or that asks whether there is something to read.
 struct Wait<'a> {
     row: &'a Syscall,
+    socket: u32,
     /// Bytes of the first piece, and of what came after the wait.
     first: u64,
     rest: u64,
-    /// The first piece was read in several calls, as byte by byte: of many in a row some are only known added up, so that it had more bytes.
-    in_parts: bool,
+    /// Some reads of the socket are only known added up, as where it is read byte by byte: the first piece may have had more bytes.
+    at_least: bool,
 }
 
 /// A message that was written right behind a small one: when, by which thread, and where; and the bytes of both.
@@ -46,39 +46,47 @@ struct Second {
     first: u64,
     bytes: u64,
     thread: u32,
+    socket: u32,
     stack: Option<u32>,
     own: Option<u32>,
 }
 
-/// Waits of one place for the rest of a message, and how many messages there were of which a rest was waited for.
-#[derive(Default)]
-struct Rests<'a> {
-    delayed: Vec<Wait<'a>>,
-    all: u64,
-}
-
-/// `reported`: threads whose waits for their messages are reported already.
-pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, reported: &HashSet<u32>) -> Vec<Candidate> {
+/// `reported`: threads and sockets of which the writer's own waits are reported already.
+pub(super) fn find(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    reported: &HashSet<(u32, u32)>,
+) -> Vec<Candidate> {
     // Who wakes whom is not known there.
     if evidence.by_ptrace {
         return Vec::new();
     }
     let mut sides: HashMap<u32, Side> = HashMap::new();
     let mut seconds: Vec<Second> = Vec::new();
-    let mut places: BTreeMap<CallSite, Rests<'_>> = BTreeMap::new();
+    let mut places: BTreeMap<CallSite, Vec<Wait<'_>>> = BTreeMap::new();
+    // Of each socket the messages that were read in more than one call.
+    let mut messages: HashMap<u32, u64> = HashMap::new();
+    let added_up: HashSet<(u32, Option<u32>)> = (calls.all().map(|(row, _)| row))
+        .filter(|row| row.count > 1 && is_receive(row))
+        .map(|row| (row.thread, row.file))
+        .collect();
     // Of each thread the call in which it asked last whether there is something to read, and had to wait.
     let mut asked: HashMap<u32, &Syscall> = HashMap::new();
-    for (row, process) in calls.all().filter(|(row, _)| row.result > 0) {
-        if POLLS.contains(&row.number) && row.blocked_ns > 0 && row.count == 1 {
-            asked.insert(row.thread, row);
+    for (row, process) in calls.all() {
+        if POLLS.contains(&row.number) {
+            match row.blocked_ns > 0 && row.count == 1 && row.result > 0 {
+                true => asked.insert(row.thread, row),
+                false => asked.remove(&row.thread),
+            };
         }
         let (sends, receives) = (is_send(row), is_receive(row));
         if !sends && !receives {
             continue;
         }
-        let Some(socket) = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file) else {
-            continue;
-        };
+        // What was asked for was this.
+        let before = asked.remove(&row.thread);
+        let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
+        let Some(socket) = socket.filter(|_| row.result > 0) else { continue };
         let side = sides.entry(row.thread).or_default();
         if side.socket != Some(socket) {
             *side = Side { socket: Some(socket), ..Side::default() };
@@ -89,27 +97,26 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, reported: &HashSe
             {
                 let (stack, own) = (row.stack, calls.own(row));
                 let (end_ns, bytes, thread) = (row.end_ns, row.bytes, row.thread);
-                seconds.push(Second { end_ns, first, bytes, thread, stack, own });
+                seconds.push(Second { end_ns, first, bytes, thread, socket, stack, own });
             }
             let small = row.count == 1 && row.bytes <= SMALL;
             let wrote = small.then_some((row.bytes, row.end_ns));
             *side = Side { socket: Some(socket), wrote, ..Side::default() };
-            asked.remove(&row.thread);
             continue;
         }
-        let wait = asked.remove(&row.thread).unwrap_or(row);
+        let wait = before.unwrap_or(row);
         if side.reads > 0 {
-            let rests = places.entry((process, calls.own(wait))).or_default();
-            rests.all += u64::from(!side.reads_on);
+            *messages.entry(socket).or_default() += u64::from(!side.reads_on);
             side.reads_on = true;
             if row.count == 1 && DELAYED_NS.contains(&wait.blocked_ns) && !side.counted {
                 side.counted = true;
-                let (first, rest, in_parts) = (side.reads, row.bytes, side.in_parts);
-                rests.delayed.push(Wait { row: wait, first, rest, in_parts });
+                let (first, rest) = (side.reads, row.bytes);
+                let at_least = added_up.contains(&(row.thread, row.file));
+                let waits = places.entry((process, calls.own(wait))).or_default();
+                waits.push(Wait { row: wait, socket, first, rest, at_least });
             }
         }
         side.wrote = None;
-        side.in_parts |= side.reads > 0 || row.count > 1;
         side.reads += row.bytes;
     }
     // What a timer releases nobody wakes; who writes it at last does.
@@ -121,17 +128,22 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, reported: &HashSe
         .filter(|wait| wait.waker.is_some())
         .map(|wait| (wait.thread, wait.time_ns))
         .collect();
-    for rests in places.values_mut() {
-        rests.delayed.retain(|wait| !woken.contains(&(wait.row.thread, wait.row.time_ns)));
-    }
     seconds.sort_by_key(|second| second.end_ns);
-    let found = places.into_iter().map(|(place, mut rests)| {
-        let is_reported =
-            |wait: &Wait<'_>| writer(wait, &seconds).is_some_and(|second| reported.contains(&second.thread));
-        let before = rests.delayed.len();
-        rests.delayed.retain(|wait| !is_reported(wait));
-        rests.all = rests.all.saturating_sub((before - rests.delayed.len()) as u64);
-        finding(evidence, calls, place, &rests, &seconds)
+    for waits in places.values_mut() {
+        waits.retain(|wait| !woken.contains(&(wait.row.thread, wait.row.time_ns)));
+        waits.retain(|wait| {
+            let second = writer(wait, &seconds);
+            let is_reported = second.is_some_and(|second| reported.contains(&(second.thread, second.socket)));
+            if is_reported && let Some(left) = messages.get_mut(&wait.socket) {
+                *left -= 1;
+            }
+            !is_reported
+        });
+    }
+    let found = places.into_iter().map(|(place, waits)| {
+        let sockets: HashSet<u32> = waits.iter().map(|wait| wait.socket).collect();
+        let all = sockets.iter().filter_map(|socket| messages.get(socket)).sum();
+        finding(evidence, calls, place, &waits, all, &seconds)
     });
     found.flatten().collect()
 }
@@ -144,7 +156,7 @@ fn writer<'a>(of: &Wait<'_>, seconds: &'a [Second]) -> Option<&'a Second> {
     let held = seconds[first..].iter().take_while(|second| second.end_ns <= until);
     // The first piece arrives alone; what is written behind the second while both are held back arrives with it.
     let is_it = |second: &&Second| {
-        let is_first = second.first == of.first || of.in_parts && second.first > of.first;
+        let is_first = second.first == of.first || of.at_least && second.first > of.first;
         second.thread != wait.thread && is_first && second.bytes <= of.rest
     };
     held.filter(is_it).last()
@@ -154,19 +166,20 @@ fn finding(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
     (_, own): CallSite,
-    rests: &Rests<'_>,
+    waits: &[Wait<'_>],
+    all: u64,
     seconds: &[Second],
 ) -> Option<Candidate> {
     let mut delayed = Sum::default();
     let mut writers: BTreeMap<(u32, Option<u32>, Option<u32>), u64> = BTreeMap::new();
-    for wait in &rests.delayed {
+    for wait in waits {
         if let Some(Second { thread, stack, own, .. }) = writer(wait, seconds) {
             delayed.add(wait.row);
             *writers.entry((*thread, *stack, *own)).or_default() += 1;
         }
     }
     let cost = delayed.blocked_ns;
-    let few = delayed.count < WAITED || (delayed.count as f64) < MOST * rests.all as f64;
+    let few = delayed.count < WAITED || (delayed.count as f64) < MOST * all as f64;
     if few || !GATE.may_pass(evidence, cost) {
         return None;
     }
@@ -190,7 +203,7 @@ fn finding(
         ],
         facts: vec![
             fact("delayed waits", delayed.count as f64, "calls", Sure::Exact),
-            fact("messages of which a rest was waited for", rests.all as f64, "messages", Sure::Exact),
+            fact("messages that were read in several calls", all as f64, "messages", Sure::Exact),
             fact("time waited", cost, "ns", Sure::Exact),
         ],
         advice: NO_DELAY.to_owned(),
