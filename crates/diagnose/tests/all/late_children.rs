@@ -117,13 +117,18 @@ fn where_nothing_is_started_afterwards_or_the_look_waits_or_others_work_nothing_
 }
 
 /// `number` processes of one program, each started when the one before has ended. Each starts a child, whose end cuts its sleep short; it sleeps on, and looks.
-/// `overlap`: each is started before the one before looks.
-fn one_after_another(number: u32, overlap: bool) -> Recording {
+/// `apart`: how long after its end the next one is started, or, if it is negative, how long after its start, before it looks. `threads`: all of them are
+/// threads of one process.
+fn one_after_another(number: u32, apart: i64, threads: bool) -> Recording {
     let mut traced = Traced::new(Mode::Each);
+    let mut first = None;
     for _ in 0..number {
         let began = traced.now;
         let timeout = traced.process(Some(0), "/bin/timeout", MS);
-        let child = traced.process(Some(timeout), "/bin/job", MS);
+        let process = *first.get_or_insert(timeout);
+        let parent = if threads { process } else { timeout };
+        traced.tables.threads[timeout as usize].process = parent;
+        let child = traced.process(Some(parent), "/bin/job", MS);
         let pid = i64::from(child) + 100;
         traced.call(CLONE, None, pid, 50 * US).thread = timeout;
         let row = traced.sleep(NANOSLEEP, None, -516, 10 * MS);
@@ -134,11 +139,8 @@ fn one_after_another(number: u32, overlap: bool) -> Recording {
         let row = traced.call(WAIT4, None, pid, US);
         (row.thread, row.argument) = (timeout, 1);
         traced.tables.processes[timeout as usize].end_ns = Some(traced.now);
-        if overlap {
-            traced.now = began + 20 * MS;
-        }
+        traced.now = if apart < 0 { began + apart.unsigned_abs() } else { traced.now + apart as u64 };
     }
-    traced.now += MS;
     traced.process(Some(0), "/bin/last", MS);
     let mut recording = traced.recording(2 * MS);
     (recording.about.format.major, recording.about.format.minor) = (1, 7);
@@ -151,9 +153,13 @@ fn what_each_of_many_processes_loses_adds_up_if_they_come_one_after_another() {
         let findings = slowpath_diagnose::diagnose(recording).findings;
         findings.iter().filter(|one| one.variant == "late").map(|one| one.cost.gain()).collect()
     };
-    let twenty = late(&one_after_another(20, false));
+    let after = MS as i64;
+    let twenty = late(&one_after_another(20, after, false));
     assert!(twenty.len() == 1 && (595 * MS..=605 * MS).contains(&twenty[0]), "{twenty:?}");
-    assert_eq!(late(&one_after_another(5, false)).len(), 1);
-    assert!(late(&one_after_another(4, false)).is_empty());
-    assert!(late(&one_after_another(20, true)).is_empty());
+    assert_eq!(late(&one_after_another(5, after, false)).len(), 1);
+    assert!(late(&one_after_another(4, after, false)).is_empty());
+    assert_eq!(late(&one_after_another(20, 49 * after, false)).len(), 1);
+    assert!(late(&one_after_another(20, 51 * after, false)).is_empty());
+    assert!(late(&one_after_another(20, -20 * after, false)).is_empty());
+    assert!(late(&one_after_another(20, after, true)).is_empty());
 }

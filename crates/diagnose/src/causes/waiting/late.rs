@@ -29,6 +29,8 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 /// is slept right after the signal's handler.
 const INTERRUPTED: [i64; 3] = [-4, -514, -516];
 const SOON_NS: u64 = 1_000_000;
+/// A process that ended is followed by the next one so soon, ns: `xargs` took 0.34 to 0.67 ms, and may have to wait for a CPU.
+const NEXT_NS: u64 = 50_000_000;
 
 /// A sleep that has ended, until the next one.
 struct Slept {
@@ -65,7 +67,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             places.entry((row.thread, own)).or_default().sum.add(row);
             // A sleep that a signal cut short is slept to its end.
             let rest = |last: &&Slept| {
-                last.cut_short && last.own == own && row.time_ns.saturating_sub(last.to) <= SOON_NS
+                last.cut_short
+                    && last.ended.is_none()
+                    && last.own == own
+                    && row.time_ns.saturating_sub(last.to) <= SOON_NS
             };
             let from = last.get(&row.thread).filter(rest).map_or(row.time_ns, |last| last.from);
             let (to, cut_short) = (row.end_ns, INTERRUPTED.contains(&row.result));
@@ -111,34 +116,40 @@ type OfThread = (CallSite, Lost);
 /// A parent, the program of its children, and the function that sleeps.
 type Alike<'a> = (Option<u32>, &'a str, Option<u32>);
 
-/// Processes of one program and one parent, each of which sees a child late and then ends, after which the next one is started.
+/// Processes of one program and one parent, each of which sees children late in one thread and then ends, after which the next one is started.
 fn one_after_another(evidence: &Evidence<'_>, calls: &Calls<'_>, few: Vec<OfThread>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let of = |thread: u32| &tables.processes[tables.threads[thread as usize].process as usize];
-    let mut groups: BTreeMap<Alike<'_>, Vec<OfThread>> = BTreeMap::new();
+    let mut groups: BTreeMap<Alike<'_>, BTreeMap<u32, Vec<OfThread>>> = BTreeMap::new();
     for (site, lost) in few {
         let process = of(site.0);
-        groups.entry((process.parent, process.program.as_str(), site.1)).or_default().push((site, lost));
+        let group = groups.entry((process.parent, process.program.as_str(), site.1)).or_default();
+        group.entry(process.process).or_default().push((site, lost));
     }
-    let together = |((parent, ..), group): (Alike<'_>, Vec<OfThread>)| {
+    let together = |((parent, ..), group): (Alike<'_>, BTreeMap<u32, Vec<OfThread>>)| {
         let siblings = || tables.processes.iter().filter(|other| other.parent == parent);
-        let (site, processes) = (group.first()?.0, group.len() as u64);
+        // What threads of one process lose at the same time is lost once: it is not known how much that is.
+        let alone = group.into_values().filter(|threads| threads.len() == 1).flatten();
         let mut all = Lost::default();
-        for ((thread, _), mut lost) in group {
-            let own = of(thread);
+        let mut first = None;
+        let mut processes = 0;
+        for (site, mut lost) in alone {
+            let own = of(site.0);
             // One that runs beside it goes on anyway.
             let beside = |at: u64| {
                 let lives = |other: &&Process| other.start_ns < at && other.end_ns.is_none_or(|end| end > at);
                 siblings().filter(lives).any(|other| other.process != own.process)
             };
             lost.intervals.retain(|(_, _, to)| !beside(*to));
-            let next = own.end_ns.is_some_and(|end| siblings().any(|other| other.start_ns >= end));
+            let next = |end: u64| siblings().any(|other| (end..end + NEXT_NS).contains(&other.start_ns));
             all.late += lost.late;
-            all.goes_on += if next { lost.late } else { lost.goes_on };
+            all.goes_on += if own.end_ns.is_some_and(next) { lost.late } else { lost.goes_on };
             all.sum.join(&lost.sum);
             all.intervals.extend(lost.intervals);
+            first.get_or_insert(site);
+            processes += 1;
         }
-        finding(evidence, calls, site, all, processes)
+        finding(evidence, calls, first?, all, processes)
     };
     groups.into_iter().filter_map(together).collect()
 }
