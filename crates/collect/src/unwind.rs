@@ -55,8 +55,10 @@ pub(crate) struct Copied<'a> {
     far: Option<u64>,
 }
 
-/// Bytes of a copy for which its half is known.
-pub(crate) const COPY: usize = 8192;
+/// Bytes of a copy of which the half is known: as `STACK_SIZE` of `bpf/stacks.h`.
+const COPY: usize = 8192;
+/// The largest frame that is believed, bytes: where no unwind table says how large it is, a stray register does.
+const FRAME: u64 = 1 << 20;
 /// What a function saves below its return address, bytes: six registers, and as much again.
 const SAVED: u64 = 96;
 
@@ -178,7 +180,8 @@ impl AddressSpace {
         };
         let far = || {
             let missed = missed.get().filter(|_| stack.far.is_none() && last.get() < COPY as u64 / 2);
-            missed.filter(|offset| *offset >= COPY as u64 - SAVED).map(|offset| (offset - SAVED) & !7)
+            let frames = COPY as u64 - SAVED..FRAME;
+            missed.filter(|offset| frames.contains(offset)).map(|offset| (offset - SAVED) & !7)
         };
         let complete = self.frames(regs, cache, &mut read, into);
         Unwound { complete, far: far() }

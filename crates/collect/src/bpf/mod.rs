@@ -155,8 +155,8 @@ impl Bpf {
         let mut all: Vec<(TallyKey, Tally)> = Vec::new();
         for tallies in self.tally_maps() {
             // All in one batch: the kernel ends a batch before the first bucket that has more keys than there is room for, and libbpf-rs takes one
-            // that is not full for the last.
-            let room = tallies.max_entries();
+            // that is not full for the last. With some more room, since the kernel counts the keys of many CPUs by estimate.
+            let room = tallies.max_entries() + tallies.max_entries() / 8;
             let Ok(batches) = tallies.lookup_batch(room, MapFlags::ANY, MapFlags::ANY) else { continue };
             all.extend(
                 batches.filter_map(|(key, value)| Some((TallyKey::parse(&key)?, Tally::parse(&value)?))),

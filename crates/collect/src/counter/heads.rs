@@ -18,31 +18,43 @@ const POINTER: u32 = 8;
 /// The smallest mask that tells places of a table: a smaller one may take flags from a pointer.
 const MASK: u64 = 15;
 
-/// What is known of registers.
-#[derive(Clone, Default)]
-struct Known {
-    /// Numbers of places, and these in bytes.
-    places: HashSet<Register>,
-    bytes: HashSet<Register>,
-    /// Addresses of heads, and what is there.
-    addresses: HashSet<Register>,
-    heads: HashSet<Register>,
-    /// Products of a multiplication; and what was made of one that was shifted down, as a quotient is, and its multiples.
-    products: HashSet<Register>,
-    quotients: HashSet<Register>,
+/// What a register may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// The number of a place, and that in bytes.
+    Place,
+    Bytes,
+    /// The address of a head, and what is there.
+    Address,
+    Head,
+    /// The product of a multiplication; what is left of it after a shift, as of a quotient; and a multiple of that.
+    Product,
+    Quotient,
+    Multiple,
 }
 
-/// How many sets of registers these are.
-const SETS: usize = 6;
+/// All of them.
+const HOLDS: [Holds; 7] = [
+    Holds::Place,
+    Holds::Bytes,
+    Holds::Address,
+    Holds::Head,
+    Holds::Product,
+    Holds::Quotient,
+    Holds::Multiple,
+];
+
+/// What is known of registers.
+#[derive(Clone, Default)]
+struct Known(HashMap<Register, Holds>);
 
 impl Known {
-    fn sets(&mut self) -> [&mut HashSet<Register>; SETS] {
-        let Known { places, bytes, addresses, heads, products, quotients } = self;
-        [places, bytes, addresses, heads, products, quotients]
+    fn has(&self, register: Register, what: Holds) -> bool {
+        self.0.get(&register) == Some(&what)
     }
 
     fn forget(&mut self, register: Register) {
-        self.sets().into_iter().for_each(|set| _ = set.remove(&register));
+        self.0.remove(&register);
     }
 
     /// Goes on behind blocks of which some may have been executed, and others not: what those agree on that come last. One of them may as well make a
@@ -63,16 +75,16 @@ impl Known {
             }
             (known, zero)
         };
-        let mut ways: Vec<(Known, HashSet<Register>)> =
+        let ways: Vec<(Known, HashSet<Register>)> =
             piece.last.iter().map(|last| behind(last, infos)).collect();
         for register in changed {
             self.forget(register);
-            for set in 0..SETS {
-                let mut has = |(known, _): &mut (Known, _)| known.sets()[set].contains(&register);
-                let agree = ways.iter_mut().all(|way| way.1.contains(&register) || has(way));
-                if agree && ways.iter_mut().any(&mut has) {
-                    self.sets()[set].insert(register);
-                }
+            let agree = |what: &Holds| {
+                ways.iter().all(|(known, zero)| zero.contains(&register) || known.has(register, *what))
+                    && ways.iter().any(|(known, _)| known.has(register, *what))
+            };
+            if let Some(what) = HOLDS.into_iter().find(agree) {
+                self.0.insert(register, what);
             }
         }
     }
@@ -82,10 +94,10 @@ impl Known {
         let (base, index) =
             (instruction.memory_base().full_register(), instruction.memory_index().full_register());
         let scale = instruction.memory_index_scale();
-        scale == POINTER && self.places.contains(&index)
-            || scale == 1
-                && (self.bytes.contains(&index) || self.bytes.contains(&base) && index != Register::None)
-            || index == Register::None && self.addresses.contains(&base)
+        let in_bytes = |register| self.has(register, Holds::Bytes);
+        scale == POINTER && self.has(index, Holds::Place)
+            || scale == 1 && (in_bytes(index) || in_bytes(base) && index != Register::None)
+            || index == Register::None && self.has(base, Holds::Address)
     }
 
     /// `selects`: whether the function at an address returns the number of a place.
@@ -101,66 +113,70 @@ impl Known {
         let from =
             (instruction.op1_kind() == OpKind::Register).then(|| instruction.op1_register().full_register());
         let number = is_immediate(instruction.op1_kind()).then(|| instruction.immediate(1));
-        let has = |set: &HashSet<Register>, register: Option<Register>| {
-            register.is_some_and(|one| set.contains(&one))
-        };
+        let has = |register: Option<Register>, what| register.is_some_and(|one| self.has(one, what));
         let memory = [instruction.memory_base(), instruction.memory_index()].map(Register::full_register);
-        let of_quotient = |known: &Known| {
-            let sources = memory.into_iter().chain(from).chain(to);
-            sources.filter(|one| *one != Register::None).any(|one| known.quotients.contains(&one))
-        };
-        // Which set what is written belongs to, as in `sets`.
+        let is_of_quotient = |register| of_quotient_in(self, register);
+        let of_quotient = || memory.map(Some).into_iter().chain([from, to]).any(is_of_quotient);
+        // A byte is an answer or a flag.
+        let is_number = instruction.op_count() > 0
+            && instruction.op0_kind() == OpKind::Register
+            && instruction.op0_register().size() > 1;
         let becomes = match instruction.mnemonic() {
-            M::And if number.is_none() => Some(0),
+            M::And if !is_number => None,
+            M::And if number.is_none() => Some(Holds::Place),
             M::And if number.is_some_and(|mask| mask >= MASK && (mask.wrapping_add(1)).is_power_of_two()) => {
-                Some(0)
+                Some(Holds::Place)
             }
             M::Mov | M::Movzx | M::Movsxd if from.is_some() => {
-                self.sets().iter().position(|set| has(set, from))
+                from.and_then(|from| self.0.get(&from)).copied()
             }
-            M::Mov if instruction.op1_kind() == OpKind::Memory && self.is_head(instruction) => Some(3),
+            M::Mov if instruction.op1_kind() == OpKind::Memory && self.is_head(instruction) => {
+                Some(Holds::Head)
+            }
             M::Lea
-                if instruction.memory_base() == Register::None
+                if memory[0] == Register::None
                     && instruction.memory_index_scale() == POINTER
-                    && self.places.contains(&instruction.memory_index().full_register()) =>
+                    && self.has(memory[1], Holds::Place) =>
             {
-                Some(1)
+                Some(Holds::Bytes)
             }
-            M::Lea if self.is_head(instruction) => Some(2),
-            M::Shl | M::Sal if number == Some(3) && has(&self.places, to) => Some(1),
-            M::Add if has(&self.bytes, from) || from.is_some() && has(&self.bytes, to) => Some(2),
-            M::Cdqe if self.places.contains(&Register::RAX) => return,
-            M::Imul if instruction.op_count() == 3 && !of_quotient(self) => Some(4),
-            M::Imul if instruction.op_count() == 2 && !of_quotient(self) => Some(4),
-            M::Shr | M::Sar if has(&self.products, to) => Some(5),
+            M::Lea if self.is_head(instruction) => Some(Holds::Address),
+            M::Shl | M::Sal if number == Some(3) && has(to, Holds::Place) => Some(Holds::Bytes),
+            M::Add if has(from, Holds::Bytes) || from.is_some() && has(to, Holds::Bytes) => {
+                Some(Holds::Address)
+            }
+            M::Cdqe if self.has(Register::RAX, Holds::Place) => return,
+            M::Shr | M::Sar if has(to, Holds::Product) => Some(Holds::Quotient),
             // What is left of the number that was divided.
-            M::Sub if has(&self.quotients, from) && !has(&self.quotients, to) => Some(0),
-            M::Add | M::Sub | M::Shl | M::Sal | M::Imul if of_quotient(self) => Some(5),
-            M::Lea if of_quotient(self) => Some(5),
+            M::Sub if has(from, Holds::Multiple) && !is_of_quotient(to) => Some(Holds::Place),
+            M::Add | M::Sub | M::Shl | M::Sal | M::Imul | M::Lea if of_quotient() => Some(Holds::Multiple),
+            M::Imul if instruction.op_count() > 1 => Some(Holds::Product),
             _ => None,
         };
         let alone = match instruction.mnemonic() {
-            M::Div => Some((0, Register::RDX)),
+            M::Div => Some(Holds::Place),
             // The upper half.
-            M::Mul => Some((4, Register::RDX)),
-            M::Imul if instruction.op_count() == 1 => Some((4, Register::RDX)),
+            M::Mul => Some(Holds::Product),
+            M::Imul if instruction.op_count() == 1 => Some(Holds::Product),
             _ => None,
         };
         written(instruction, infos).into_iter().for_each(|register| self.forget(register));
-        if let Some((set, register)) = alone {
-            self.sets()[set].insert(register);
-            return;
-        }
-        if instruction.mnemonic() == M::Call {
+        if let Some(what) = alone {
+            self.0.insert(Register::RDX, what);
+        } else if instruction.mnemonic() == M::Call {
             if instruction.op0_kind() == OpKind::NearBranch64 && selects(instruction.near_branch64()) {
-                self.places.insert(Register::RAX);
+                self.0.insert(Register::RAX, Holds::Place);
             }
-            return;
-        }
-        if let (Some(set), Some(to)) = (becomes, to) {
-            self.sets()[set].insert(to);
+        } else if let (Some(what), Some(to)) = (becomes, to) {
+            self.0.insert(to, what);
         }
     }
+}
+
+/// Whether a register holds a quotient or a multiple of one.
+fn of_quotient_in(known: &Known, register: Option<Register>) -> bool {
+    let is = |one| known.has(one, Holds::Quotient) || known.has(one, Holds::Multiple);
+    register.is_some_and(is)
 }
 
 /// Of a function's calls, by their distance from its start (modulo 2^64): whether what is called returns the number of a place. Each is looked at once.
@@ -184,7 +200,12 @@ pub(super) fn returns_place(code: &[u8]) -> bool {
     let (mut places, mut infos) = (0, InstructionInfoFactory::new());
     for block in &blocks {
         let code = &instructions[block.code.clone()];
-        if code.last().is_none_or(|last| last.flow_control() != FlowControl::Return) {
+        let Some(last) = code.last() else { continue };
+        if last.flow_control() != FlowControl::Return {
+            // It ends in another function, of which nothing is known.
+            if last.flow_control() == FlowControl::UnconditionalBranch && block.next.is_empty() {
+                return false;
+            }
             continue;
         }
         let (mut known, mut zero) = (Known::default(), false);
@@ -193,7 +214,7 @@ pub(super) fn returns_place(code: &[u8]) -> bool {
                 || zero && !written(instruction, &mut infos).contains(&Register::RAX);
             known.step(instruction, &mut infos, &|_| false);
         }
-        if !zero && !known.places.contains(&Register::RAX) {
+        if !zero && !known.has(Register::RAX, Holds::Place) {
             return false;
         }
         places += u32::from(!zero);
@@ -233,7 +254,7 @@ pub(super) fn leads_to<'a>(
     let moved: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
     round.iter().any(|one| {
         let base = one.memory_base().full_register();
-        let follows = known.heads.contains(&base) || known.addresses.contains(&base);
+        let follows = known.has(base, Holds::Head) || known.has(base, Holds::Address);
         follows && one.memory_index() == Register::None && moved.contains(&base)
     })
 }
@@ -309,6 +330,10 @@ mod tests {
             0x89, 0xfa, 0x29, 0xc2, 0x48, 0x8b, 0x04, 0xd6,
         ];
         assert_eq!(of(&way), Work::Chains);
+        // Without the multiplication by 101 it is a number less a part of it.
+        let mut no_multiple = way;
+        no_multiple[13..16].copy_from_slice(&[0x0f, 0x1f, 0x00]);
+        assert_eq!(of(&no_multiple), Work::Walks);
         // Without the shift it is a difference of two numbers, as of two columns: nop
         let mut no_shift = way;
         no_shift[9..13].copy_from_slice(&[0x0f, 0x1f, 0x40, 0x00]);
@@ -327,6 +352,10 @@ mod tests {
         assert!(!returns_place(&[0x31, 0xd2, 0xf7, 0xf6, 0xc3]));
         assert!(!returns_place(&[&[0x85, 0xff, 0x74, 0x07][..], &remainder, &[0x89, 0xf8, 0xc3]].concat()));
         assert!(!returns_place(&[0x31, 0xc0, 0xc3]));
+        // and al, dil; movzx eax, al; ret: whether both are so. And what goes on elsewhere: jmp +0x100
+        assert!(!returns_place(&[0x40, 0x20, 0xf8, 0x0f, 0xb6, 0xc0, 0xc3]));
+        let elsewhere = [&[0x85, 0xff, 0x74, 0x07][..], &remainder, &[0xe9, 0xfb, 0, 0, 0]].concat();
+        assert!(!returns_place(&elsewhere));
         // call +0x100; cdqe; mov rax, [rbx+rax*8]
         let way = [0xe8, 0xfb, 0, 0, 0, 0x48, 0x98, 0x48, 0x8b, 0x04, 0xc3];
         let code = [&way[..], &CHAIN].concat();

@@ -24,7 +24,7 @@
 //! This file decides when each probe stands, in a thread of its own, because the rate of a new probe must be known
 //! within milliseconds. A probe starts on trial. One that is hit too often is closed, and stands again in short windows
 //! over the whole run; one that is hit seldom reports every entry; one between is only counted, and its count read every
-//! few milliseconds. All probes together may take [`BUDGET`] of the time.
+//! few milliseconds. All probes together may take [`BUDGET`] of the time; a quarter of that is for surveys, whatever the others took.
 
 pub(crate) mod breakpoint;
 mod bucket;

@@ -44,7 +44,8 @@ const LENGTHS_AT_MOST: u64 = 10 * LENGTHS_ROUNDS;
 /// second and seventy in an hour. Of what becomes hot late in a short run the first second says as much.
 const PAUSE_NS: u64 = 60_000_000;
 const PAUSE_PART: u64 = 6;
-/// Of what was not entered in a burst the next comes so many times as late: it takes the place of others for a long time, and shows nothing.
+/// Of what was not entered in a burst of beginnings, which stands for 250 ms then, the next comes so many times as late, as long as that took: it is in the way of
+/// others for as long as it is not.
 const IDLE_PAUSE: u64 = 4;
 /// Where hits are dear a burst of blocks takes eight times as long as another: so many times less often.
 const BLOCKS_PAUSE: u64 = 4;
@@ -93,7 +94,7 @@ pub(super) struct Survey {
     standing: Option<Standing>,
     pub(super) generation: u32,
     bursts: u32,
-    /// It was not entered in the last burst: then there is no length to measure.
+    /// It was not entered in the last burst of beginnings: then there is no length to measure.
     idle: bool,
     again_ns: u64,
     pub(super) made_ns: u64,
@@ -333,7 +334,9 @@ impl Counter {
         let dear = self.limits.are_dear();
         let survey = &mut self.surveys[at];
         survey.bursts += 1;
-        survey.idle = entries == 0 && hits.unwrap_or(0) == 0;
+        if hits.is_none() {
+            survey.idle = entries == 0;
+        }
         let pause = PAUSE_NS.max(elapsed / PAUSE_PART);
         let longer = match survey.of {
             // It is not entered now: others are.

@@ -372,6 +372,7 @@ impl Session {
                 if self.world.process(copy.pid).is_some_and(|live| live.executed) {
                     let (stack, far) = tracer::unwind(&copy, &mut self.world, &mut self.stacks, tables);
                     self.tracer.stack(copy.pid, copy.site, stack);
+                    let far = far.filter(|_| self.tracer.asks_once(copy.pid, copy.site));
                     if let (Some(bpf), Some(far)) = (&self.bpf, far) {
                         // Where it is refused the callers stay unknown.
                         let _ = bpf.copy_again(copy.pid, copy.site, far);

@@ -12,7 +12,7 @@ use event::{FileId, Finished, StackCopy, Tally, TallyKey};
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{File, Syscall, Wait};
 use slowpath_syscalls::{BYTES, CONNECT, FUTEX, MEMORY, OPENS, class};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A wait from this length on has a row of its own, ns; as `LONG_WAIT_NS` of `bpf/tracer.h`.
 pub(crate) const LONG_WAIT_NS: u64 = 1_000_000;
@@ -68,8 +68,9 @@ impl Tallied {
 /// See the module's head.
 #[derive(Default)]
 pub(crate) struct Tracer {
-    /// Stacks by process and place.
+    /// Stacks by process and place, and places whose stack was asked for again.
     sites: HashMap<(u32, u64), u32>,
+    asked_again: HashSet<(u32, u64)>,
     files: HashMap<FileKey, u32>,
     /// The row of each device and inode that was opened last.
     open: HashMap<(u32, u64), u32>,
@@ -88,12 +89,18 @@ impl Tracer {
         }
     }
 
+    /// Whether the stack of a place was not asked for again before: if no more of it can be read, asking each time would not help.
+    pub(crate) fn asks_once(&mut self, pid: u32, site: u64) -> bool {
+        self.asked_again.insert((pid, site))
+    }
+
     /// A process ended: its places mean nothing any more.
     pub(crate) fn gone(&mut self, pid: u32) {
         for (key, known) in self.tallied.iter_mut().filter(|(key, _)| key.pid == pid) {
             known.row.stack = known.row.stack.or(self.sites.get(&(pid, key.site)).copied());
         }
         self.sites.retain(|(of, _), _| *of != pid);
+        self.asked_again.retain(|(of, _)| *of != pid);
     }
 
     /// A finished call; `go`: of a process of Go's.

@@ -188,8 +188,8 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         let around = processed.as_ref().and_then(|processed| processed.around);
         if let Some((outer, ns)) = around {
             explanation.push(format!(
-                "{}, which is called once for each reading and makes hardly any other system calls either, took {} in all: as far as it works \
-                 on what was read, the gain is larger",
+                "{}, which is called once for each reading and makes hardly any other system calls either, took {} in all: as far as that is work \
+                 on the content of the file, it can be spared too",
                 evidence.name(outer),
                 time(ns)
             ));
@@ -225,7 +225,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     findings
 }
 
-/// CPU time of the samples in a process, ns: those under a function if all calls of a sum are made under it.
+/// CPU time of the samples of user code in a process, ns: those under a function if all calls of a sum are made under it.
 fn used_under(evidence: &Evidence<'_>, calls: &Calls<'_>, (process, own): CallSite, sum: &Sum) -> f64 {
     let own = own.filter(|own| sum.stacks().all(|stack| calls.is_under(stack, *own)));
     let under = own.map(|own| evidence.stacks_with(|function| function == own));
@@ -233,7 +233,12 @@ fn used_under(evidence: &Evidence<'_>, calls: &Calls<'_>, (process, own): CallSi
     let here = |stack: Option<u32>| {
         under.as_ref().is_none_or(|under| stack.is_some_and(|stack| under[stack as usize]))
     };
-    let of_it = samples.filter(|(sample, _)| here(sample.stack) && evidence.process_of(sample) == process);
+    let tables = &evidence.recording.tables;
+    let kernel =
+        |stack: u32| tables.locations[tables.stacks[stack as usize].location as usize].kind == "kernel";
+    let of_it = samples.filter(|(sample, _)| {
+        here(sample.stack) && !sample.stack.is_some_and(kernel) && evidence.process_of(sample) == process
+    });
     of_it.map(|(_, weight)| weight).sum()
 }
 

@@ -68,8 +68,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // Bytes written to each file by each process.
     let mut written: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut talks: BTreeMap<u32, Talk> = BTreeMap::new();
-    // Messages by socket: those that are known one by one, and all.
-    let mut moved: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    // Answers by socket: those that are known one by one, and all.
+    let mut answers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     // Who asks others over the network is no server, as far as is known: what it writes to disk it may put together.
     let mut clients: BTreeSet<u32> = BTreeSet::new();
     for (row, process) in calls.all() {
@@ -79,8 +79,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         // In windows each call stands for others, and turns are compared with calls that were seen.
         let moves = (row.count == 1 || evidence.by_ptrace) && row.result > 0;
         let socket = calls.file(row).filter(|file| file.kind == "socket");
-        if let Some(socket) = socket.filter(|_| row.bytes > 0 && (is_send(row) || is_receive(row))) {
-            let (single, all) = moved.entry(socket.file).or_default();
+        if let Some(socket) = socket.filter(|_| row.bytes > 0 && is_send(row)) {
+            let (single, all) = answers.entry(socket.file).or_default();
             *single += if moves { row.count } else { 0 };
             *all += row.count;
         }
@@ -137,7 +137,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let all: u64 = turns.values().sum();
         let (peer, of_one) = turns.into_iter().max_by_key(|(_, turns)| *turns).unwrap_or_default();
         // Where many calls come at once some are only known added up, and so are turns.
-        let known = moved.get(&peer).map_or(1.0, |(single, all)| *single as f64 / (*all).max(1) as f64);
+        let known = answers.get(&peer).map_or(1.0, |(single, all)| *single as f64 / (*all).max(1) as f64);
         let often = ((of_one + 1) * A_TURN) as f64 >= seen as f64 * known;
         let one_peer = of_one as f64 >= ONE_PEER * all as f64 && often;
         if calls.busy_share(&intervals) > BUSY || of_one > 0 && one_peer && !clients.contains(&process) {

@@ -4,11 +4,28 @@ use crate::rounds::*;
 use crate::sampled::MS;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Basis, Confidence, Cost};
+use slowpath_recording::tables::Stack;
 
 #[test]
 fn the_innermost_function_that_grows_is_guilty_and_not_its_caller() {
     let finding = only(diagnosed(Model { count_load: true, ..Model::default() }));
     assert_eq!(finding.place.frame.function, "grow");
+}
+
+/// As in an event loop: for half of its time `grow` calls back into the function that called it.
+#[test]
+fn of_functions_that_call_each_other_the_one_that_is_entered_first_is_the_caller() {
+    let mut recording = recording(&Model { count_load: true, ..Model::default() });
+    let tables = &mut recording.tables;
+    let in_grow: Vec<u32> =
+        tables.stacks.iter().filter(|one| one.location == GROW).map(|one| one.stack).collect();
+    let back = tables.stacks.len() as u32;
+    tables.stacks.push(Stack { stack: back, parent: in_grow.first().copied(), location: LOAD });
+    let of_grow =
+        tables.samples.iter_mut().filter(|row| row.stack.is_some_and(|stack| in_grow.contains(&stack)));
+    of_grow.step_by(2).for_each(|row| row.stack = Some(back));
+    assert!(tables.samples.iter().filter(|row| row.stack == Some(back)).count() > 20);
+    assert_eq!(only(diagnose(&recording)).place.frame.function, "grow");
 }
 
 #[test]

@@ -127,19 +127,16 @@ fn is_most_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate) -> 
         return false;
     }
     let both = evidence.time_where(|stack| inner.on[stack] && outer.on[stack]);
-    // Each is on the stack of the other's samples only if one calls the other: the caller is the one that is also seen
-    // without it, or that stands further out.
     both >= INNER_SHARE * outer.cost_ns && context::is_caller(evidence, outer.function, inner.function)
 }
 
-/// Whether so much of `inner` is in `outer`, which calls it and is not called by it.
+/// Whether so much of `inner` is in `outer`, which calls it.
 fn is_part_of(evidence: &Evidence<'_>, inner: &Candidate, outer: &Candidate, share: f64) -> bool {
     let both = || evidence.time_where(|stack| inner.on[stack] && outer.on[stack]);
     outer.process == inner.process
         && outer.function != inner.function
         && both() >= share * inner.cost_ns
         && context::is_caller(evidence, outer.function, inner.function)
-        && !context::is_caller(evidence, inner.function, outer.function)
 }
 
 /// Adds that a function around it grows as well and takes much more, of which it is not known whether its input grows.
