@@ -10,22 +10,10 @@
 #include "calls.h"
 #include "file.h"
 #include "memory.h"
-#include "waker.h"
+#include "stacks.h"
+#include "thread.h"
 
 #define PATH_SIZE 4096
-#define STACK_SIZE 8192
-#define PAGE_SIZE 4096
-// No multiple of the sampler's usual period: samples would see the same part of each slice.
-#define SLICE_NS 10390000
-#define SLICE_STACKS 40
-// The stack of one place is copied anew each so many calls: several paths may share an instruction and a stack pointer.
-#define COPY_AGAIN 1024
-// A child's own stacks are not worth their copies until it has lived so long; those of process calls are.
-#define YOUNG_NS 20000000
-// … unless it makes so many calls from places that are not known: starting up takes 100 to 250 in C programs, 600 in node, 2,400 in python3
-// (by strace).
-#define YOUNG_CALLS 4096
-#define NEAR 64
 #define LONG_WAIT_NS 1000000
 // New keys of a thread in a slice, for each call that is told one by one: 2,000 at first, which is faster than files can be opened.
 #define NEW_KEYS 20
@@ -38,79 +26,6 @@ enum { CALL_URETPROBE = 335, CALL_UPROBE = 336 };
 
 // In place of the hash of a path: of any.
 #define ANY_PATH 2
-
-// A place that the thread called from lately, and how often since its stack was copied: asked before `sites`.
-struct near {
-	__u64 site, calls;
-};
-
-// A call of one thread that is under way, and what is known of the thread.
-struct thread {
-	__u32 pid, tid;
-	__u64 born;
-	__u64 time; // of entry; 0 outside of calls
-	__u64 ip, sp, bp, site;
-	__u64 arguments[5];
-	__u32 number, flags;
-	struct file_id file;
-	__u64 blocked, out; // ns so far, and since when
-	__u64 in_line; // for a CPU, ns since the thread began, at entry
-	__u64 waker_site;
-	__u32 waker_pid, waker_tid;
-	__u64 slice; // of SLICE_NS, and what was told in it
-	__u32 told, root;
-	__u64 peak_pages; // of the process, when this thread called for its end
-	__u64 young_calls;
-	__u64 asked_again; // as it was when it was last looked at
-	struct near near[NEAR];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} tasks SEC(".maps");
-
-struct site_key {
-	__u32 pid, pad;
-	__u64 site;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, struct site_key);
-	__type(value, __u32);
-} sites SEC(".maps");
-
-// Where a function has so large a frame that its callers lie beyond the copy: from which offset on the second half of the copy is taken.
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct site_key);
-	__type(value, __u64);
-} far_frames SEC(".maps");
-
-// Counts what user space took out of `sites`: threads ask these again then.
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} asked_again SEC(".maps");
-
-// Copies of stacks in this slice, by CPU.
-struct copies {
-	__u64 slice, count;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct copies);
-} copies SEC(".maps");
 
 struct tally_key {
 	__u32 pid, number;
@@ -153,13 +68,6 @@ struct {
 	__type(value, struct grain);
 } grains SEC(".maps");
 
-struct stack_event {
-	__u32 kind, pid, tid, size;
-	__u64 time, site, ip, sp, bp;
-	__u64 far; // the offset of the second half of `bytes`; 0 where it follows the first
-	char bytes[STACK_SIZE];
-};
-
 struct syscall_event {
 	__u32 kind, pid, tid, number;
 	__u64 time, end, blocked;
@@ -179,14 +87,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct syscall_event);
 } scratch SEC(".maps");
-
-// Set by user space: 0 the command's own process, whose first moments count as well.
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} root SEC(".maps");
 
 // Where among the arguments that are kept the path stands.
 static __always_inline __u64 path_of(struct thread *thread, __u32 class)
@@ -216,146 +116,6 @@ static __always_inline __u64 argument_of(struct thread *thread)
 	case 3: return thread->arguments[3];
 	}
 	return thread->arguments[0];
-}
-
-// How long a thread has stood in line for a CPU since it began, ns; 0 where the kernel does not say.
-static __always_inline __u64 in_line(struct task_struct *task)
-{
-	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
-}
-
-// A new record of a thread of the tree.
-static __noinline struct thread *new_thread(struct task_struct *task)
-{
-	__u32 pid = process_of(task);
-	if (!is_ours(task, pid))
-		return NULL;
-	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!thread)
-		return NULL;
-	thread->pid = pid;
-	thread->tid = pid_in_namespace(task);
-	thread->born = bpf_ktime_get_ns();
-	__u32 zero = 0, *of_root = bpf_map_lookup_elem(&root, &zero);
-	thread->root = of_root && pid == *of_root;
-	return thread;
-}
-
-static __always_inline void born_again(struct task_struct *task)
-{
-	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
-	if (thread)
-		thread->born = bpf_ktime_get_ns();
-}
-
-// A thread of the tree goes to sleep.
-static __always_inline void blocks(struct task_struct *task)
-{
-	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
-	if (thread && BPF_CORE_READ(task, __state))
-		thread->out = bpf_ktime_get_ns();
-}
-
-// Waiting ends when somebody wakes it, not when a CPU is free again.
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *task)
-{
-	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
-	if (!thread || !thread->out)
-		return 0;
-	thread->blocked += bpf_ktime_get_ns() - thread->out;
-	thread->out = 0;
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct thread *waker = bpf_task_storage_get(&tasks, current, 0, 0);
-	bool did = waker && waker != thread && waker->time && may_end(thread->number, &thread->file, waker->number);
-	thread->waker_pid = did ? waker->pid : 0;
-	thread->waker_tid = did ? waker->tid : 0;
-	thread->waker_site = did ? waker->site : 0;
-	return 0;
-}
-
-static __always_inline bool may_copy(__u64 now)
-{
-	__u32 zero = 0;
-	struct copies *of = bpf_map_lookup_elem(&copies, &zero);
-	if (!of)
-		return false;
-	if (of->slice != now / SLICE_NS) {
-		of->slice = now / SLICE_NS;
-		of->count = 0;
-	}
-	return of->count++ < SLICE_STACKS;
-}
-
-// Sends the stack from the entry of the call, whose thread is current.
-static __always_inline bool send_stack(struct thread *thread)
-{
-	struct stack_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-	if (!event) {
-		count_lost(3);
-		return false;
-	}
-	event->kind = EVENT_STACK;
-	event->pid = thread->pid;
-	event->tid = thread->tid;
-	event->time = thread->time;
-	event->site = thread->site;
-	event->ip = thread->ip;
-	event->sp = thread->sp;
-	event->bp = thread->bp;
-	event->far = 0;
-	void *from = (void *)thread->sp;
-	struct site_key key = { .pid = thread->pid, .site = thread->site };
-	__u64 *far = bpf_map_lookup_elem(&far_frames, &key);
-	if (far && !bpf_probe_read_user(event->bytes, STACK_SIZE / 2, from)) {
-		void *beyond = from + *far;
-		__u32 rest = PAGE_SIZE - ((__u64)beyond & (PAGE_SIZE - 1));
-		event->size = STACK_SIZE / 2;
-		if (!bpf_probe_read_user(event->bytes + STACK_SIZE / 2, STACK_SIZE / 2, beyond))
-			event->size = STACK_SIZE;
-		else if (!bpf_probe_read_user(event->bytes + STACK_SIZE / 2, rest, beyond))
-			event->size = STACK_SIZE / 2 + rest;
-		event->far = *far;
-		bpf_ringbuf_submit(event, wake_flags());
-		return true;
-	}
-	// Near its outer end a stack is shorter than the copy: it ends with some page.
-	__u32 page = PAGE_SIZE - (thread->sp & (PAGE_SIZE - 1));
-	if (!bpf_probe_read_user(event->bytes, STACK_SIZE, from))
-		event->size = STACK_SIZE;
-	else if (!bpf_probe_read_user(event->bytes, page + PAGE_SIZE, from))
-		event->size = page + PAGE_SIZE;
-	else if (!bpf_probe_read_user(event->bytes, page, from))
-		event->size = page;
-	else
-		event->size = 0;
-	bpf_ringbuf_submit(event, wake_flags());
-	return true;
-}
-
-// Copies the stack of a place that has not been told of lately.
-static __noinline void note_stack(struct thread *thread, struct near *near, __u32 class, bool again)
-{
-	struct site_key key = { .pid = thread->pid, .site = thread->site };
-	if (!again && !(class & PROCESS)) {
-		if (bpf_map_lookup_elem(&sites, &key)) {
-			near->site = thread->site;
-			near->calls = 0;
-			return;
-		}
-		bool young = !thread->root && bpf_ktime_get_ns() - thread->born < YOUNG_NS;
-		if (young && ++thread->young_calls < YOUNG_CALLS)
-			return;
-	}
-	thread->time = bpf_ktime_get_ns();
-	if (!(class & PROCESS) && !may_copy(thread->time) || !send_stack(thread))
-		return;
-	near->site = thread->site;
-	near->calls = 0;
-	if (!again) {
-		__u32 one = 1;
-		bpf_map_update_elem(&sites, &key, &one, BPF_ANY);
-	}
 }
 
 // What is done for every call of every thread has a small stack: a larger one is not the kernel's own, and copies from the

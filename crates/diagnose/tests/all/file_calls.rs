@@ -320,7 +320,7 @@ fn what_a_function_does_that_reads_a_file_and_nothing_else_is_done_again_too() {
 fn who_asks_once_for_each_reading_may_work_on_what_was_read() {
     const SIZE: u64 = 100_000;
     // `load` calls `work`, which reads, and does `ns` of work itself; so many of its calls were counted.
-    let loading = |ns: u64, calls: u64| {
+    let loading = |ns: u64, calls: u64, counted_until: u64| {
         let mut traced = Traced::new(Mode::Each);
         let tables = &mut traced.tables;
         let name = "load".to_owned();
@@ -355,19 +355,23 @@ fn who_asks_once_for_each_reading_may_work_on_what_was_read() {
         let kind = "function".to_owned();
         tables.probes.push(Probe { probe: 0, process: 0, location: LOAD, offset: 0, kind });
         let reason = "end".to_owned();
-        tables.windows.push(Window { probe: 0, start_ns: MS, end_ns: 600 * MS, hits: calls, reason });
+        tables.windows.push(Window { probe: 0, start_ns: MS, end_ns: counted_until, hits: calls, reason });
         let recording = traced.recording(600 * MS);
         only(&recording, "redundant-file-access")
     };
     let says = |finding: &Finding| {
         finding.explanation.iter().any(|one| one.starts_with("load, which is called once"))
     };
-    let finding = loading(3 * MS, 90);
+    // 100 readings of 5 ms.
+    let finding = loading(3 * MS, 90, 600 * MS);
     assert!(says(&finding) && finding.gain_is_least, "{:?}", finding.explanation);
     assert_eq!(finding.cost.amount(), 100 * MS);
-    // Called more often, or less; it does hardly anything itself, or more than can be for what was read.
-    assert!(!says(&loading(3 * MS, 200)) && !says(&loading(3 * MS, 40)));
-    assert!(!says(&loading(MS / 2, 90)) && !says(&loading(6 * MS, 90)));
+    // Called more often, or less; also in the part in which it was counted.
+    assert!(!says(&loading(3 * MS, 130, 600 * MS)) && !says(&loading(3 * MS, 70, 600 * MS)));
+    assert!(says(&loading(3 * MS, 60, 301 * MS)) && !says(&loading(3 * MS, 100, 301 * MS)));
+    assert!(!says(&loading(3 * MS, 40, 200 * MS)));
+    // It does hardly anything itself, or more than can be for what was read.
+    assert!(!says(&loading(MS / 2, 90, 600 * MS)) && !says(&loading(6 * MS, 90, 600 * MS)));
 }
 
 /// An unchanged directory is listed `times` times.

@@ -1,7 +1,8 @@
 //! Where calls are traced by ptrace it is not known of all what they read and write: an operation has started up when it pauses between calls that
 //! load code or settings.
 
-use super::{LOADS, Operation};
+use super::Operation;
+use super::started::LOADS;
 use crate::Evidence;
 use crate::calls::Calls;
 use slowpath_syscalls::{CONNECT, FORKS, OPENS};

@@ -5,7 +5,7 @@
 
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, is_read_open};
-use slowpath_recording::tables::Syscall;
+use slowpath_recording::tables::{Syscall, Window};
 use slowpath_syscalls::{OF_MEMORY, READS, READS_AT};
 use std::collections::BTreeMap;
 
@@ -18,8 +18,12 @@ const MORE: f64 = 2.0;
 const A_BYTE_NS: f64 = 50.0;
 /// Other system calls of the function for each reading, but for memory: from there on it does something with what it read.
 const OTHER: f64 = 0.1;
-/// Calls of a function for each reading, as they were counted: not more than one, and counting may have begun late.
-const ONCE: std::ops::RangeInclusive<f64> = 0.5..=1.1;
+/// Calls of a function for each reading, in the part of the time in which they were counted: about one. A function that is called for each second reading, or twice
+/// for each, is far from it.
+const ONCE: std::ops::RangeInclusive<f64> = 0.8..=1.2;
+
+/// Share of the time that the windows must cover: what a smaller part shows need not be so all the time.
+const COVERED: f64 = 0.5;
 
 /// A function that reads and processes files.
 pub(super) struct Processed {
@@ -107,7 +111,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
             None => found = Some(Processed { function, ns: spent.0, around: None }),
             Some(_) if !is_of_content(spent) => break,
             Some(inner) => {
-                let once = ONCE.contains(&(counted(evidence, *process, function) as f64 / times));
+                let once = calls_a_reading(evidence, calls, again, function);
+                let once = once.is_some_and(|once| ONCE.contains(&once));
                 if once && spent.0 >= MORE * inner.ns {
                     inner.around = Some((function, spent.0));
                 }
@@ -117,14 +122,27 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
     found
 }
 
-/// Calls of a function that were counted.
-fn counted(evidence: &Evidence<'_>, process: u32, function: u32) -> u64 {
+/// How often a function was called for each reading, from the windows in which its calls were counted: the part of the time of all readings that these
+/// cover. None if it was not counted for half of that time.
+fn calls_a_reading(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    again: &Again<'_>,
+    function: u32,
+) -> Option<f64> {
     let tables = &evidence.recording.tables;
+    let of_files = |row: &&Syscall| row.file.is_some_and(|file| again.files.contains(&file));
+    let rows = || calls.all().filter(|(_, of)| *of == again.process).map(|(row, _)| row).filter(of_files);
+    let (from, to) = (rows().map(|row| row.time_ns).min()?, rows().map(|row| row.end_ns).max()?);
     let of_it = |probe: u32| {
         let probe = &tables.probes[probe as usize];
-        probe.process == process
+        probe.process == again.process
             && probe.kind == "function"
             && evidence.function_at(probe.location) == Some(function)
     };
-    tables.windows.iter().filter(|window| of_it(window.probe)).map(|window| window.hits).sum()
+    let windows = || tables.windows.iter().filter(|window| of_it(window.probe));
+    let within = |window: &Window| window.end_ns.min(to).saturating_sub(window.start_ns.max(from));
+    let covered = windows().map(within).sum::<u64>() as f64 / (to - from).max(1) as f64;
+    let hits: u64 = windows().map(|window| window.hits).sum();
+    (covered >= COVERED).then(|| hits as f64 / (covered * again.times))
 }

@@ -9,7 +9,7 @@ use crate::tracer::ptrace::sys;
 
 /// Buffers of 64 KiB are usual on stacks, and a copy costs less than the stop.
 const STACK_BYTES: usize = 80 << 10;
-/// The stack of one place is copied again every so many calls, and at most so many stacks in a slice; as in `bpf/tracer.h`.
+/// The stack of one place is copied again every so many calls, and at most so many stacks in a slice; as in `bpf/stacks.h` and `bpf/thread.h`.
 const COPY_AGAIN: u32 = 1024;
 const SLICE_NS: u64 = 10_390_000;
 const SLICE_STACKS: u32 = 40;
