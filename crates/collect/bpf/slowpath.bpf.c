@@ -63,6 +63,7 @@ struct slot {
 	__u32 sp_adjust, children_used;
 	__u32 children[MAX_CHILDREN]; // slots
 	__u64 stop_at; // at so many hits the probe counts no more
+	__u64 tell_at; // at so many it goes on, but that is told; 0 for never
 	__u32 origins_used, texts;
 	struct origin origins[MAX_ORIGINS];
 	__u64 last[MAX_ORIGINS]; // where the walk before began, of any thread
@@ -103,6 +104,12 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 32 << 20);
 } events SEC(".maps");
+
+// Wakes who looks after the probes when one has reached a limit: each hit until then is too many. What is in it says nothing.
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 << 10);
+} limits SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -339,6 +346,13 @@ static __always_inline void begin_event(struct hit_event *event, __u32 kind, con
 
 #include "walk.h"
 
+static __always_inline void tell_of_limit(void)
+{
+	void *nothing = bpf_ringbuf_reserve(&limits, 8, 0);
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+}
+
 // Returns whether the probe shall be taken out of this process at once.
 static __always_inline int on_hit(struct pt_regs *ctx)
 {
@@ -364,6 +378,7 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 		if (!total->stopped) {
 			total->delay = total->tid == bpf_get_current_pid_tgid() ? delay_of(task) - total->delay : 0;
 			total->stopped = bpf_ktime_get_ns();
+			tell_of_limit();
 		}
 		if (count > slot->stop_at) {
 			__sync_fetch_and_add(&total->count, -1);
@@ -371,6 +386,9 @@ static __always_inline int on_hit(struct pt_regs *ctx)
 			return 1;
 		}
 	}
+
+	if (count == slot->tell_at)
+		tell_of_limit();
 
 	if (slot->mode == MODE_LENGTH) {
 		__u32 rounds = slot->parent - 1;

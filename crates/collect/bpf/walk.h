@@ -137,8 +137,9 @@ static __always_inline void find_outer(struct walk_event *event, struct pt_regs 
 		slot->outer_tid = 0;
 }
 
-static __always_inline void tell_walk(struct walk_event *event, struct pt_regs *ctx, struct slot *slot, __u64 count,
-				      struct task_struct *task)
+// A function of its own: a frame of BPF has 512 bytes.
+static __noinline void tell_walk(struct walk_event *event, struct pt_regs *ctx, struct slot *slot, __u64 count,
+				 struct task_struct *task)
 {
 	// As instructions number them; 16 is the instruction pointer.
 	__u64 registers[32] = {

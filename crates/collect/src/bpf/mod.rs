@@ -1,10 +1,12 @@
 //! The BPF object in user space: loading and attaching it, its events, and its tables for probes.
 
+mod alarm;
 pub(crate) mod event;
 
 use crate::counter::origin::{ORIGINS, Origin};
 use crate::tracer::LONG_WAIT_NS;
 use crate::tracer::event::{Tally, TallyKey};
+use alarm::Alarm;
 use event::Event;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
@@ -246,6 +248,7 @@ impl Bpf {
             on_hit: self.on_hit("hit_multi", "hit")?,
             slots: map(&self.object, "slots")?,
             totals: Totals::map(totals.as_fd().as_raw_fd())?,
+            alarm: Alarm::of(&map(&self.object, "limits")?)?,
         })
     }
 
@@ -302,6 +305,8 @@ pub(crate) struct ProbeTables {
     pub on_hit: OnHit,
     pub slots: MapHandle,
     pub totals: Totals,
+    /// Rung by a probe that has reached a limit.
+    pub alarm: Alarm,
 }
 
 /// Up to a zero byte, and all that can be read; as in `bpf/walk.h`.
@@ -324,6 +329,8 @@ pub(crate) struct Slot {
     pub children: [u32; CHILDREN],
     /// At so many hits the probe counts no more.
     pub stop_at: u64,
+    /// At so many it goes on, but whoever waits for the [`Alarm`] is woken; 0 for never.
+    pub tell_at: u64,
     pub origins_used: u32,
     /// How what the first leads to is read: 0 for not at all, [`TEXT_TO_ZERO`], [`TEXT_AS_IT_IS`] or [`TEXT_LENGTH`].
     pub texts: u32,

@@ -1,7 +1,8 @@
 //! Hits of probes that no longer count: the kernel takes a breakpoint out some ms after it was asked to, and each hit until then takes
 //! as long as one that counts.
 //!
-//! What is timed meanwhile is timed wrongly. So no window is opened then; and one that was open is dropped if they took much of its time.
+//! What is timed meanwhile is timed wrongly. So no window is opened then; and one that was open is dropped if they took much of its time. They are part of what
+//! may be spent: of a function that does little they took three times as long as those that counted.
 
 use super::*;
 
@@ -51,6 +52,29 @@ impl Late {
 impl Counter {
     pub(super) fn look_at_late(&mut self) {
         self.late.note(self.hits.late(None), clock::now_ns());
+        for slot in 0..SLOTS {
+            let hits = self.hits.late_in(slot);
+            let new = hits - std::mem::replace(&mut self.late_in[slot], hits);
+            if new > 0 {
+                self.spend_late(slot, new);
+            }
+        }
+    }
+
+    /// Adds late hits of what stands in a slot, or stood there last, to what was spent.
+    fn spend_late(&mut self, slot: usize, hits: u64) {
+        let hit_ns = self.limits.hit_ns;
+        let survey = self.surveys.iter().find(|survey| survey.slots().contains(&slot));
+        let probe = self.probes.iter().find(|probe| probe.slot == slot);
+        let cost = match (survey, probe) {
+            (Some(survey), _) => survey.hit_cost(slot, hit_ns),
+            (_, Some(probe)) => probe.placement.cost(hit_ns),
+            _ => hit_ns,
+        };
+        let spent = hits * cost;
+        self.spent_ns += spent;
+        self.surveys_ns += if survey.is_some() { spent } else { 0 };
+        self.windows_ns += if survey.is_none() && probe.is_some_and(|probe| probe.hot) { spent } else { 0 };
     }
 
     /// Has a probe taken out. What it counted can still be read.

@@ -250,14 +250,19 @@ impl Counter {
             None if self.limits.are_dear() && !matches!(survey.of, Of::Matcher(_)) => BEGINNINGS_DEAR_NS,
             None => BEGINNINGS_NS,
         };
+        let most = standing.before + self.most_rounds(survey);
+        // A breakpoint may run out of hits: what is counted then is no part of the whole.
+        let full = counted.is_some_and(|seen| seen.count >= most || seen.stopped_ns.is_some());
+        entered || full || age >= longest
+    }
+
+    /// Rounds in a burst of lengths.
+    fn most_rounds(&self, survey: &Survey) -> u64 {
         let most = if survey.is_seldom() { AROUND_ROUNDS } else { LENGTHS_ROUNDS };
         // As long as so many hits of uprobes take.
         let as_long = most * place::HIT_COST_NS / self.limits.hit_ns.max(place::HIT_COST_NS);
         let least = if survey.counts { LENGTHS_ROUNDS_DEAR_COUNTS } else { LENGTHS_ROUNDS_DEAR };
-        let most = standing.before + as_long.max(most.min(least));
-        // A breakpoint may run out of hits: what is counted then is no part of the whole.
-        let full = counted.is_some_and(|seen| seen.count >= most || seen.stopped_ns.is_some());
-        entered || full || age >= longest
+        as_long.max(most.min(least))
     }
 
     fn begin_burst(&mut self, at: usize, lengths: bool) {
@@ -284,12 +289,12 @@ impl Counter {
         for (to, from) in entry.origins.iter_mut().zip(&survey.origins) {
             *to = SlotOrigin::from(from);
         }
-        let rounds =
+        let row =
             Slot { mode: MODE_COUNT, generation, probe: number, stop_at: LENGTHS_AT_MOST, ..Slot::default() };
         let (candidate, offset, slot) = (survey.candidate.clone(), survey.entry.offset, survey.slot);
         let round = survey.round.zip(survey.round_slot).filter(|_| lengths);
         // The rounds first: they are counted from the first entry on.
-        let rounds = round.and_then(|(round, slot)| self.hits.open(slot, rounds, &candidate, round).ok());
+        let rounds = round.and_then(|(round, slot)| self.hits.open(slot, row, &candidate, round).ok());
         let wanted = lengths == rounds.is_some();
         let entry = if wanted { self.hits.open(slot, entry, &candidate, offset).ok() } else { None };
         let rounds = match (rounds, round) {
@@ -300,6 +305,10 @@ impl Counter {
             (rounds, _) => rounds,
         };
         let before = round.map_or(0, |(_, slot)| self.hits.seen(slot).count);
+        if let (Some(_), Some((_, slot))) = (&rounds, round) {
+            let tell_at = before + self.most_rounds(&self.surveys[at]);
+            self.hits.set(slot, Slot { tell_at, ..row });
+        }
         // What cannot be probed is left alone: that the counter reports for functions.
         let survey = &mut self.surveys[at];
         survey.again_ns = pause;
@@ -373,6 +382,11 @@ impl Survey {
     /// By process, function and loop.
     pub(super) fn key(&self) -> (u32, u32, Option<usize>) {
         (self.candidate.process, self.candidate.function, self.of.one_loop())
+    }
+
+    /// What a hit in one of its slots takes, where one at an emulated instruction takes `hit_ns`.
+    pub(super) fn hit_cost(&self, slot: usize, hit_ns: u64) -> u64 {
+        place::cost(slot == self.slot && self.entry.stepped, hit_ns)
     }
 
     pub(super) fn slots(&self) -> Vec<usize> {
