@@ -46,6 +46,11 @@ const SEEN: usize = 9;
 /// Share of a file's opens that is as good as all of them.
 const NEARLY_ALL: f64 = 0.9;
 const GATE: Gate = Gate::TWENTIETH_OF_CPU;
+/// Share of the opens that come while another such file is open, from which on the program goes from file to file. Where each is read by itself there is
+/// none; of a compiler's headers nearly all are opened so.
+const NESTED: f64 = 0.5;
+/// … and what such a program must save: its files belong together, so that it takes more than a cache of one.
+const NESTED_GATE: Gate = Gate::TENTH_OF_CPU;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
@@ -136,7 +141,10 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         files.iter().for_each(|file| times += opens[&(place, *file)]);
         let kernel = sum.working_ns();
         // What the program makes of the content is done again as well.
-        let open = while_open(evidence, calls, process, &files);
+        let (open, gate) = match while_open(evidence, calls, process, &files) {
+            Meanwhile::Used(ns) => (ns, GATE),
+            Meanwhile::OtherFiles => (0.0, NESTED_GATE),
+        };
         // In its windows ptrace makes the program slower than it is subtracted for: it has no more time than it used.
         let most = if evidence.by_ptrace { used_under(evidence, calls, place, &sum) } else { f64::MAX };
         let known = kernel + open.min(most);
@@ -149,7 +157,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         let processed = processed::find(evidence, calls, &again);
         let cost = processed.as_ref().map_or(known, |processed| processed.ns).min(evidence.cpu_ns);
         let gain = cost * (1.0 - files.len() as f64 / times as f64);
-        if !GATE.may_pass(evidence, gain) {
+        if !gate.may_pass(evidence, gain) {
             continue;
         }
         let mut paths: Vec<String> =
@@ -219,7 +227,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
                 crate::calls::place(evidence, stack, asker, process),
             )
         }
-        .candidate(evidence, GATE, process);
+        .candidate(evidence, gate, process);
         findings.push(Sign { place, sum, candidate });
     }
     findings
@@ -242,18 +250,26 @@ fn used_under(evidence: &Evidence<'_>, calls: &Calls<'_>, (process, own): CallSi
     of_it.map(|(_, weight)| weight).sum()
 }
 
-/// CPU time in user code while such a file is open, ns: from an open to the close by which it had been read whole, which is
+/// What a program does while such a file is open.
+enum Meanwhile {
+    /// CPU time in user code, ns.
+    Used(f64),
+    /// It opens others of them, as a compiler does with headers: what it does is no work on one file alone.
+    OtherFiles,
+}
+
+/// CPU time in user code while such a file is open: from an open to the close by which it had been read whole, which is
 /// all that is known to happen for the file. Taken from the opens that were recorded one by one, and from these for all.
 ///
 /// Only where samples show it. They know what used the CPU, but few fall into spans that are short; and half of the spans took at
 /// most the median, without their system calls and what tracing these took. The lower of the two counts.
-fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> f64 {
+fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> Meanwhile {
     let tables = &evidence.recording.tables;
     let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
     let is_one = |row: &Syscall| is_one(evidence, row);
-    // By thread and file: since when it is open, and what was read.
-    let mut open: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
-    let (mut opens, mut single) = (0u64, 0u64);
+    // By thread and file: since when it is open, what was read, and how many others were opened since, but for those opened since one of these.
+    let mut open: BTreeMap<(u32, u32), (u64, u64, u64)> = BTreeMap::new();
+    let (mut opens, mut single, mut nested) = (0u64, 0u64, 0u64);
     let mut spans: Vec<(u32, u64, u64)> = Vec::new();
     for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
         let Some(file) = row.file else { continue };
@@ -262,14 +278,20 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
             opens += row.count;
             if is_one(row) {
                 single += 1;
+                let of_thread =
+                    open.iter_mut().filter(|((thread, other), _)| *thread == row.thread && *other != file);
+                if let Some((_, (_, _, within))) = of_thread.max_by_key(|(_, (since, ..))| *since) {
+                    *within += 1;
+                }
                 // The open itself is the kernel's.
-                open.insert(key, (row.end_ns, 0));
+                open.insert(key, (row.end_ns, 0, 0));
             }
         } else if is_one(row)
-            && let Some((since, read)) = open.get_mut(&key)
+            && let Some((since, read, within)) = open.get_mut(&key)
         {
             *read += row.bytes / row.count.max(1);
             if row.number == CLOSE {
+                nested += *within;
                 if *read as f64 >= WHOLE * tables.files[file as usize].size as f64 {
                     spans.push((row.thread, *since, row.time_ns));
                 }
@@ -277,16 +299,19 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
             }
         }
     }
+    if single > 0 && nested as f64 >= NESTED * single as f64 {
+        return Meanwhile::OtherFiles;
+    }
     // Few that match say nothing of all.
     if (spans.len() as f64) < OPENED as f64 / 2.0 || (spans.len() as f64) < MATCHED * single as f64 {
-        return 0.0;
+        return Meanwhile::Used(0.0);
     }
     let (user, seen) = calls.user_ns(&spans);
     if seen < SEEN {
-        return 0.0;
+        return Meanwhile::Used(0.0);
     }
     let by_samples = user / spans.len() as f64;
-    by_samples.min(typical_span(evidence, calls, process, &spans)) * opens as f64
+    Meanwhile::Used(by_samples.min(typical_span(evidence, calls, process, &spans)) * opens as f64)
 }
 
 /// Whether a row is a call that was seen by itself. Of those that ptrace saw in a window each is, for however many it stands.

@@ -64,6 +64,36 @@ fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and
     assert_eq!(finding.cost.amount(), 100 * (300 * US + 2 * MS), "{finding:#?}");
 }
 
+/// 100 sources, each with a header that takes 4 ms: opened while the source is open, or after it.
+fn compiling(nested: bool, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let [source, header] = ["/src/part.c", "/src/all.h"].map(|path| traced.file(path, "file", 2_000));
+    for _ in 0..100 {
+        traced.call(OPEN, Some(source), 3, 100 * US);
+        traced.call(READ, Some(source), 2_000, 100 * US);
+        if !nested {
+            traced.call(CLOSE, Some(source), 0, 100 * US);
+        }
+        traced.call(OPEN, Some(header), 4, 100 * US);
+        traced.call(READ, Some(header), 2_000, 100 * US);
+        traced.compute(IN_WORK, 4 * MS);
+        traced.call(CLOSE, Some(header), 0, 100 * US);
+        if nested {
+            traced.call(CLOSE, Some(source), 0, 100 * US);
+        }
+        traced.compute(IN_WORK, MS);
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn what_is_done_while_one_file_leads_to_another_is_no_work_on_one_of_them() {
+    assert!(only(&compiling(false, 620), "redundant-file-access").cost.amount() > 400 * MS);
+    // The system calls alone, and a tenth of the CPU time.
+    assert_eq!(only(&compiling(true, 590), "redundant-file-access").cost.amount(), 60 * MS);
+    silent(&compiling(true, 620));
+}
+
 #[test]
 fn samples_that_crowd_into_a_few_spans_do_not_speak_for_all() {
     let mut traced = Traced::new(Mode::Each);

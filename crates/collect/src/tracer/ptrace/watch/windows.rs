@@ -166,6 +166,7 @@ impl View {
             call
         });
         let window = Window {
+            start_alone: false,
             own: Own { cpu_ns, asleep_ns: self.asleep },
             gap: std::mem::take(&mut self.gap),
             gap_sys_ns: std::mem::take(&mut self.gap_sys),
@@ -294,6 +295,7 @@ impl Watch {
             view.begin(now, ran);
             self.shared.missed_ns.fetch_add(after.cpu_ns, Ordering::Relaxed);
             if let Some(mut held) = held {
+                held.start_alone = held.gap == Own::default();
                 held.join(Window { gap: after, gap_sys_ns, gap_moves, ..Window::default() });
                 self.send_counted(tid, held);
             }
