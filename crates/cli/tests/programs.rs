@@ -10,7 +10,7 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is (about) linear in their scale.
-const LINEAR: [&str; 30] = [
+const LINEAR: [&str; 32] = [
     "hash_doubling",
     "sort",
     "recursion",
@@ -33,6 +33,8 @@ const LINEAR: [&str; 30] = [
     "searched_tree",
     "few_buckets",
     "more_buckets",
+    "crowded",
+    "spread",
     "picks",
     "picks_by_half",
     "blocked",
@@ -190,6 +192,7 @@ tests! {
     sizes_that_are_added_up_at_each_level_are_found: finds_cause("nested_sizes", "box_size", "redundant-computation");
 
     a_hash_table_with_too_few_buckets_is_found: finds_cause("few_buckets", "find_word", "repeated-scan");
+    a_hash_table_in_which_neighbours_pile_up_is_found: finds_cause("crowded", "find_page", "repeated-scan");
     sums_that_are_added_up_from_the_first_item_on_are_found: finds_cause("picks", "pick", "repeated-scan");
     a_search_whose_loop_begins_where_its_function_does_is_found: finds_cause("blocked", "is_blocked", "repeated-scan");
     a_list_in_order_that_is_gone_along_for_each_event_is_found: finds_cause("queued", "event_put", "repeated-scan");
@@ -198,6 +201,7 @@ tests! {
     a_hash_that_mixes_all_bits_is_clean: silent("mixed_bits");
     a_binary_search_in_a_list_is_clean: silent("blocked_sorted");
     a_binary_search_in_a_table_of_sums_is_clean: silent("picks_by_half");
+    a_hash_of_all_bits_is_clean: silent("spread");
     a_hash_table_that_grows_is_clean: silent("more_buckets");
 
     searching_and_measuring_one_tree_is_clean: silent("searched_tree");

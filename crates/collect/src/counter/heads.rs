@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 /// Bytes of a pointer, as which the heads of the chains are kept.
 const POINTER: u32 = 8;
 /// The smallest mask that tells places of a table: a smaller one may take flags from a pointer.
-const MASK: u64 = 15;
+pub(super) const MASK: u64 = 15;
 
 /// What a register may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,17 +246,35 @@ pub(super) fn leads_to<'a>(
     round: &[&Instruction],
     selects: &dyn Fn(u64) -> bool,
 ) -> bool {
-    let (mut known, mut infos) = (Known::default(), InstructionInfoFactory::new());
-    for piece in way {
-        piece.code.iter().for_each(|instruction| known.step(instruction, &mut infos, selects));
-        known.join(&piece, &mut infos, selects);
-    }
+    let (known, mut infos) = (known_behind(way, selects), InstructionInfoFactory::new());
     let moved: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
     round.iter().any(|one| {
         let base = one.memory_base().full_register();
         let follows = known.has(base, Holds::Head) || known.has(base, Holds::Address);
         follows && one.memory_index() == Register::None && moved.contains(&base)
     })
+}
+
+/// Whether one of these registers holds the number of a place, or that in bytes, or where it is, behind such a way.
+pub(super) fn leads_to_place<'a>(
+    way: impl Iterator<Item = Piece<'a>>,
+    registers: &HashSet<Register>,
+    selects: &dyn Fn(u64) -> bool,
+) -> bool {
+    let known = known_behind(way, selects);
+    let place = |register: &&Register| {
+        [Holds::Place, Holds::Bytes, Holds::Address].iter().any(|what| known.has(**register, *what))
+    };
+    registers.iter().any(|register| place(&register))
+}
+
+fn known_behind<'a>(way: impl Iterator<Item = Piece<'a>>, selects: &dyn Fn(u64) -> bool) -> Known {
+    let (mut known, mut infos) = (Known::default(), InstructionInfoFactory::new());
+    for piece in way {
+        piece.code.iter().for_each(|instruction| known.step(instruction, &mut infos, selects));
+        known.join(&piece, &mut infos, selects);
+    }
+    known
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::origin::{self, Origin};
 use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase, fold, fresh, groups, heads, unrolled};
+use super::{bucket, chase, fold, fresh, groups, heads, places, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -120,11 +120,9 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
                 _ => work,
             };
         }
-        if work == Work::Walks && chases {
+        let on_the_way = || {
             let next = std::iter::once(*header).chain(way.iter().map(|(block, _)| *block));
-            let pieces: Vec<heads::Piece<'_>> = way
-                .iter()
-                .zip(next)
+            let pieces: Vec<heads::Piece<'_>> = (way.iter().zip(next))
                 .map(|((block, between), next)| heads::Piece {
                     code: code_of(*block),
                     between: between.iter().map(|block| code_of(*block)).collect(),
@@ -133,10 +131,14 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
                         .collect(),
                 })
                 .collect();
-            let on_the_way = pieces.into_iter().rev();
-            if heads::leads_to(on_the_way, &round, selects) {
-                work = Work::Chains;
-            }
+            pieces.into_iter().rev()
+        };
+        if work == Work::Walks && chases && heads::leads_to(on_the_way(), &round, selects) {
+            work = Work::Chains;
+        }
+        let places = places::next_places(&round, frame);
+        if !places.is_empty() && heads::leads_to_place(on_the_way(), &places, selects) {
+            work = Work::Places;
         }
         if groups::probes(every()) {
             work = Work::Groups;

@@ -44,6 +44,7 @@ pub(crate) mod loops;
 mod messages;
 pub(crate) mod origin;
 pub(crate) mod place;
+mod places;
 mod reads_only;
 mod room;
 mod standing;

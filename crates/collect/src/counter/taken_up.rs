@@ -107,7 +107,7 @@ impl Counter {
             if share(one) < choose::SHARE {
                 continue;
             }
-            let in_bucket = matches!(one.work, Work::Buckets | Work::Groups);
+            let in_bucket = matches!(one.work, Work::Buckets | Work::Groups | Work::Places);
             if searches || in_bucket {
                 // Where it begins does not matter, nor that it calculates hashes as it goes. A loop in a function that searches compares keys.
                 let outermost = in_bucket || one.is_whole && one.parent.is_none();

@@ -24,6 +24,8 @@ pub(crate) enum Work {
     Chains,
     /// It looks for a key among the places of a hash table, group by group.
     Groups,
+    /// … or one by one, around its end.
+    Places,
     /// It makes one result of what it reads in order, and stores nothing: a sum, a number of characters, a checksum.
     Folds,
     /// It adds up, multiplies, or makes something new in another way.
@@ -42,6 +44,7 @@ impl Work {
             Work::Buckets => "buckets",
             Work::Chains => "chains",
             Work::Groups => "groups",
+            Work::Places => "places",
             Work::Folds => "folds",
             Work::Calculates => "calculates",
             Work::Reads => "reads",
@@ -233,9 +236,14 @@ fn combines(instruction: &Instruction) -> bool {
     )
 }
 
+/// Whether an instruction takes one of two.
+pub(super) fn chooses(instruction: &Instruction) -> bool {
+    matches!(kind(instruction), Kind::Chooses)
+}
+
 /// Whether an instruction makes a whole number of others without multiplying, or takes one of two.
 pub(super) fn makes(instruction: &Instruction) -> bool {
-    combines(instruction) || matches!(kind(instruction), Kind::Chooses)
+    combines(instruction) || chooses(instruction)
 }
 
 /// Keeps the registers that hold the address of a variable on the stack up to date.

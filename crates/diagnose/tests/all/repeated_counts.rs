@@ -141,6 +141,19 @@ fn look_ups_that_go_through_four_groups_of_places_are_reported() {
 }
 
 #[test]
+fn look_ups_that_go_over_sixty_four_places_are_reported() {
+    let probing = |places| Walked { name: "find", work: "places", ..colliding(places) };
+    let finding = only(probing(64));
+    assert_eq!(
+        (finding.title.as_str(), finding.variant, finding.confidence),
+        ("a hash table in which keys pile up", "collisions", Confidence::Likely)
+    );
+    assert!(finding.explanation[0].contains("go over about 64 places each"), "{:?}", finding.explanation);
+    assert!(finding.advice.contains("before it is nearly full"), "{}", finding.advice);
+    silent(probing(63));
+}
+
+#[test]
 fn long_chains_of_a_hash_table_are_reported() {
     let chain = |items| Walked { name: "find", work: "chains", ..colliding(items) };
     let finding = only(chain(8));

@@ -24,6 +24,12 @@ const BUCKETS: &str = "buckets";
 const CHAINS: &str = "chains";
 /// … and of one that goes over the places of a table group by group.
 const GROUPS: &str = "groups";
+/// … and of one that goes over them one by one, …
+const PLACES: &str = "places";
+/// … where a look-up in vain goes over (1 + 1 / (1 - load)²) / 2 of them on average: 8.5 in a table that is three quarters full, 50 in one that is nine
+/// tenths full. In a fuller one they pile up with the best hash.
+const PROBED: f64 = 64.0;
+const GOOD_PLACES: f64 = 8.5;
 /// What a good hash leaves to go through.
 const GOOD: f64 = 1.5;
 /// Of groups, of 16 places mostly, seven eighths are taken when they are fullest. One in eight is full by chance, so that a look-up in vain goes through 1.14
@@ -39,7 +45,7 @@ pub(super) fn is_of_table(evidence: &Evidence<'_>, entries: &Entries<'_>) -> boo
 }
 
 fn is_of_bucket(one: &Loop) -> bool {
-    one.work == BUCKETS || is_of_groups(one)
+    one.work == BUCKETS || is_of_groups(one) || is_of_places(one)
 }
 
 /// Whether a loop goes along a chain of a hash table, by its code. It is a list as well, which may be judged as one of many.
@@ -52,10 +58,15 @@ fn is_of_groups(one: &Loop) -> bool {
     one.work == GROUPS
 }
 
+fn is_of_places(one: &Loop) -> bool {
+    one.work == PLACES
+}
+
 /// From which length on the hash is at fault.
 fn fault(evidence: &Evidence<'_>, entries: &Entries<'_>) -> f64 {
     match entries.one_loop.is_some_and(is_of_bucket) || is_of_chain(entries) {
         true if entries.one_loop.is_some_and(is_of_groups) => GROUPED,
+        true if entries.one_loop.is_some_and(is_of_places) => PROBED,
         true => CHAINED,
         false if has_chains(evidence.name(entries.function)) => BY_NAME,
         false => OPEN,
@@ -98,10 +109,10 @@ fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent) -> Optio
     if length < fault(evidence, entries) || chain && !looks {
         return None;
     }
-    let groups = entries.one_loop.is_some_and(is_of_groups);
-    let (good, unit) = match (groups, chain) {
-        (true, _) => (GOOD_GROUPS, Unit::Groups),
-        (_, true) => (GOOD, Unit::Chain),
+    let (good, unit) = match entries.one_loop {
+        Some(one) if is_of_groups(one) => (GOOD_GROUPS, Unit::Groups),
+        Some(one) if is_of_places(one) => (GOOD_PLACES, Unit::Places),
+        _ if chain => (GOOD, Unit::Chain),
         _ => (GOOD, Unit::Keys),
     };
     let (at_least, spared) = (entries.is_longer(), 1.0 - good / length);

@@ -80,6 +80,8 @@ const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes it
 const COUNT_ON: &str = "Go on from where the last one ended: keep its position (an iterator) and its result (a running count or sum). Or make a table \
                         of the results for all positions once";
 
+const PLACES: &str = "Use a hash that spreads the keys over the table, also after the mask or the remainder that makes a place of it; and let the table grow \
+                      before it is nearly full";
 const CHAINS: &str = "If this is a look-up in a hash table, let the table grow with the number of its items, so that a look-up compares one or two, and use a \
                       hash that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
 
@@ -213,6 +215,8 @@ enum Unit {
     Keys,
     /// Groups of places of a hash table.
     Groups,
+    /// Places of a hash table, one after the other.
+    Places,
     /// Items of a chain of a hash table.
     Chain,
     /// Patterns that one text is searched for.
@@ -227,6 +231,7 @@ impl Unit {
             Unit::Ns => "ns",
             Unit::Keys => "keys",
             Unit::Groups => "groups of places",
+            Unit::Places => "places",
             Unit::Patterns => "patterns",
         }
     }
@@ -234,7 +239,7 @@ impl Unit {
     /// What the fact is called, and its unit.
     fn fact(self) -> String {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain => {
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Places | Unit::Chain => {
                 format!("{} a search", self.name())
             }
             Unit::Ns => "time of a search".to_owned(),
@@ -244,8 +249,8 @@ impl Unit {
 
     fn of_fact(self) -> &'static str {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain | Unit::Patterns => "1",
             Unit::Ns => "ns",
+            _ => "1",
         }
     }
 
@@ -253,7 +258,7 @@ impl Unit {
     fn sentence(self, length: f64, at_least: bool) -> String {
         let least = if at_least { "at least " } else { "about " };
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Chain => {
+            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Places | Unit::Chain => {
                 format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
             }
             Unit::Ns => format!("each takes {least}{}", time(length)),
@@ -332,6 +337,11 @@ fn candidate(
             "each look-up in a hash table goes through about {} groups of places; with a good hash it is 1.1",
             count(two_digits(scan.length))
         ),
+        None if scan.unit == Unit::Places => format!(
+            "the look-ups in a hash table that take the time go over about {} places each, one after the other; with a good hash, in a table that is \
+             three quarters full, it is 2 to 9",
+            count(two_digits(scan.length))
+        ),
         None if scan.unit == Unit::Chain => format!(
             "each look-up in a hash table goes along a chain of about {} items; with enough buckets and a hash that spreads the keys it is one or two",
             count(two_digits(scan.length))
@@ -376,7 +386,7 @@ fn candidate(
     let inferred = scan.same.is_none() && scan.unit == Unit::Items && entries.infers_strides();
     let (cause, variant, confidence) = match scan.grows {
         // That it is a hash table is inferred from its code.
-        None if scan.unit == Unit::Chain => (&CAUSE, "collisions", Confidence::Likely),
+        None if matches!(scan.unit, Unit::Chain | Unit::Places) => (&CAUSE, "collisions", Confidence::Likely),
         None if collide => (&CAUSE, "collisions", Confidence::Certain),
         Some(_) => (&SUPERLINEAR_WORK, GROWING, Confidence::Likely),
         // Where it begins is known, but not how far it goes.
@@ -399,6 +409,7 @@ fn candidate(
     };
     let title = match scan.unit {
         Unit::Chain => "a hash table with long chains",
+        Unit::Places => "a hash table in which keys pile up",
         _ if collide => "many keys have the same hash",
         _ => cause.title,
     };
@@ -414,6 +425,7 @@ fn candidate(
         ],
         advice: match (scan.unit, scan.same) {
             (Unit::Chain, _) => CHAINS,
+            (Unit::Places, _) => PLACES,
             (Unit::Keys | Unit::Groups, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
             (Unit::Patterns, _) => PATTERNS,

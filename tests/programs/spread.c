@@ -1,0 +1,3 @@
+// crowded with a hash of all bits.
+#define MIXES
+#include "crowded.c"
