@@ -137,6 +137,29 @@ fn a_thread_that_looks_for_what_another_one_hands_it_and_sleeps_is_found() {
     }
 }
 
+/// With BPF, and in the same program where what is written to a pipe tells the server to end, and where servers end by themselves.
+#[test]
+fn a_server_that_looks_only_now_and_then_whether_it_is_to_end_is_found() {
+    let _one = one_at_a_time();
+    if !may_run("stops_late") {
+        return;
+    }
+    let path = program("stops_late");
+    let path = path.to_str().expect("UTF-8");
+    let dir = tempfile::tempdir().expect("a folder");
+    let report = json(dir.path(), &[], &[path, "1"]);
+    let findings = report["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&"waiting".into(), &"serve".into()));
+    let wall = report["recording"]["wall_ns"].as_f64().expect("a number");
+    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / wall;
+    assert!((0.4..=1.0).contains(&gain), "{gain}");
+    for clean in ["woken", "own"] {
+        let report = json(dir.path(), &[], &[path, "1", clean]);
+        assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{clean}: {report:#}");
+    }
+}
+
 /// With BPF. How long a fork copies hangs on the machine; that most of starting up is copying does not.
 #[test]
 fn a_large_process_that_is_copied_for_each_operation_is_found() {

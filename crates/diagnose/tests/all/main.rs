@@ -46,6 +46,7 @@ mod repeated_scan;
 mod rewritten_files;
 mod scripts;
 mod small_io;
+mod stopping;
 mod superlinear_guilt;
 mod superlinear_loops;
 mod superlinear_slices;

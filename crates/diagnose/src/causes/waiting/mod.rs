@@ -2,6 +2,7 @@
 //!
 //! - `sleeping` — it polls in a sleep loop where it could wait for the event; `children` — where it sleeps and looks through these.
 //! - `unnoticed` — threads that look into memory for what another one does, and sleep in between.
+//! - `stopping` — a thread that is to end notices it when a time-out is over.
 //! - `late` — it looks for the end of its children now and then, and sleeps in between.
 //! - `in_vain` — it waits for an answer that does not come; `unanswered` — each time, until it asks another one.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first; `held_back` — the same as the reader sees it.
@@ -15,6 +16,7 @@ mod held_back;
 mod in_vain;
 mod late;
 mod sleeping;
+mod stopping;
 mod unanswered;
 mod unnoticed;
 
@@ -29,7 +31,7 @@ use crate::candidate::Candidate;
 pub(super) const CAUSE: Spec = Spec {
     slug: "waiting",
     title: "waiting instead of working",
-    symptom: "polling in a sleep loop (for a child, a path, or a variable that another thread sets); delayed acknowledgements; an answer that does not come",
+    symptom: "polling in a sleep loop (for a child, a path, or a variable that another thread sets); a request to stop that is noticed only when a time-out is over; delayed acknowledgements; an answer that does not come",
     page: include_str!("../../../../../docs/causes/waiting.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),
@@ -61,5 +63,6 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let (delayed, writers) = delayed_ack::find(evidence, &calls);
     findings.extend(delayed);
     findings.extend(held_back::find(evidence, &calls, &writers));
+    findings.extend(stopping::find(evidence, &calls));
     findings
 }

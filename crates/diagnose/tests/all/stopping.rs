@@ -1,0 +1,154 @@
+//! The cause `waiting` where a thread that is to end notices it when a time-out is over, on synthetic recordings, at its thresholds.
+
+use crate::traced::{MS, Mode, Traced, US, WORK, only, silent};
+use slowpath_diagnose::findings::Basis;
+use slowpath_recording::Recording;
+
+const POLL: u32 = 7;
+const RT_SIGRETURN: u32 = 15;
+const KILL: u32 = 62;
+const WAIT4: u32 = 61;
+const FUTEX: u32 = 202;
+const NANOSLEEP: u32 = 230;
+
+/// A program starts servers, one after the other, and ends each of them by a signal; a thread of it polls with a time-out.
+#[derive(Clone, Copy)]
+struct Servers {
+    number: u32,
+    time_out: u64,
+    /// When it is told to end after the poll began, and by which signal.
+    told: u64,
+    signal: u64,
+    /// What the poll returns.
+    result: i64,
+    /// The signal is handled; the program waits for the end.
+    handled: bool,
+    awaited: bool,
+    /// From the end of the poll to that of the process.
+    cleans_up: u64,
+    /// The first process works meanwhile.
+    works: bool,
+    /// Other work at the end.
+    other_ms: u64,
+}
+
+impl Default for Servers {
+    fn default() -> Servers {
+        Servers {
+            number: 1,
+            time_out: 400 * MS,
+            told: 100 * MS,
+            signal: 15,
+            result: 0,
+            handled: true,
+            awaited: true,
+            cleans_up: 5 * MS,
+            works: false,
+            other_ms: 0,
+        }
+    }
+}
+
+fn recording(servers: Servers) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..servers.number {
+        let server = traced.process(Some(0), "/bin/server", MS);
+        let began = traced.now;
+        traced.sleep(POLL, None, servers.result, servers.time_out).thread = server;
+        let polled = traced.now;
+        traced.now = began + servers.told;
+        traced.call(KILL, None, 0, US).argument = servers.signal;
+        if servers.handled {
+            traced.call(RT_SIGRETURN, None, -4, US).thread = server;
+        }
+        let end = polled + servers.cleans_up;
+        if servers.works {
+            let (from, until) = (traced.now, end);
+            traced.compute(WORK, until - from);
+            traced.now = from;
+        }
+        traced.tables.processes[server as usize].end_ns = Some(end);
+        traced.tables.threads[server as usize].end_ns = Some(end);
+        if servers.awaited {
+            let wait = end + MS - traced.now;
+            traced.sleep(WAIT4, None, i64::from(server) + 100, wait);
+        }
+        traced.now = end + 2 * MS;
+    }
+    traced.compute(WORK, servers.other_ms * MS);
+    traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+    traced.recording(servers.other_ms * MS + 2 * MS)
+}
+
+#[test]
+fn the_time_from_the_signal_to_the_end_of_the_time_out_is_lost() {
+    let finding = only(&recording(Servers::default()), "waiting");
+    assert_eq!((finding.variant, finding.cost.basis()), ("stopping", Basis::Wall));
+    assert_eq!(finding.cost.gain() / MS, 300, "{finding:#?}");
+    let said = &finding.explanation[0];
+    assert!(
+        said.starts_with("server was told to end by a signal once") && said.contains("300 ms later"),
+        "{said}"
+    );
+    let twice = only(&recording(Servers { number: 2, ..Servers::default() }), "waiting");
+    assert_eq!(twice.cost.gain() / MS, 600, "{twice:#?}");
+}
+
+#[test]
+fn an_end_that_was_not_asked_for_or_that_was_noticed_is_left_alone() {
+    let one = Servers::default();
+    // SIGALRM; a signal that ended it by itself; nobody waits; an event ended the poll; it did more afterwards; others work.
+    silent(&recording(Servers { signal: 14, ..one }));
+    silent(&recording(Servers { handled: false, ..one }));
+    silent(&recording(Servers { awaited: false, ..one }));
+    silent(&recording(Servers { result: 1, ..one }));
+    only(&recording(Servers { cleans_up: 49 * MS, ..one }), "waiting");
+    silent(&recording(Servers { cleans_up: 50 * MS, ..one }));
+    silent(&recording(Servers { works: true, ..one }));
+}
+
+#[test]
+fn a_tenth_of_the_elapsed_time_and_fifty_ms_are_worth_telling() {
+    let one = Servers { time_out: 160 * MS, ..Servers::default() };
+    assert_eq!(only(&recording(one), "waiting").cost.gain() / MS, 60);
+    silent(&recording(Servers { time_out: 149 * MS, ..one }));
+    only(&recording(Servers { other_ms: 400, ..one }), "waiting");
+    silent(&recording(Servers { other_ms: 460, ..one }));
+    // Waits of less than 20 ms are not looked at.
+    let many = |time_out| Servers { number: 100, time_out, told: MS, ..one };
+    only(&recording(many(20 * MS)), "waiting");
+    silent(&recording(many(19 * MS)));
+}
+
+/// A thread sleeps in turns until it is told to end, and another one joins it in its last sleep; so often.
+fn joined(number: u32, sleeps: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..number {
+        let worker = traced.tables.threads.len() as u32;
+        traced.threads(1);
+        let began = traced.now;
+        let row = traced.sleep(if sleeps { NANOSLEEP } else { FUTEX }, None, 0, 200 * MS);
+        row.thread = worker;
+        let end = traced.now;
+        traced.tables.threads[worker as usize].end_ns = Some(end);
+        traced.now = began + 50 * MS;
+        let wait = end + 10 * US - traced.now;
+        traced.sleep(FUTEX, None, 0, wait);
+    }
+    traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+    traced.recording(2 * MS)
+}
+
+#[test]
+fn who_comes_to_wait_twice_in_a_last_sleep_waits_for_a_flag_to_be_seen() {
+    let finding = only(&joined(2, true), "waiting");
+    assert_eq!((finding.variant, finding.cost.gain() / MS), ("stopping", 300));
+    assert!(
+        finding.explanation[0].starts_with("another thread of program came twice to wait"),
+        "{:?}",
+        finding.explanation
+    );
+    silent(&joined(1, true));
+    // It was woken.
+    silent(&joined(2, false));
+}
