@@ -72,6 +72,7 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
     let mut processes: Vec<u32> =
         tables.processes.iter().filter(|one| one.parent.is_none()).map(|one| one.process).collect();
     let mut found: Option<Wait> = None;
+    let mut for_child = false;
     for _ in 0..GENERATIONS {
         let Some(wait) = of_main_threads(evidence, &calls, &processes) else { break };
         if let Some(before) = &found
@@ -81,14 +82,18 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
         }
         let (wait, number) = wait;
         found = Some(wait);
-        if !WAITS.contains(&number) {
+        for_child = WAITS.contains(&number);
+        if !for_child {
             break;
         }
         let is_child = |parent: Option<u32>| parent.is_some_and(|parent| processes.contains(&parent));
         processes =
             tables.processes.iter().filter(|one| is_child(one.parent)).map(|one| one.process).collect();
     }
-    found.filter(|wait| wait.total_ns as f64 >= LEAST * evidence.recording.about.wall_ns as f64)
+    // Whoever waits for a child that works waits for that work, as a shell does.
+    let is_work = |wait: &Wait| for_child && evidence.cpu_ns >= SAME_WAIT * wait.total_ns as f64;
+    let is_long = |wait: &Wait| wait.total_ns as f64 >= LEAST * evidence.recording.about.wall_ns as f64;
+    found.filter(|wait| is_long(wait) && !is_work(wait))
 }
 
 /// What the first threads of processes waited for longest, in one kind of call on one thing from one place; and the call's number.

@@ -82,3 +82,14 @@ fn waits_of_less_than_a_tenth_of_the_time_are_no_lead() {
         assert_eq!(leads(traced, MS).wait.is_some(), named);
     }
 }
+
+#[test]
+fn a_wait_for_a_child_that_works_is_no_lead() {
+    for (cpu_ms, named) in [(400, true), (500, false)] {
+        let mut traced = Traced::new(Mode::Each);
+        let child = traced.process(Some(0), "/usr/bin/sort", cpu_ms * MS);
+        traced.sleep(WAIT4, None, i64::from(child) + 100, 1_000 * MS);
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+        assert_eq!(leads(traced, cpu_ms * MS).wait.is_some(), named);
+    }
+}
