@@ -1,5 +1,5 @@
 // A server that is started, asked something, and told to end by a signal, five times. Its worker looks every 200 ms whether it is to end. Expect: notices late that it
-// is to end, in serve. With the argument `woken`: the worker polls on a pipe as well, that is written to when it is to end. Expect: nothing. With `own`: the
+// was told to stop, in serve. With the argument `woken`: the worker polls on a pipe as well, that is written to when it is to end. Expect: nothing. With `own`: the
 // servers end by themselves after a while, as a timer does. Expect: nothing.
 
 #include "support/child.h"

@@ -12,6 +12,8 @@
 // … and for only how far it is to its zero.
 #define TEXT_LENGTH 3
 #define LED_TO 8
+// As instructions number them; the last is the instruction pointer.
+#define REGISTERS 17
 // What could not be read.
 #define UNREAD (~0ull)
 
@@ -51,9 +53,12 @@ static __always_inline __u64 begin_of(struct beginning *beginning, const struct 
 {
 	__u64 before = *last;
 	*last = 0;
-	__u64 address = registers[origin->reg & 31] + origin->offsets[0];
-	if (origin->index != 255)
-		address += registers[origin->index & 31] * origin->scale;
+	__u32 base = origin->reg, index = origin->index;
+	if (base >= REGISTERS)
+		return 0;
+	__u64 address = registers[base] + origin->offsets[0];
+	if (index < REGISTERS)
+		address += registers[index] * origin->scale;
 	for (int step = 1; step < ORIGIN_STEPS; step++) {
 		if (step >= origin->steps)
 			break;
@@ -137,12 +142,11 @@ static __always_inline void find_outer(struct walk_event *event, struct pt_regs 
 		slot->outer_tid = 0;
 }
 
-// A function of its own: a frame of BPF has 512 bytes.
+// A function of its own: a frame of BPF has 512 bytes. Before Linux 6.13 all frames of a chain of calls have so many together: see `src/bpf/frames.rs`.
 static __noinline void tell_walk(struct walk_event *event, struct pt_regs *ctx, struct slot *slot, __u64 count,
 				 struct task_struct *task)
 {
-	// As instructions number them; 16 is the instruction pointer.
-	__u64 registers[32] = {
+	__u64 registers[REGISTERS] = {
 		ctx->ax, ctx->cx, ctx->dx, ctx->bx, ctx->sp, ctx->bp, ctx->si, ctx->di, ctx->r8,
 		ctx->r9, ctx->r10, ctx->r11, ctx->r12, ctx->r13, ctx->r14, ctx->r15, ctx->ip,
 	};

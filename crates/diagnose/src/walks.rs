@@ -410,8 +410,9 @@ impl Entries<'_> {
         let innermost = around.min_by_key(|one| (size(one), std::cmp::Reverse(one.loop_number)));
         // What a loop does that counts or folds, the loops in it do as well.
         let counts = self.one_loop.is_some_and(|own| matches!(own.work.as_str(), "counts" | "folds"));
-        let looks =
-            |one: &Loop| matches!(one.work.as_str(), "walks" | "chains" | "buckets" | "groups") || counts;
+        let looks = |one: &Loop| {
+            matches!(one.work.as_str(), "walks" | "chains" | "buckets" | "groups" | "places") || counts
+        };
         if self.one_loop.is_some() && innermost.is_some_and(|one| !looks(one)) {
             return Some(false);
         }

@@ -2,6 +2,8 @@
 
 mod alarm;
 pub(crate) mod event;
+#[cfg(test)]
+mod frames;
 
 use crate::counter::origin::{ORIGINS, Origin};
 use crate::tracer::LONG_WAIT_NS;
@@ -248,7 +250,7 @@ impl Bpf {
             on_hit: self.on_hit("hit_multi", "hit")?,
             slots: map(&self.object, "slots")?,
             totals: Totals::map(totals.as_fd().as_raw_fd())?,
-            alarm: Alarm::of(&map(&self.object, "limits")?)?,
+            alarm: map(&self.object, "limits").and_then(|limits| Alarm::of(&limits)).ok(),
         })
     }
 
@@ -306,7 +308,7 @@ pub(crate) struct ProbeTables {
     pub slots: MapHandle,
     pub totals: Totals,
     /// Rung by a probe that has reached a limit.
-    pub alarm: Alarm,
+    pub alarm: Option<Alarm>,
 }
 
 /// Up to a zero byte, and all that can be read; as in `bpf/walk.h`.

@@ -213,10 +213,9 @@ impl Hits {
     /// Waits until a probe reaches its limit, or for this long. Returns whether that can be waited for.
     pub(super) fn wait(&self, at_most: Duration) -> bool {
         match self {
-            Hits::Uprobes(tables) => tables.alarm.wait(at_most),
-            Hits::Breakpoints(_) => return false,
+            Hits::Uprobes(tables) => tables.alarm.as_ref().is_some_and(|alarm| alarm.wait(at_most)),
+            Hits::Breakpoints(_) => false,
         }
-        true
     }
 
     /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent from its first hit to its last.

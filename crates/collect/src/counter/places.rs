@@ -5,7 +5,7 @@
 //! chain of matches) is no next place.
 
 use super::heads::MASK;
-use super::values::{is_immediate, written};
+use super::values::{calls, is_immediate, written};
 use super::walk::{self, Work};
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register};
 use std::collections::HashSet;
@@ -15,16 +15,68 @@ const ROUNDS: usize = 3;
 
 /// Registers that hold the number of the next place, or where it is, at the end of a round of such a loop. Empty if it is none, or does more than look.
 pub(super) fn next_places(round: &[&Instruction], frame: bool) -> HashSet<Register> {
-    let wraps: Vec<usize> = (0..round.len()).filter(|at| wrapped(round[*at]).is_some()).collect();
-    let found = wraps.iter().find_map(|wrap| {
-        // The first place that is free is kept on the way.
-        let is_kept = |one: &Instruction| walk::chooses(one);
+    let looks = |wrap: usize, kept: &dyn Fn(&Instruction) -> bool| {
         let rest =
-            round.iter().enumerate().filter(|(at, one)| at != wrap && !is_kept(one)).map(|(_, one)| *one);
-        let looks = matches!(walk::work(rest, frame, false), Work::Walks | Work::Counts);
-        Some(places(round, *wrap)).filter(|places| looks && !places.is_empty())
+            round.iter().enumerate().filter(|(at, one)| *at != wrap && !kept(one)).map(|(_, one)| *one);
+        matches!(walk::work(rest, frame, false), Work::Walks | Work::Counts)
+    };
+    let found = (0..round.len()).filter(|at| wrapped(round[*at]).is_some()).find_map(|wrap| {
+        if !looks(wrap, &walk::chooses) {
+            return None; // before what is dearer
+        }
+        let places = places(round, wrap);
+        // The first place that is free is kept on the way.
+        let of_place = |one: &Instruction| {
+            let operands = [one.op0_register(), one.op1_register()].map(Register::full_register);
+            walk::chooses(one) && operands.iter().any(|register| places.contains(register))
+        };
+        (!places.is_empty() && looks(wrap, &of_place) && ends_by_content(round, &places)).then_some(places)
     });
     found.unwrap_or_default()
+}
+
+/// Whether what is at a place, or what a function makes of it, ends the loop. What goes around a ring to its end, or a number of times, is no look-up.
+fn ends_by_content(round: &[&Instruction], places: &HashSet<Register>) -> bool {
+    let within: HashSet<u64> = round.iter().map(|one| one.ip()).collect();
+    let (mut content, mut infos) = (HashSet::<Register>::new(), InstructionInfoFactory::new());
+    // Twice: what was read in one round may be compared in the next. Other registers lead to the place within a round.
+    let mut leads = places.clone();
+    let mut compared = false;
+    round.iter().chain(round).any(|one| {
+        let memory = [one.memory_base(), one.memory_index()].map(Register::full_register);
+        let by_memory = memory.iter().any(|register| leads.contains(register));
+        let in_memory = (0..one.op_count()).any(|at| one.op_kind(at) == OpKind::Memory);
+        let reads = by_memory && in_memory && one.mnemonic() != Mnemonic::Lea;
+        let registers = (0..one.op_count()).filter(|at| one.op_kind(*at) == OpKind::Register);
+        let holds = registers
+            .map(|at| one.op_register(at).full_register())
+            .any(|register| content.contains(&register));
+        if one.is_jcc_short_or_near() {
+            return compared && within.contains(&one.near_branch_target()) != within.contains(&one.next_ip());
+        }
+        if sets_flags(one) {
+            compared = reads || holds;
+        }
+        let (to, leads_on) = (one.op0_register().full_register(), keeps(one, &leads, by_memory));
+        let moves = holds && one.mnemonic() == Mnemonic::Mov && one.op1_kind() == OpKind::Register;
+        for register in written(one, &mut infos) {
+            content.remove(&register);
+            leads.remove(&register);
+        }
+        if calls(one) {
+            content.insert(Register::RAX);
+        } else if one.op0_kind() == OpKind::Register && (reads || moves) {
+            content.insert(to);
+        } else if leads_on {
+            leads.insert(to);
+        }
+        false
+    })
+}
+
+/// Whether a conditional jump behind it may hang on what it compares.
+fn sets_flags(instruction: &Instruction) -> bool {
+    instruction.rflags_modified() != 0
 }
 
 /// What an instruction keeps within a table: the register that it is made of, and the one that it is left in.
@@ -201,6 +253,39 @@ mod tests {
         let mut other = code;
         other[24] = 0x10;
         assert_ne!(of(&other), Work::Places);
+    }
+
+    #[test]
+    fn a_ring_that_is_gone_through_to_its_end_is_none() {
+        let code = [
+            0x21, 0xca, // and edx, ecx: where it was left
+            0x39, 0xf2, 0x74, 0x0f, // cmp edx, esi; je end
+            0x48, 0x8b, 0x3c, 0xd3, // L: mov rdi, [rbx+rdx*8]
+            0x48, 0x85, 0xff, // test rdi, rdi
+            0xff, 0xc2, // inc edx
+            0x21, 0xca, // and edx, ecx
+            0x39, 0xf2, 0x75, 0xf1, // cmp edx, esi; jne L
+            0xc3, // end: ret
+        ];
+        assert_ne!(of(&code), Work::Places);
+        // test rdi, rdi; jne L: what is there ends it.
+        let mut looked_up = code;
+        looked_up[17..19].copy_from_slice(&[0x85, 0xff]);
+        assert_eq!(of(&looked_up), Work::Places);
+    }
+
+    #[test]
+    fn the_largest_of_a_window_is_none() {
+        let code = [
+            0x21, 0xca, // and edx, ecx
+            0x48, 0x8b, 0x04, 0xd3, // L: mov rax, [rbx+rdx*8]
+            0x48, 0x39, 0xf8, // cmp rax, rdi
+            0x48, 0x0f, 0x47, 0xf8, // cmova rdi, rax
+            0xff, 0xc2, 0x21, 0xca, // inc edx; and edx, ecx
+            0xff, 0xce, 0x75, 0xeb, // dec esi; jne L
+            0xc3,
+        ];
+        assert_ne!(of(&code), Work::Places);
     }
 
     #[test]

@@ -106,7 +106,8 @@ pub(super) fn all<'e, 'a>(
 fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent) -> Option<Candidate> {
     let (length, chain) = (entries.length(), is_of_chain(entries));
     let looks = spent.looking_ns >= LOOKING * (spent.looking_ns + spent.other_ns);
-    if length < fault(evidence, entries) || chain && !looks {
+    let places = entries.one_loop.is_some_and(is_of_places);
+    if length < fault(evidence, entries) || (chain || places) && !looks {
         return None;
     }
     let (good, unit) = match entries.one_loop {

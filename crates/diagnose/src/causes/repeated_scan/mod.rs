@@ -80,8 +80,8 @@ const COLLISIONS: &str = "Use a hash that depends on all of the key and mixes it
 const COUNT_ON: &str = "Go on from where the last one ended: keep its position (an iterator) and its result (a running count or sum). Or make a table \
                         of the results for all positions once";
 
-const PLACES: &str = "Use a hash that spreads the keys over the table, also after the mask or the remainder that makes a place of it; and let the table grow \
-                      before it is nearly full";
+const PLACES: &str = "Use a hash that spreads the keys over the table, also after the mask or the remainder that makes a place of it; let the table grow \
+                      before it is nearly full, and rebuild it if many of its entries were deleted";
 const CHAINS: &str = "If this is a look-up in a hash table, let the table grow with the number of its items, so that a look-up compares one or two, and use a \
                       hash that spreads the keys. Else build an index (a hash table, a sorted array), or keep what a search found";
 
@@ -338,8 +338,8 @@ fn candidate(
             count(two_digits(scan.length))
         ),
         None if scan.unit == Unit::Places => format!(
-            "the look-ups in a hash table that take the time go over about {} places each, one after the other; with a good hash, in a table that is \
-             three quarters full, it is 2 to 9",
+            "the look-ups in a hash table that take the time go over about {} places each; with a good hash, in a table that is three quarters full, it \
+             is 2 to 9",
             count(two_digits(scan.length))
         ),
         None if scan.unit == Unit::Chain => format!(

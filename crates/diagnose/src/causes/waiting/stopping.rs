@@ -1,10 +1,11 @@
-//! A thread that is to end notices it only when a time-out is over: it waits for events or sleeps, and looks then whether it was told to.
+//! A thread that was told to stop notices it only when a time-out is over: it waits for events or sleeps, and looks then whether it was told to.
 //!
-//! When it was told is known in two cases: its process handled a signal that asks programs to end, sent by another one of the tree that waits for its
-//! end; or another thread began to wait for the end of the thread, more than once. The thread ends right after the time-out. A thread that works
-//! or sleeps to its own end was told nothing: once, that another one comes to wait for it in its last sleep may be chance.
+//! When it was told is known in two cases: its process handled a signal that asks programs to end, sent by another one of the tree, and somebody there waited
+//! for its end; or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right after
+//! the time-out. A thread that sleeps once, to its own end, was told nothing. A thread that ticks beside what really has to end may tick just
+//! before the end by chance, but not each time.
 
-use super::super::words::{time, times};
+use super::super::words::{base_name, time, times};
 use crate::Evidence;
 use crate::calls::{Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
@@ -19,15 +20,21 @@ use std::collections::BTreeMap;
 
 /// Waits that are looked at, ns: what is lost in shorter ones takes many.
 const LEAST_NS: u64 = 20_000_000;
-/// From the end of the time-out to that of the thread at most, ns, and from the end of its process to that of whoever waits for it: threads that clean up
-/// took 0.2 to 3 ms, a process of eight threads 15.
+/// From the end of the time-out to that of the thread at most, as a share of it and ns, and from the end of its process to that of whoever waits for it:
+/// threads that clean up took 0.2 to 3 ms, a process of eight threads 15.
+const SOON: f64 = 0.1;
 const SOON_NS: u64 = 50_000_000;
+/// Share of the ends of a program's processes that must be noticed so at one place.
+const NEARLY_ALL: f64 = 0.8;
 /// A signal is handled so soon, ns: a thread that sleeps is woken for it, and may stand in line for a CPU.
 const HANDLED_NS: u64 = 50_000_000;
 /// Whoever waits for the end of a thread is woken by that, ns.
 const WOKEN_NS: u64 = 5_000_000;
-/// Times that another thread came to wait while one slept for the last time, before that counts.
-const JOINED: u64 = 2;
+/// Times that another thread came to wait while one waited for the last time, before that counts.
+const JOINED: usize = 2;
+/// Waits of that thread before, which timed out and were as long but for this share: it looks for something in turns.
+const BEFORE: usize = 2;
+const DIFFERENCE: f64 = 0.2;
 /// Signals that ask a program to end: hangup, interrupt, quit, terminate.
 const ENDS: [u64; 4] = [1, 2, 3, 15];
 /// ETIMEDOUT.
@@ -39,47 +46,78 @@ struct Late<'a> {
     row: &'a Syscall,
     process: u32,
     told_ns: u64,
-    by_signal: bool,
 }
+
+/// The ends at one place of a program.
+#[derive(Default)]
+struct Ends<'a> {
+    late: Vec<Late<'a>>,
+    /// Those that were told and did not end with such a time-out.
+    others: usize,
+}
+
+/// Program, own function, and whether it was told by a signal.
+type Key<'a> = (&'a str, Option<u32>, bool);
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
-    let mut last: BTreeMap<u32, &Syscall> = BTreeMap::new();
+    let mut waits: BTreeMap<u32, Vec<&Syscall>> = BTreeMap::new();
     for (row, _) in calls.all().filter(|(row, _)| row.count == 1 && row.blocked_ns >= LEAST_NS) {
-        let before = last.entry(row.thread).or_insert(row);
-        if row.end_ns >= before.end_ns {
-            *before = row;
-        }
+        waits.entry(row.thread).or_default().push(row);
     }
     let others = Others::of(calls);
-    let mut places: BTreeMap<(&str, Option<u32>), Vec<Late<'_>>> = BTreeMap::new();
-    for row in last.into_values().filter(|row| is_timed_out(row)) {
+    let mut places: BTreeMap<Key<'_>, Ends<'_>> = BTreeMap::new();
+    for of_thread in waits.values() {
+        let Some(row) = of_thread.iter().max_by_key(|row| row.end_ns) else { continue };
         let thread = &tables.threads[row.thread as usize];
         let process = &tables.processes[thread.process as usize];
         let Some(end) = thread.end_ns.or(process.end_ns) else { continue };
-        if !(row.end_ns..row.end_ns + SOON_NS).contains(&end) {
-            continue;
-        }
-        let by_signal = process.end_ns.and_then(|end| others.signalled(process.process, row, end));
-        let told = by_signal.or_else(|| others.joined(process.process, row, end));
-        if let Some(told_ns) = told {
-            let late = Late { row, process: process.process, told_ns, by_signal: by_signal.is_some() };
-            places.entry((process.program.as_str(), calls.own(row))).or_default().push(late);
+        let within = |told: &u64| (row.time_ns..row.end_ns).contains(told);
+        let soon = row.end_ns + ((SOON * row.blocked_ns as f64) as u64).min(SOON_NS);
+        let ends_so = is_timed_out(row) && (row.end_ns..soon).contains(&end);
+        let signalled = process.end_ns.and_then(|end| others.signalled(process.process, end));
+        let program = process.program.as_str();
+        if let Some(told_ns) = signalled {
+            let ends = places.entry((program, calls.own(row), true)).or_default();
+            let goes = process.end_ns.is_some_and(|gone| gone < end + SOON_NS);
+            match ends_so && goes && within(&told_ns) {
+                true => ends.late.push(Late { row, process: process.process, told_ns }),
+                false => ends.others += 1,
+            }
+        } else if ends_so && looks_in_turns(of_thread, row) {
+            let told_ns = others.joined(process.process, row, end).filter(within);
+            let late = told_ns.map(|told_ns| Late { row, process: process.process, told_ns });
+            places.entry((program, calls.own(row), false)).or_default().late.extend(late);
         }
     }
-    let spans =
-        |late: &[Late<'_>]| intervals::union(late.iter().map(|one| (one.told_ns, one.row.end_ns)).collect());
-    let mut places: Vec<_> = places.into_iter().map(|(place, late)| (place, spans(&late), late)).collect();
+    places.retain(|_, ends| ends.late.len() as f64 >= NEARLY_ALL * (ends.late.len() + ends.others) as f64);
+    let spans = |ends: &Ends<'_>| {
+        intervals::union(ends.late.iter().map(|one| (one.told_ns, one.row.end_ns)).collect())
+    };
+    let mut places: Vec<_> = places.into_iter().map(|(key, ends)| (key, spans(&ends), ends.late)).collect();
     places.sort_by_key(|(_, spans, _)| Reverse(intervals::length(spans) as u64));
     // What several wait through at the same time is lost once.
     let mut counted = Vec::new();
-    let of_place = |((program, own), mut spans, late): (_, Vec<(u64, u64)>, Vec<Late<'_>>)| {
+    let of_place = |(key, mut spans, mut late): (Key<'_>, Vec<(u64, u64)>, Vec<Late<'_>>)| {
         spans.retain(|one| intervals::without(*one, &counted) == [*one]);
+        late.retain(|one| spans.iter().any(|(from, to)| (*from..*to).contains(&one.told_ns)));
         counted.extend_from_slice(&spans);
         counted = intervals::union(std::mem::take(&mut counted));
-        candidate(evidence, calls, program, own, &late, &spans)
+        candidate(evidence, calls, key, &late, &spans)
     };
     places.into_iter().filter_map(of_place).collect()
+}
+
+/// Whether a thread waited in the same way before its last wait.
+fn looks_in_turns(waits: &[&Syscall], last: &Syscall) -> bool {
+    let length = last.blocked_ns as f64;
+    let alike = |row: &&&Syscall| {
+        row.number == last.number
+            && row.end_ns < last.end_ns
+            && is_timed_out(row)
+            && (row.blocked_ns as f64 - length).abs() <= DIFFERENCE * length
+    };
+    waits.iter().filter(alike).count() >= BEFORE
 }
 
 /// Whether a wait went on until its time was over.
@@ -115,23 +153,21 @@ impl<'a> Others<'a> {
         others
     }
 
-    /// When another process sent a signal to end, which this one handled during the wait, and then waited for its end, at `end`.
-    fn signalled(&self, process: u32, wait: &Syscall, end: u64) -> Option<u64> {
+    /// When another process last sent a signal to end which this one handled, before its end, for which another one waited.
+    fn signalled(&self, process: u32, end: u64) -> Option<u64> {
         let awaits = |(row, of): &(&Syscall, u32)| {
-            *of != process && row.time_ns < wait.end_ns && (end..end + SOON_NS).contains(&row.end_ns)
+            *of != process && row.time_ns < end && (end..end + SOON_NS).contains(&row.end_ns)
         };
         let handled = |at: u64| {
             let here =
                 |(row, of): &(&Syscall, u32)| *of == process && (at..at + HANDLED_NS).contains(&row.time_ns);
             self.handlers.iter().any(here)
         };
-        let told = |(row, of): &&(&Syscall, u32)| {
-            *of != process && (wait.time_ns..wait.end_ns).contains(&row.time_ns) && handled(row.time_ns)
-        };
-        if end > wait.end_ns + SOON_NS || !self.waits.iter().any(awaits) {
+        let told = |(row, of): &&(&Syscall, u32)| *of != process && row.time_ns < end && handled(row.time_ns);
+        if !self.waits.iter().any(awaits) {
             return None;
         }
-        self.kills.iter().find(told).map(|(row, _)| row.time_ns)
+        self.kills.iter().rfind(told).map(|(row, _)| row.time_ns)
     }
 
     /// When another thread of the process began to wait, during the wait, for the thread's end at `end`.
@@ -149,32 +185,31 @@ impl<'a> Others<'a> {
 fn candidate(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
-    program: &str,
-    own: Option<u32>,
+    (program, own, by_signal): Key<'_>,
     late: &[Late<'_>],
     spans: &[(u64, u64)],
 ) -> Option<Candidate> {
-    let by_signal = late.iter().any(|one| one.by_signal);
-    if !by_signal && (spans.len() as u64) < JOINED {
+    if !by_signal && spans.len() < JOINED {
         return None;
     }
-    let thread = late.first()?.row.thread;
-    let busy = calls.busy_share(&spans.iter().map(|(from, to)| (thread, *from, *to)).collect::<Vec<_>>());
+    let first = late.first()?;
+    let of_thread: Vec<(u32, u64, u64)> =
+        spans.iter().map(|(from, to)| (first.row.thread, *from, *to)).collect();
     let lost = intervals::length(spans);
-    let gain = lost * (1.0 - busy).max(0.0);
+    let gain = lost * (1.0 - calls.busy_share(&of_thread)).max(0.0);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let mut sum = Sum::default();
     late.iter().for_each(|one| sum.add(one.row));
-    let (stack, process) = (sum.stack(), late.first()?.process);
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let (stack, process) = (sum.stack(), first.process);
+    let name = base_name(program);
     let ends = spans.len() as f64;
     let often = times(ends);
     let told = if by_signal {
         format!("{name} was told to end by a signal {often}, while a thread of it waited")
     } else {
-        format!("another thread of {name} came {often} to wait for the end of one that waited")
+        format!("{often}, a thread of {name} began to wait for the end of another one, which waited itself")
     };
     let draft = Draft {
         variant: "stopping",
@@ -187,16 +222,16 @@ fn candidate(
             format!("nothing else worked meanwhile for {} in total", time(gain)),
         ],
         facts: vec![
-            fact("ends noticed late", ends, "ends", Sure::Exact),
+            fact("ends noticed late", ends, "calls", Sure::Exact),
             fact("time from when it was to end", lost, "ns", Sure::Exact),
             fact("waits that timed out", late.len() as f64, "calls", Sure::Exact),
         ],
-        advice: "Wake the thread that is to end: poll on an eventfd or a pipe as well, that is written to then; signal the condition variable that it waits for; \
-                 or shut the socket down. A shorter time-out is no remedy"
+        advice: "Wake the thread when it is told to stop: let it poll an eventfd or a pipe as well, and write to that; signal the condition variable that it waits \
+                 for; or shut the socket down. A shorter time-out is no remedy"
             .to_owned(),
         ..Draft::new(
             &super::CAUSE,
-            "notices late that it is to end",
+            "notices late that it was told to stop",
             Confidence::Likely,
             Cost::new(Basis::Wall, lost, gain),
             place(evidence, stack, own, process),
