@@ -4,7 +4,7 @@ use crate::traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Tracer;
-use slowpath_recording::tables::{Frame, Function, Location, Sample, Stack};
+use slowpath_recording::tables::{Frame, Function, Location, Module, Sample, Stack};
 
 const READ: u32 = 0;
 const OPEN: u32 = 257;
@@ -287,6 +287,12 @@ fn by_ptrace_where_no_child_was_traced_it_has_started_when_main_begins() {
     only(&none_traced(3 * MS, 3, true), "process-per-operation");
     // Without names nothing is known of what comes before.
     silent(&none_traced(MS, 0, true));
+    // Code of the program itself is no starting up, though no `main` is around it: a language may have stacks of its own.
+    let mut own = none_traced(MS, 1, true);
+    let tables = &mut own.tables;
+    tables.modules.push(Module { module: 2, path: "/usr/bin/sign".into(), ..tables.modules[1].clone() });
+    tables.locations[4].module = Some(2);
+    silent(&own);
     // Who used little of the CPU did not start up all the time: of 5 ms 0.8, three times, are less than half.
     let used = |each: u64| {
         let mut recording = none_traced(MS, 1, true);

@@ -88,8 +88,17 @@ fn before_main(evidence: &Evidence<'_>, of: &HashMap<u32, usize>) -> Option<f64>
         let process = evidence.process_of(sample);
         let Some(stack) = sample.stack.filter(|_| of.contains_key(&process)) else { continue };
         let inside = in_main[stack as usize];
-        // Other threads are begun by what `main` does; of a stack that is cut it is not known.
-        let before = sample.complete && !inside && first.get(&process) == Some(&sample.thread);
+        // Other threads are begun by what `main` does; of a stack that is cut it is not known, nor of code of the program itself: languages with
+        // stacks of their own have no `main` on them.
+        let program = &tables.processes[process as usize].program;
+        let is_own = |location: u32| {
+            let module = tables.locations[location as usize].module;
+            module.is_some_and(|module| tables.modules[module as usize].path == *program)
+        };
+        let before = sample.complete
+            && !inside
+            && first.get(&process) == Some(&sample.thread)
+            && !is_own(tables.stacks[stack as usize].location);
         (samples, all_ns, named) = (samples + 1, all_ns + weight, named || inside);
         main_ns += if before { 0.0 } else { *weight };
     }
