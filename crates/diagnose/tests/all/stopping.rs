@@ -86,7 +86,9 @@ fn the_time_from_the_signal_to_the_end_of_the_time_out_is_lost() {
     assert_eq!(finding.cost.gain() / MS, 300, "{finding:#?}");
     let said = &finding.explanation[0];
     assert!(
-        said.starts_with("server was told to end by a signal once") && said.contains("300 ms later"),
+        said.starts_with(
+            "server was told to end by a signal once, while a thread of it waited in work (program.c:11);"
+        ) && said.contains("300 ms later"),
         "{said}"
     );
     let twice = only(&recording(Servers { number: 2, ..Servers::default() }), "waiting");

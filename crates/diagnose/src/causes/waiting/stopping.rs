@@ -216,7 +216,7 @@ fn candidate(
         explanation: vec![
             format!(
                 "{told}{}; it ended only when the time-out of that wait was over, {} later on average",
-                from(evidence, stack, own),
+                from(evidence, stack, own).replacen(" from ", " in ", 1),
                 time(lost / ends)
             ),
             format!("nothing else worked meanwhile for {} in total", time(gain)),
