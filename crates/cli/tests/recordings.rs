@@ -300,7 +300,8 @@ fn how_a_program_gets_to_probes_is_none_of_its_system_calls() {
     }
 }
 
-/// Reads a file into a large buffer of its own, called by a function that then writes over all that was left of it on the stack.
+/// Reads a file into a large buffer of its own, called by a function that then writes over all that was left of it on the stack. For half a second: that a part of
+/// the stack is missing is seen, and asked for, some ms after the first calls, of which the caller is not known.
 const LARGE_FRAME: &str = r#"
 #include <fcntl.h>
 #include <string.h>
@@ -324,7 +325,7 @@ __attribute__((noinline)) static long of_item(const char *path, int item) {
 }
 int main(int count, char **arguments) {
     long sum = 0;
-    for (int item = 0; item < 4000; item++) sum += of_item(arguments[0], item);
+    for (int item = 0; item < 40000; item++) sum += of_item(arguments[0], item);
     return sum == count;
 }
 "#;
