@@ -5,8 +5,7 @@
 //! sleep are scaled by the first, or by that of both together, if that is less and the thread sleeps steadily. A wait is scaled by the
 //! lesser of the two: what sleeps as it works in each round of a loop is in both, but a single long sleep says nothing of others, whichever
 //! side it falls on. Reads and writes the kernel counts itself. A call that is known to be the only one on its file in
-//! the window is no evidence that the file was used again: the rest of what it stands for has no file. A program's start says little of what follows:
-//! where nothing else was seen, calls that the kernel does not count stand for few others.
+//! the window is no evidence that the file was used again: the rest of what it stands for has no file.
 
 use super::wanted;
 use crate::tracer::LONG_WAIT_NS;
@@ -57,8 +56,6 @@ pub(super) struct Window {
     /// What the reference's call takes where it is not traced, ns.
     pub bare_ns: u64,
     pub calls: Vec<Finished>,
-    /// It is of the program's start, and there was no other one.
-    pub start_alone: bool,
 }
 
 /// What a call takes at least, as a part of the reference's: one that looks up a path, and any other.
@@ -79,7 +76,6 @@ impl Window {
             _ => None,
         };
         self.gap = self.gap.plus(next.gap);
-        self.start_alone |= next.start_alone;
         self.calls.extend(next.calls);
     }
 
@@ -116,9 +112,7 @@ impl Window {
             // What it works is little beside what stopping it takes, but it sleeps as long as it does otherwise.
             busy = busy.min(ratio(self.own.both_ns(), self.gap.both_ns()));
         }
-        let least = |busy: f64| if self.start_alone { busy.min(UNSURE) } else { busy };
-        let (moves, busy) = self.by_moves(least(busy));
-        let busy = least(busy);
+        let (moves, busy) = self.by_moves(busy);
         // The sums are right, though each count is a whole number.
         let mut due = [0.0; 4];
         for call in &mut self.calls {
@@ -264,7 +258,7 @@ mod tests {
             let end = sleep + US;
             calls.push(Finished { end, blocked: sleep, count: 1, number: 35, ..Finished::default() });
         }
-        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400, ..Window::default() }
+        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400, gap_moves: None }
     }
 
     fn sums(calls: &[Finished], number: u32) -> (u64, u64, u64) {
@@ -289,17 +283,6 @@ mod tests {
         let (count, length, _) = sums(&calls, 0);
         assert!((2_440..=2_450).contains(&count), "{count}");
         assert!(length <= 24_500 * US, "{length}");
-    }
-
-    #[test]
-    fn the_start_of_a_program_stands_for_little_of_what_follows() {
-        // A program looked at its mounts, and then ran for a second in which no window was opened.
-        let gap = Own { cpu_ns: 1_000_000 * US, asleep_ns: 0 };
-        let alone = Window { start_alone: true, ..window([1; 100], 0, gap) };
-        assert_eq!(sums(&alone.scaled(&mut HashSet::new()), 0).0, 400);
-        // Reads are as many as the kernel counted.
-        let alone = Window { start_alone: true, gap_moves: Some([9_900, 0]), ..window([1; 100], 0, gap) };
-        assert!((9_990..=10_000).contains(&sums(&alone.scaled(&mut HashSet::new()), 0).0));
     }
 
     #[test]

@@ -33,8 +33,6 @@ pub(super) struct View {
     pub traced: bool,
     /// It was not seen to stop as yet.
     pub fresh: bool,
-    /// It was traced again after it had run undisturbed.
-    reopened: bool,
     /// It is to stop for a window.
     pub asked: bool,
     /// It waits among those to be looked at.
@@ -168,7 +166,6 @@ impl View {
             call
         });
         let window = Window {
-            start_alone: false,
             own: Own { cpu_ns, asleep_ns: self.asleep },
             gap: std::mem::take(&mut self.gap),
             gap_sys_ns: std::mem::take(&mut self.gap_sys),
@@ -196,7 +193,6 @@ impl Watch {
             return;
         }
         if !std::mem::take(&mut view.fresh) {
-            view.reopened = true;
             view.gap = view.own(now, ran);
             view.gap_sys = view.sys(view.gap, facts::ticks(thread.pid, tid));
             view.gap_moves = view.moved(facts::moves(thread.pid, tid));
@@ -298,7 +294,6 @@ impl Watch {
             view.begin(now, ran);
             self.shared.missed_ns.fetch_add(after.cpu_ns, Ordering::Relaxed);
             if let Some(mut held) = held {
-                held.start_alone = !view.reopened;
                 held.join(Window { gap: after, gap_sys_ns, gap_moves, ..Window::default() });
                 self.send_counted(tid, held);
             }
