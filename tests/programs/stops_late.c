@@ -1,5 +1,5 @@
-// A server that is started, asked something, and told to end by a signal, five times. Its worker looks every 200 ms whether it is to end. Expect: notices late that it
-// was told to stop, in serve. With the argument `woken`: the worker polls on a pipe as well, that is written to when it is to end. Expect: nothing. With `own`: the
+// A server that is started, asked something, and told to end by a signal, five times. Its worker looks every 200 ms whether it is to end. Expect: a request to
+// stop is noticed late, in serve. With the argument `woken`: the worker polls on a pipe as well, that is written to when it is to end. Expect: nothing. With `own`: the
 // servers end by themselves after a while, as a timer does. Expect: nothing.
 
 #include "support/child.h"
@@ -19,7 +19,7 @@ static bool woken, own;
 static atomic_bool stop;
 static int questions[2], answers[2], wakes[2];
 
-static void told(int signal)
+static void on_signal(int signal)
 {
     (void)signal;
     stop = true;
@@ -49,7 +49,7 @@ static void run_server(void)
     sigset_t terminate;
     sigemptyset(&terminate);
     sigaddset(&terminate, SIGTERM);
-    sigaction(SIGTERM, &(struct sigaction){.sa_handler = told}, NULL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
     pthread_sigmask(SIG_BLOCK, &terminate, NULL);
     pthread_t worker;
     if (pthread_create(&worker, NULL, serve, NULL))

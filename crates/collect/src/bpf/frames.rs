@@ -5,7 +5,7 @@ use super::OBJECT;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::HashMap;
 
-/// What all frames of a chain of calls may take, bytes; each counts in full units.
+/// What all frames of a chain of calls may take, bytes (`MAX_BPF_STACK`); the verifier rounds each up to full units.
 const MOST: u64 = 512;
 const UNIT: u64 = 32;
 /// The frame pointer.

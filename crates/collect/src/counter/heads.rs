@@ -262,10 +262,8 @@ pub(super) fn leads_to_place<'a>(
     selects: &dyn Fn(u64) -> bool,
 ) -> bool {
     let known = known_behind(way, selects);
-    let place = |register: &&Register| {
-        [Holds::Place, Holds::Bytes, Holds::Address].iter().any(|what| known.has(**register, *what))
-    };
-    registers.iter().any(|register| place(&register))
+    let holds = [Holds::Place, Holds::Bytes, Holds::Address];
+    registers.iter().any(|register| holds.iter().any(|what| known.has(*register, *what)))
 }
 
 fn known_behind<'a>(way: impl Iterator<Item = Piece<'a>>, selects: &dyn Fn(u64) -> bool) -> Known {

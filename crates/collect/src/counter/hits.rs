@@ -66,7 +66,7 @@ impl Limits {
 /// What a hit of a uprobe takes that notes what begins there, ns: 2.4 to 4.6 µs were measured.
 const NOTED_NS: u64 = 3_000;
 /// What the making of a probe takes of the program, ns: the kernel changes code, or sets a register to break there. Making and removing 200 uprobes took 10 ms
-/// of a busy thread on another CPU, 50 µs each; threads that map memory meanwhile wait for it.
+/// of a busy thread on another CPU, 50 µs each. Three times that, since threads that map memory meanwhile wait for it.
 const MADE_NS: u64 = 150_000;
 const BREAKPOINT_MADE_NS: u64 = 50_000;
 /// A breakpoint's hit takes some µs: fewer of them do.
@@ -186,28 +186,25 @@ impl Hits {
 
     /// Hits of all probes that no longer counted, but for those of the probe in a slot since it reached its limit.
     pub(super) fn late(&self, but: Option<usize>) -> u64 {
+        let over = but.map_or(0, |slot| self.over_in(slot));
+        (0..SLOTS).map(|slot| self.late_in(slot)).sum::<u64>() - over
+    }
+
+    /// Hits of what stood in a slot since it had reached its limit.
+    fn over_in(&self, slot: usize) -> u64 {
         match self {
-            Hits::Uprobes(tables) => {
-                let of = |slot: usize| {
-                    let total = tables.totals.get(slot);
-                    let over = if Some(slot) == but { 0 } else { total.over.load(Ordering::Relaxed) };
-                    total.late.load(Ordering::Relaxed) + over
-                };
-                (0..SLOTS).map(of).sum()
-            }
+            Hits::Uprobes(tables) => tables.totals.get(slot).over.load(Ordering::Relaxed),
             Hits::Breakpoints(_) => 0, // they are taken out while the program stands
         }
     }
 
     /// Hits since slowpath began of what stood in a slot, that did not count.
     pub(super) fn late_in(&self, slot: usize) -> u64 {
-        match self {
-            Hits::Uprobes(tables) => {
-                let total = tables.totals.get(slot);
-                total.late.load(Ordering::Relaxed) + total.over.load(Ordering::Relaxed)
-            }
-            Hits::Breakpoints(_) => 0, // they are taken out while the program stands
-        }
+        let late = match self {
+            Hits::Uprobes(tables) => tables.totals.get(slot).late.load(Ordering::Relaxed),
+            Hits::Breakpoints(_) => 0,
+        };
+        late + self.over_in(slot)
     }
 
     /// Waits until a probe reaches its limit, or for this long. Returns whether that can be waited for.

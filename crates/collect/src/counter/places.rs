@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(of(&[&HASHED[..], &BY_REMAINDER].concat()), Work::Places);
         // It begins anywhere: a ring, perhaps.
         assert_ne!(of(&BY_REMAINDER), Work::Places);
-        // mov rax, [rdi+rdx*8+1]: the next place is read.
+        // mov rax, [rdi+rdx*8]: the next place is read.
         let mut read = BY_REMAINDER;
         read[9..13].copy_from_slice(&[0x48, 0x8b, 0x04, 0xd7]);
         assert_ne!(of(&[&HASHED[..], &read].concat()), Work::Places);
@@ -268,7 +268,7 @@ mod tests {
             0xc3, // end: ret
         ];
         assert_ne!(of(&code), Work::Places);
-        // test rdi, rdi; jne L: what is there ends it.
+        // test edi, edi; jne L: what is there ends it.
         let mut looked_up = code;
         looked_up[17..19].copy_from_slice(&[0x85, 0xff]);
         assert_eq!(of(&looked_up), Work::Places);

@@ -15,8 +15,8 @@ const FUTEX: u32 = 202;
 struct Servers {
     number: u32,
     time_out: u64,
-    /// When it is told to end after the poll began, and by which signal.
-    told: u64,
+    /// When it gets a signal to end after the poll began, and which.
+    asked: u64,
     signal: u64,
     /// What the poll returns.
     result: i64,
@@ -36,7 +36,7 @@ impl Default for Servers {
         Servers {
             number: 1,
             time_out: 400 * MS,
-            told: 100 * MS,
+            asked: 100 * MS,
             signal: 15,
             result: 0,
             handled: true,
@@ -55,7 +55,7 @@ fn recording(servers: Servers) -> Recording {
         let began = traced.now;
         traced.sleep(POLL, None, servers.result, servers.time_out).thread = server;
         let polled = traced.now;
-        traced.now = began + servers.told;
+        traced.now = began + servers.asked;
         traced.call(KILL, None, 0, US).argument = servers.signal;
         if servers.handled {
             traced.call(RT_SIGRETURN, None, -4, US).thread = server;
@@ -87,7 +87,7 @@ fn the_time_from_the_signal_to_the_end_of_the_time_out_is_lost() {
     let said = &finding.explanation[0];
     assert!(
         said.starts_with(
-            "server was told to end by a signal once, while a thread of it waited in work (program.c:11);"
+            "server got a signal to end once, while one of its threads waited in work (program.c:11);"
         ) && said.contains("300 ms later"),
         "{said}"
     );
@@ -117,7 +117,7 @@ fn a_tenth_of_the_elapsed_time_and_fifty_ms_are_worth_telling() {
     only(&recording(Servers { other_ms: 400, ..one }), "waiting");
     silent(&recording(Servers { other_ms: 460, ..one }));
     // Waits of less than 20 ms are not looked at.
-    let many = |time_out| Servers { number: 100, time_out, told: MS, cleans_up: MS, ..one };
+    let many = |time_out| Servers { number: 100, time_out, asked: MS, cleans_up: MS, ..one };
     only(&recording(many(20 * MS)), "waiting");
     silent(&recording(many(19 * MS)));
 }
@@ -136,7 +136,7 @@ fn who_ticks_by_chance_just_before_one_end_does_not_hold_up_all() {
     silent(&some(3));
 }
 
-/// Threads sleep so often until they are told to end, and another one joins each of them in its last sleep.
+/// Threads sleep so often until they are asked to stop, and another one joins each of them in its last sleep.
 fn joined(number: u32, sleeps: u32, timed_out: bool) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     for _ in 0..number {

@@ -2,7 +2,7 @@
 //!
 //! - `sleeping` — it polls in a sleep loop where it could wait for the event; `children` — where it sleeps and looks through these.
 //! - `unnoticed` — threads that look into memory for what another one does, and sleep in between.
-//! - `stopping` — a thread that is to end notices it when a time-out is over.
+//! - `stopping` — a request to stop is noticed when a time-out is over.
 //! - `late` — it looks for the end of its children now and then, and sleeps in between.
 //! - `in_vain` — it waits for an answer that does not come; `unanswered` — each time, until it asks another one.
 //! - `delayed_ack` — two small messages in a row, and the second waits for the acknowledgement of the first; `held_back` — the same as the reader sees it.

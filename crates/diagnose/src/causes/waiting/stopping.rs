@@ -1,8 +1,8 @@
-//! A thread that was told to stop notices it only when a time-out is over: it waits for events or sleeps, and looks then whether it was told to.
+//! A thread that was asked to stop notices it only when a time-out is over: it waits for events or sleeps, and checks then whether it is to stop.
 //!
-//! When it was told is known in two cases: its process handled a signal that asks programs to end, sent by another one of the tree, and somebody there waited
-//! for its end; or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right after
-//! the time-out. A thread that sleeps once, to its own end, was told nothing. A thread that ticks beside what really has to end may tick just
+//! When it was asked is known in two cases. Another process of the recording sent a signal that asks programs to end, its process handled it, and somebody
+//! waited for its end. Or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right
+//! after the time-out. A thread that sleeps once, to its own end, was asked nothing. A thread that ticks beside what really has to end may tick just
 //! before the end by chance, but not each time.
 
 use super::super::words::{base_name, time, times};
@@ -21,10 +21,10 @@ use std::collections::BTreeMap;
 /// Waits that are looked at, ns: what is lost in shorter ones takes many.
 const LEAST_NS: u64 = 20_000_000;
 /// From the end of the time-out to that of the thread at most, as a share of it and ns, and from the end of its process to that of whoever waits for it:
-/// threads that clean up took 0.2 to 3 ms, a process of eight threads 15.
+/// threads that clean up took 0.2 to 3 ms, a process of nine threads 11.
 const SOON: f64 = 0.1;
 const SOON_NS: u64 = 50_000_000;
-/// Share of the ends of a program's processes that must be noticed so at one place.
+/// Share of the ends of a program's processes that must be noticed so at one place: a thread that ticks ends within [`SOON`] by chance in one of ten.
 const NEARLY_ALL: f64 = 0.8;
 /// A signal is handled so soon, ns: a thread that sleeps is woken for it, and may stand in line for a CPU.
 const HANDLED_NS: u64 = 50_000_000;
@@ -32,7 +32,8 @@ const HANDLED_NS: u64 = 50_000_000;
 const WOKEN_NS: u64 = 5_000_000;
 /// Times that another thread came to wait while one waited for the last time, before that counts.
 const JOINED: usize = 2;
-/// Waits of that thread before, which timed out and were as long but for this share: it looks for something in turns.
+/// Waits of that thread before, which timed out and were as long but for this share (a busy machine wakes it late): it looks for something in turns. One
+/// alone may be a pause of another kind.
 const BEFORE: usize = 2;
 const DIFFERENCE: f64 = 0.2;
 /// Signals that ask a program to end: hangup, interrupt, quit, terminate.
@@ -45,18 +46,18 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 struct Late<'a> {
     row: &'a Syscall,
     process: u32,
-    told_ns: u64,
+    asked_ns: u64,
 }
 
 /// The ends at one place of a program.
 #[derive(Default)]
 struct Ends<'a> {
     late: Vec<Late<'a>>,
-    /// Those that were told and did not end with such a time-out.
+    /// Those that were asked and did not end with such a time-out.
     others: usize,
 }
 
-/// Program, own function, and whether it was told by a signal.
+/// Program, own function, and whether it was asked by a signal.
 type Key<'a> = (&'a str, Option<u32>, bool);
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
@@ -72,27 +73,27 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let thread = &tables.threads[row.thread as usize];
         let process = &tables.processes[thread.process as usize];
         let Some(end) = thread.end_ns.or(process.end_ns) else { continue };
-        let within = |told: &u64| (row.time_ns..row.end_ns).contains(told);
+        let within = |asked: &u64| (row.time_ns..row.end_ns).contains(asked);
         let soon = row.end_ns + ((SOON * row.blocked_ns as f64) as u64).min(SOON_NS);
         let ends_so = is_timed_out(row) && (row.end_ns..soon).contains(&end);
         let signalled = process.end_ns.and_then(|end| others.signalled(process.process, end));
         let program = process.program.as_str();
-        if let Some(told_ns) = signalled {
+        if let Some(asked_ns) = signalled {
             let ends = places.entry((program, calls.own(row), true)).or_default();
             let goes = process.end_ns.is_some_and(|gone| gone < end + SOON_NS);
-            match ends_so && goes && within(&told_ns) {
-                true => ends.late.push(Late { row, process: process.process, told_ns }),
+            match ends_so && goes && within(&asked_ns) {
+                true => ends.late.push(Late { row, process: process.process, asked_ns }),
                 false => ends.others += 1,
             }
         } else if ends_so && looks_in_turns(of_thread, row) {
-            let told_ns = others.joined(process.process, row, end).filter(within);
-            let late = told_ns.map(|told_ns| Late { row, process: process.process, told_ns });
+            let asked_ns = others.joined(process.process, row, end).filter(within);
+            let late = asked_ns.map(|asked_ns| Late { row, process: process.process, asked_ns });
             places.entry((program, calls.own(row), false)).or_default().late.extend(late);
         }
     }
     places.retain(|_, ends| ends.late.len() as f64 >= NEARLY_ALL * (ends.late.len() + ends.others) as f64);
     let spans = |ends: &Ends<'_>| {
-        intervals::union(ends.late.iter().map(|one| (one.told_ns, one.row.end_ns)).collect())
+        intervals::union(ends.late.iter().map(|one| (one.asked_ns, one.row.end_ns)).collect())
     };
     let mut places: Vec<_> = places.into_iter().map(|(key, ends)| (key, spans(&ends), ends.late)).collect();
     places.sort_by_key(|(_, spans, _)| Reverse(intervals::length(spans) as u64));
@@ -100,7 +101,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     let mut counted = Vec::new();
     let of_place = |(key, mut spans, mut late): (Key<'_>, Vec<(u64, u64)>, Vec<Late<'_>>)| {
         spans.retain(|one| intervals::without(*one, &counted) == [*one]);
-        late.retain(|one| spans.iter().any(|(from, to)| (*from..*to).contains(&one.told_ns)));
+        late.retain(|one| spans.iter().any(|(from, to)| (*from..*to).contains(&one.asked_ns)));
         counted.extend_from_slice(&spans);
         counted = intervals::union(std::mem::take(&mut counted));
         candidate(evidence, calls, key, &late, &spans)
@@ -163,11 +164,12 @@ impl<'a> Others<'a> {
                 |(row, of): &(&Syscall, u32)| *of == process && (at..at + HANDLED_NS).contains(&row.time_ns);
             self.handlers.iter().any(here)
         };
-        let told = |(row, of): &&(&Syscall, u32)| *of != process && row.time_ns < end && handled(row.time_ns);
+        let asked =
+            |(row, of): &&(&Syscall, u32)| *of != process && row.time_ns < end && handled(row.time_ns);
         if !self.waits.iter().any(awaits) {
             return None;
         }
-        self.kills.iter().rfind(told).map(|(row, _)| row.time_ns)
+        self.kills.iter().rfind(asked).map(|(row, _)| row.time_ns)
     }
 
     /// When another thread of the process began to wait, during the wait, for the thread's end at `end`.
@@ -206,8 +208,8 @@ fn candidate(
     let name = base_name(program);
     let ends = spans.len() as f64;
     let often = times(ends);
-    let told = if by_signal {
-        format!("{name} was told to end by a signal {often}, while a thread of it waited")
+    let asked = if by_signal {
+        format!("{name} got a signal to end {often}, while one of its threads waited")
     } else {
         format!("{often}, a thread of {name} began to wait for the end of another one, which waited itself")
     };
@@ -215,7 +217,7 @@ fn candidate(
         variant: "stopping",
         explanation: vec![
             format!(
-                "{told}{}; it ended only when the time-out of that wait was over, {} later on average",
+                "{asked}{}; it ended only when that wait timed out, {} later on average",
                 from(evidence, stack, own).replacen(" from ", " in ", 1),
                 time(lost / ends)
             ),
@@ -223,15 +225,15 @@ fn candidate(
         ],
         facts: vec![
             fact("ends noticed late", ends, "calls", Sure::Exact),
-            fact("time from when it was to end", lost, "ns", Sure::Exact),
+            fact("time from the request", lost, "ns", Sure::Exact),
             fact("waits that timed out", late.len() as f64, "calls", Sure::Exact),
         ],
-        advice: "Wake the thread when it is told to stop: let it poll an eventfd or a pipe as well, and write to that; signal the condition variable that it waits \
+        advice: "Wake the thread when it is to stop: let it poll an eventfd or a pipe as well, and write to that; signal the condition variable that it waits \
                  for; or shut the socket down. A shorter time-out is no remedy"
             .to_owned(),
         ..Draft::new(
             &super::CAUSE,
-            "notices late that it was told to stop",
+            "a request to stop is noticed late",
             Confidence::Likely,
             Cost::new(Basis::Wall, lost, gain),
             place(evidence, stack, own, process),
