@@ -79,6 +79,53 @@ fn a_short_program_is_traced_whole_and_its_counts_are_exact() {
     assert!(!about["degraded"].to_string().contains("in windows"), "{about:#}");
 }
 
+/// Begins with some thousand lookups, and then asks for the working directory; with some reckoning in between. Prints the kernel's time of the
+/// second part, ms.
+const TWO_PARTS: &str = r#"
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+__attribute__((noinline)) static int look_up(const char *path) { struct stat about; return stat(path, &about); }
+__attribute__((noinline)) static char *ask(char *into, size_t size) { return getcwd(into, size); }
+static long sys_ms(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_stime.tv_sec * 1000 + used.ru_stime.tv_usec / 1000;
+}
+int main(void) {
+    char path[4096];
+    long missed = 0;
+    volatile double x = 1;
+    for (int i = 0; i < 3000; i++) missed += look_up("/nonexistent/path") != 0;
+    long before = sys_ms(), after;
+    do {
+        for (int i = 0; i < 1000; i++) {
+            missed += ask(path, sizeof path) == NULL;
+            for (int j = 0; j < 100; j++) x *= 1.0000001;
+        }
+        after = sys_ms();
+    } while (after - before < 400);
+    printf("%ld\n", after - before);
+    return missed == 3000 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn the_start_of_a_program_does_not_stand_for_the_rest() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let program = built(dir.path(), "two_parts", TWO_PARTS);
+    let (report, about) = recorded(dir.path(), &[program.to_str().unwrap()]);
+    assert!(about["traced_share"].as_f64().unwrap() < 0.5, "{about:#}");
+    let findings = report["findings"].as_array().unwrap();
+    let of = |function: &str| findings.iter().find(|finding| finding["function"] == function);
+    assert!(of("look_up").is_none(), "{findings:#?}");
+    let asked = of("ask").expect("it asks for what does not change");
+    let cost_ns = asked["cost_ns"].as_f64().unwrap();
+    assert!((200e6..600e6).contains(&cost_ns), "of 400 ms: {asked:#}");
+}
+
 /// Reads a file a byte at a time.
 const READS: &str = r#"
 #include <fcntl.h>

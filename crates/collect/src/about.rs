@@ -141,8 +141,8 @@ pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
     let part = match taken.share() {
         1.0 => String::new(),
         share => format!(
-            ". To keep this small, calls were traced in windows only, for {} of the CPU time: their counts, bytes and times \
-             are estimates for the whole run",
+            ". To keep this small, calls were traced in windows only, for {} of the CPU time; between them the program was \
+             stopped now and then to see in which call it was. Counts, bytes and times of calls are estimates for the whole run",
             percent(share)
         ),
     };

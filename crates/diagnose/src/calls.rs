@@ -275,6 +275,11 @@ pub(crate) fn is_sleep(row: &Syscall) -> bool {
     SLEEPS.contains(&row.number) || SELECTS.contains(&row.number) && row.argument == LOOKS_AT_NOTHING
 }
 
+/// A thread was met in the call: what came before and after it is not known.
+pub(crate) fn is_met(row: &Syscall) -> bool {
+    row.met == Some(true)
+}
+
 /// Bytes go out: to a file, a pipe or a socket.
 pub(crate) fn is_send(row: &Syscall) -> bool {
     SENDS.contains(&row.number) || WRITES.contains(&row.number)

@@ -136,6 +136,7 @@ pub(crate) fn as_threads(recording: &Recording) -> Cow<'_, Recording> {
             sync: false,
             stack: Some(stack),
             goroutine: Some(park.goroutine),
+            met: None,
         });
     }
     tables.syscalls.sort_by_key(|row| row.time_ns);

@@ -415,6 +415,9 @@ table! {
         stack: Option<u32>,
         /// Of a process of Go's, the goroutine that made it, as in `parks`; of calls added up, of the first. Since minor version 9.
         goroutine: Option<u64>,
+        /// By ptrace: the thread was stopped at a moment by chance and was in this call. It stands for the CPU time since the stop before, and
+        /// says nothing of the calls before and after it. Since minor version 17.
+        met: Option<bool>,
     }
 }
 

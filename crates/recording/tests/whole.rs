@@ -104,6 +104,7 @@ fn syscall(time_ns: u64, end_ns: u64) -> Syscall {
         sync: false,
         stack: None,
         goroutine: None,
+        met: None,
     }
 }
 

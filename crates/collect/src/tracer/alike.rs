@@ -9,7 +9,11 @@ use std::collections::hash_map::Entry;
 /// Which rows may be put together: those whose place is not known, that succeeded without a wait. Each fork, execution and wait for a
 /// child remains a row of its own, as does every failure.
 fn may_join(row: &Syscall) -> bool {
-    let alone = row.stack.is_some() || row.goroutine.is_some() || row.blocked_ns > 0 || row.result < 0;
+    let alone = row.stack.is_some()
+        || row.goroutine.is_some()
+        || row.met.is_some()
+        || row.blocked_ns > 0
+        || row.result < 0;
     !(alone || row.sync || row.compat || class(row.number) & PROCESS != 0 || EXITS.contains(&row.number))
 }
 
@@ -57,6 +61,7 @@ mod tests {
             sync: false,
             stack: None,
             goroutine: None,
+            met: None,
         }
     }
 

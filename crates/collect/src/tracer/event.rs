@@ -53,6 +53,8 @@ pub(crate) struct Finished {
     pub tallied: bool,
     /// Of a process of Go's, whose compiler keeps it in r14: which goroutine made it.
     pub goroutine: u64,
+    /// The thread was met in it, and those before and after it were not seen.
+    pub met: bool,
     pub path: Vec<u8>,
 }
 
@@ -138,6 +140,7 @@ impl Finished {
             compat: flags & 1 != 0,
             tallied: flags & 2 != 0,
             goroutine: at.u64(144)?,
+            met: false,
             path: bytes.get(152..152 + size)?.to_vec(),
         })
     }

@@ -131,6 +131,7 @@ impl Tracer {
             sync: call.file.flags & (libc::O_DSYNC as u32) != 0,
             stack,
             goroutine: (go && call.goroutine != 0).then_some(call.goroutine),
+            met: call.met.then_some(true),
         };
         if call.blocked >= LONG_WAIT_NS {
             let (pid, tid, site) = call.waker;

@@ -8,7 +8,7 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec, runtime};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, place, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_met, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -159,7 +159,7 @@ fn note_position(
         if let Some((_, used)) = at.get_mut(&of) {
             *used = true;
         }
-    } else if (row.count == 1 || by_ptrace)
+    } else if (row.count == 1 || by_ptrace && !is_met(row))
         && let Some((last, used)) = at.insert(of, (row.result, false))
     {
         seeks.known += 1;

@@ -8,7 +8,7 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_read_open, is_writing_open, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_met, is_read_open, is_writing_open, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -316,7 +316,7 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
 
 /// Whether a row is a call that was seen by itself. Of those that ptrace saw in a window each is, for however many it stands.
 fn is_one(evidence: &Evidence<'_>, row: &Syscall) -> bool {
-    row.count == 1 || evidence.by_ptrace
+    (row.count == 1 || evidence.by_ptrace) && !is_met(row)
 }
 
 /// Median of what a span took without the system calls in it and what tracing them took, ns.

@@ -4,7 +4,7 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_met, is_receive, is_send, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -77,7 +77,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             clients.insert(process);
         }
         // In windows each call stands for others, and turns are compared with calls that were seen.
-        let moves = (row.count == 1 || evidence.by_ptrace) && row.result > 0;
+        let moves = (row.count == 1 || evidence.by_ptrace) && !is_met(row) && row.result > 0;
         let socket = calls.file(row).filter(|file| file.kind == "socket");
         if let Some(socket) = socket.filter(|_| row.bytes > 0 && is_send(row)) {
             let (single, all) = answers.entry(socket.file).or_default();

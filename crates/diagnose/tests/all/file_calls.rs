@@ -320,6 +320,30 @@ fn two_questions_in_a_row_about_each_of_many_paths_are_no_sign_that_there_are_fe
 }
 
 #[test]
+fn several_questions_in_a_row_about_each_path_are_as_many_for_those_that_were_not_seen() {
+    let asking = |paths: u32, in_a_row: u32, met: bool| {
+        let mut traced = Traced::new(Mode::Each);
+        for number in 0..paths {
+            let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+            for _ in 0..in_a_row {
+                traced.call(STAT, Some(file), 0, 100 * US).met = met.then_some(true);
+            }
+        }
+        traced.call(STAT, None, 0, 100_000 * 100 * US).count = 100_000;
+        traced.recording(20_000 * MS)
+    };
+    let finding = only(&asking(100, 5, false), "redundant-file-access");
+    let said = &finding.explanation[0];
+    assert!(said.contains("100,500 times") && said.contains("about 5 times each"), "{said}");
+    let gain = finding.cost.gain() as f64 / (100_500 * 100 * US) as f64;
+    assert!((0.78..0.82).contains(&gain), "{gain}");
+    silent(&asking(100, 3, false));
+    silent(&asking(60, 5, false)); // too few were seen
+    // What lies between two that were met by chance is not known.
+    silent(&asking(100, 5, true));
+}
+
+#[test]
 fn what_a_function_does_that_reads_a_file_and_nothing_else_is_done_again_too() {
     const SIZE: u64 = 100_000;
     let parsing = |ns: u64, writes: usize| {

@@ -181,6 +181,7 @@ fn recording(model: &Model) -> Recording {
             sync: false,
             stack: None,
             goroutine: None,
+            met: None,
         });
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())

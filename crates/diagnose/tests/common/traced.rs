@@ -162,6 +162,7 @@ impl Traced {
             sync: false,
             stack: Some(WORK),
             goroutine: None,
+            met: None,
         });
         self.now += duration + US;
         self.tables.syscalls.last_mut().expect("just pushed")

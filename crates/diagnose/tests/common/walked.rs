@@ -261,6 +261,7 @@ pub fn recording(walked: &Walked) -> Recording {
             sync: false,
             stack: None,
             goroutine: None,
+            met: None,
         });
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())

@@ -116,6 +116,7 @@ pub(super) fn finished_call(
         end: entry.time + duration,
         blocked: asleep,
         goroutine: 0,
+        met: false,
         in_line: 0, // its end is reckoned without
         result,
         argument: argument(&entry),

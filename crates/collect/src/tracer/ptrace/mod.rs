@@ -4,6 +4,7 @@
 //! - `watch` — the loop over the stops, and when a thread's calls stop it.
 //! - `window` — what was seen in a window, and what it stands for.
 //! - `wanted` — which calls become events.
+//! - `met` — calls between windows in which a thread was met, and what they stand for.
 //! - `call` — one call: its place, its path, the event it becomes.
 //! - `facts` — what `/proc` reports about a stopped thread.
 //! - `reference` — a child that shows what tracing takes.
@@ -16,6 +17,7 @@
 mod budget;
 mod call;
 mod facts;
+mod met;
 mod reference;
 mod sys;
 mod wanted;
@@ -143,7 +145,7 @@ impl Ptrace {
             crash::tracing();
             if say.send(done).is_ok() && go_on {
                 let mut watch = watch::Watch::new(pid, alone.is_some(), cost, tell, of_thread);
-                watch.sampling = alone.map(Sampling::new);
+                watch.sampling = Some(Sampling::new(alone));
                 watch.noting = noting;
                 watch.run();
             }

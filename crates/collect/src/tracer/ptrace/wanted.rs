@@ -8,7 +8,7 @@ const UNWANTED: [u32; 6] = [CLONE, FORK, VFORK, CLONE3, RT_SIGRETURN, FSTAT];
 /// The argument with the flags of these: of an open file (`AT_EMPTY_PATH`), which is asked after each open, they are not wanted.
 const BY_FLAGS: [(u32, usize); 2] = [(NEWFSTATAT, 3), (STATX, 2)];
 /// What the kernel counts as reads, and as writes.
-pub(super) const MOVES: [[u32; 5]; 2] =
+const MOVES: [[u32; 5]; 2] =
     [[READ, PREAD64, READV, PREADV, PREADV2], [WRITE, PWRITE64, WRITEV, PWRITEV, PWRITEV2]];
 
 /// The ABI of the calls that are looked at: the 32-bit interface has other numbers.
@@ -18,6 +18,11 @@ pub(super) const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
 pub(super) fn is_on_file(number: u32) -> bool {
     let class = class(number);
     class & FD != 0 && class & (PATH1 | ADDRESS) == 0
+}
+
+/// Whether a call reads (0) or writes (1).
+pub(super) fn way(number: u32) -> Option<usize> {
+    MOVES.iter().position(|of| of.contains(&number))
 }
 
 /// Whether a call becomes an event.

@@ -15,6 +15,7 @@ mod windows;
 use super::budget::Budget;
 use super::call::{Entry, Inside, Place, finished_call, open_flags, rest_of_path, site};
 use super::facts::{self, Devices, Ran};
+use super::met::Costs;
 use super::reference::Reference;
 use super::sys::{self, At, Go};
 use super::wanted;
@@ -27,6 +28,7 @@ use crate::launch::Ended;
 use crate::tracer::event::FileId;
 use legs::Kind;
 use sampled::Sampling;
+use stacks::Copies;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,8 +94,10 @@ pub(super) struct Watch {
     devices: Devices,
     /// Those that were traced at their first start.
     programs: HashSet<String>,
+    /// What calls took in windows.
+    costs: Costs,
     slice: (u64, u32),
-    /// Samples are taken by stops, where nobody else takes any.
+    /// Threads are stopped at random moments.
     pub(in crate::tracer::ptrace) sampling: Option<Sampling>,
     /// What is noted at hits of breakpoints, and what a hit takes, ns.
     pub(in crate::tracer::ptrace) noting: Option<(Arc<Notes>, u64)>,
@@ -119,6 +123,7 @@ impl Watch {
             processes: HashMap::new(),
             devices: Devices::default(),
             programs: HashSet::new(),
+            costs: Costs::default(),
             slice: (0, 0),
             sampling: None,
             noting: None,
@@ -294,16 +299,30 @@ impl Watch {
             thread.inside = Inside::Unwanted(number, now_ns(), ran);
             return;
         }
+        let mut entry = self.entry(tid, &place, arguments);
+        let waits = slowpath_syscalls::WAITS.contains(&number);
+        let copies = if waits { Copies::Always } else { Copies::Rationed };
+        self.copy_stack(tid, pid, &place, entry.site, now_ns(), copies);
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            entry.ran = thread.account.as_ref().and_then(facts::ran);
+            entry.time = now_ns();
+            thread.inside = Inside::Wanted(Box::new(entry));
+        }
+    }
+
+    /// What a thread asks for in a call, while it is stopped in it: the place, the path, the file.
+    fn entry(&mut self, tid: u32, place: &Place, arguments: [u64; 6]) -> Entry {
+        let number = place.number;
         let mut path = Vec::new();
         let site = match slowpath_syscalls::path_argument(number) {
             Some(argument) => {
                 let address = arguments[argument];
                 path.resize(sys::to_page_end(address).min(256), 0);
-                let site = site(tid, &place, &mut [(address, &mut path)]);
+                let site = site(tid, place, &mut [(address, &mut path)]);
                 rest_of_path(tid, address, &mut path);
                 site
             }
-            None => site(tid, &place, &mut []),
+            None => site(tid, place, &mut []),
         };
         let mut file = FileId::default();
         if wanted::is_on_file(number) {
@@ -313,12 +332,13 @@ impl Watch {
             let read = sys::read(tid, [(arguments[1], &mut path)]);
             path.truncate(read);
         }
-        self.copy_stack(tid, pid, &place, site, now_ns(), slowpath_syscalls::WAITS.contains(&number));
-        if let Some(thread) = self.threads.get_mut(&tid) {
-            let ran = thread.account.as_ref().and_then(facts::ran);
-            let entry = Entry { number, arguments, time: now_ns(), site, path, ran, file };
-            thread.inside = Inside::Wanted(Box::new(entry));
-        }
+        Entry { number, arguments, time: now_ns(), site, path, ran: None, file }
+    }
+
+    /// Notes the file that a call has opened.
+    fn opened(&mut self, tid: u32, entry: &mut Entry, result: i64) {
+        entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
+        entry.file.flags = open_flags(entry) as u32;
     }
 
     fn returned(&mut self, tid: u32, seen: u64, result: i64) {
@@ -368,8 +388,7 @@ impl Watch {
         let asleep = asleep.saturating_sub(self.floor.asleep_ns);
         let asleep = if asleep < NO_SLEEP_NS { 0 } else { asleep };
         if slowpath_syscalls::OPENS.contains(&entry.number) && result >= 0 {
-            entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
-            entry.file.flags = open_flags(&entry) as u32;
+            self.opened(tid, &mut entry, result);
             if let Some(process) = self.processes.get_mut(&pid) {
                 process.stale |= entry.path.windows(3).any(|part| part == b".so");
             }

@@ -7,7 +7,8 @@
 //! side it falls on. Reads and writes the kernel counts itself. A call that is known to be the only one on its file in
 //! the window is no evidence that the file was used again: the rest of what it stands for has no file.
 
-use super::wanted;
+use super::met::{Costs, Met};
+use super::wanted::way;
 use crate::tracer::LONG_WAIT_NS;
 use crate::tracer::event::{FileId, Finished};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -56,6 +57,8 @@ pub(super) struct Window {
     /// What the reference's call takes where it is not traced, ns.
     pub bare_ns: u64,
     pub calls: Vec<Finished>,
+    /// What was met in the gap.
+    pub met: Met,
 }
 
 /// What a call takes at least, as a part of the reference's: one that looks up a path, and any other.
@@ -77,18 +80,29 @@ impl Window {
         };
         self.gap = self.gap.plus(next.gap);
         self.calls.extend(next.calls);
+        self.met.join(next.met);
     }
 
-    /// Its calls, scaled. `files`: what was seen in former windows of the process.
-    pub(super) fn scaled(mut self, files: &mut HashSet<u64>) -> Vec<Finished> {
+    /// Its calls, scaled, and those that were met in its gap. `files`: what was seen in former windows of the process.
+    pub(super) fn scaled(mut self, files: &mut HashSet<u64>, costs: &mut Costs) -> Vec<Finished> {
+        let own = self.own;
         if self.gap == Own::default() {
+            costs.learn(&self.calls);
             return self.calls; // nothing was missed
         }
-        let own = self.own;
         self.at_least();
-        self.count();
+        costs.learn(&self.calls);
+        let by_met = self.is_told_by_met();
+        self.count(by_met);
         self.limit(own);
-        self.without_files(files)
+        let met = std::mem::take(&mut self.met);
+        let met = if by_met { met.counted(costs, self.gap_moves) } else { Vec::new() };
+        self.without_files(met, files)
+    }
+
+    /// Whether what was met in the gap says what was done in it. Who sleeps for most of the time is seldom met: its window says more.
+    fn is_told_by_met(&self) -> bool {
+        self.gap.cpu_ns >= self.gap.asleep_ns && self.met.tells(self.gap.cpu_ns)
     }
 
     /// What a stop takes is known to a few percent only, and is many times what a short call takes: where too much was taken off, nothing
@@ -104,7 +118,7 @@ impl Window {
         self.own.cpu_ns = self.own.cpu_ns.max(least);
     }
 
-    fn count(&mut self) {
+    fn count(&mut self, by_met: bool) {
         let ratio = |own: u64, gap: u64| 1.0 + gap as f64 / own.max(1) as f64;
         let mut busy = ratio(self.own.cpu_ns, self.gap.cpu_ns);
         let waits = busy.min(ratio(self.own.asleep_ns, self.gap.asleep_ns));
@@ -112,7 +126,14 @@ impl Window {
             // What it works is little beside what stopping it takes, but it sleeps as long as it does otherwise.
             busy = busy.min(ratio(self.own.both_ns(), self.gap.both_ns()));
         }
-        let (moves, busy) = self.by_moves(busy);
+        let (mut moves, mut busy) = self.by_moves(busy);
+        if by_met {
+            // Each is one; what was met stands for the others.
+            busy = 1.0;
+            moves = [0, 1].map(|way| {
+                if self.met.has_moved(way) || self.gap_moves.is_none() { 1.0 } else { moves[way] }
+            });
+        }
         // The sums are right, though each count is a whole number.
         let mut due = [0.0; 4];
         for call in &mut self.calls {
@@ -172,7 +193,7 @@ impl Window {
         }
     }
 
-    fn without_files(self, files: &mut HashSet<u64>) -> Vec<Finished> {
+    fn without_files(self, met: Vec<Finished>, files: &mut HashSet<u64>) -> Vec<Finished> {
         let mut places: HashMap<u64, (usize, usize)> = HashMap::new();
         for (at, call) in self.calls.iter().enumerate() {
             if let Some(file) = file(call) {
@@ -182,10 +203,19 @@ impl Window {
         // Used all the time, or in more than one window.
         let half = (self.calls.len() / 2).max(1);
         let through = |(first, last): (usize, usize)| last - first >= half;
-        let again = |file: u64| files.contains(&file) || places.get(&file).is_some_and(|at| through(*at));
-        let mut all = Vec::with_capacity(self.calls.len());
+        // What was met is ms apart.
+        let mut times: HashMap<u64, u32> = HashMap::new();
+        met.iter().filter_map(file).for_each(|file| *times.entry(file).or_default() += 1);
+        let apart = |file: u64| match times.get(&file) {
+            Some(1) => places.contains_key(&file),
+            times => times.is_some(),
+        };
+        let again = |file: u64| {
+            files.contains(&file) || apart(file) || places.get(&file).is_some_and(|at| through(*at))
+        };
+        let mut all = Vec::with_capacity(self.calls.len() + met.len());
         let mut rest: BTreeMap<(u32, u64, i64), Vec<Finished>> = BTreeMap::new();
-        for mut call in self.calls {
+        for mut call in self.calls.into_iter().chain(met) {
             if call.count > 1 && file(&call).is_some_and(|file| !again(file)) {
                 let other =
                     Finished { path: Vec::new(), file: FileId::default(), count: call.count - 1, ..call };
@@ -195,16 +225,11 @@ impl Window {
             all.push(call);
         }
         if files.len() < FILES {
-            files.extend(places.into_keys());
+            files.extend(places.into_keys().chain(times.into_keys()));
         }
         all.extend(rest.into_values().filter_map(mean));
         all
     }
-}
-
-/// Whether a call reads (0) or writes (1).
-fn way(number: u32) -> Option<usize> {
-    wanted::MOVES.iter().position(|of| of.contains(&number))
 }
 
 /// What tells a file from others: its path, or where no path is known its device and inode.
@@ -258,7 +283,7 @@ mod tests {
             let end = sleep + US;
             calls.push(Finished { end, blocked: sleep, count: 1, number: 35, ..Finished::default() });
         }
-        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400, gap_moves: None }
+        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400, gap_moves: None, met: Met::default() }
     }
 
     fn sums(calls: &[Finished], number: u32) -> (u64, u64, u64) {
@@ -271,7 +296,8 @@ mod tests {
 
     #[test]
     fn where_nothing_was_missed_everything_is_exact() {
-        let calls = window([1; 100], 5_000 * US, Own::default()).scaled(&mut HashSet::new());
+        let calls =
+            window([1; 100], 5_000 * US, Own::default()).scaled(&mut HashSet::new(), &mut Costs::default());
         assert!(calls.len() == 101 && calls.iter().all(|call| call.count == 1));
     }
 
@@ -279,7 +305,7 @@ mod tests {
     fn calls_stand_for_the_cpu_time_of_the_gap_too() {
         // 2 ms of CPU time in the window, 47 ms before it.
         let gap = Own { cpu_ns: 47_000 * US, asleep_ns: 0 };
-        let calls = window([1; 100], 0, gap).scaled(&mut HashSet::new());
+        let calls = window([1; 100], 0, gap).scaled(&mut HashSet::new(), &mut Costs::default());
         let (count, length, _) = sums(&calls, 0);
         assert!((2_440..=2_450).contains(&count), "{count}");
         assert!(length <= 24_500 * US, "{length}");
@@ -290,7 +316,7 @@ mod tests {
         // What tracing took was overestimated: the window seems to have had little time of its own.
         let mut window = window([1; 100], 0, Own { cpu_ns: 10_000 * US, asleep_ns: 0 });
         window.own.cpu_ns = 100 * US;
-        let (_, length, _) = sums(&window.scaled(&mut HashSet::new()), 0);
+        let (_, length, _) = sums(&window.scaled(&mut HashSet::new(), &mut Costs::default()), 0);
         assert!(length <= 10_100 * US, "{length}");
     }
 
@@ -298,12 +324,12 @@ mod tests {
     fn calls_take_no_more_than_the_time_in_the_kernel_and_no_less_than_a_call_can() {
         let mut user = window([1; 100], 0, Own { cpu_ns: 100_000 * US, asleep_ns: 0 });
         user.gap_sys_ns = 1_000 * US;
-        assert!(sums(&user.scaled(&mut HashSet::new()), 0).1 <= 3_000 * US);
+        assert!(sums(&user.scaled(&mut HashSet::new(), &mut Costs::default()), 0).1 <= 3_000 * US);
         // Too much was taken off: nothing seems to be left of the calls, and of the window.
         let mut none = window([1; 100], 0, Own { cpu_ns: 100 * US, asleep_ns: 0 });
         none.own.cpu_ns = 0;
         none.calls.iter_mut().for_each(|call| call.end = call.time);
-        let (count, length, _) = sums(&none.scaled(&mut HashSet::new()), 0);
+        let (count, length, _) = sums(&none.scaled(&mut HashSet::new(), &mut Costs::default()), 0);
         assert!((1_000..=1_100).contains(&count) && length >= 90 * US, "{count} {length}");
     }
 
@@ -311,15 +337,18 @@ mod tests {
     fn a_wait_is_scaled_by_the_lesser_of_both_ratios() {
         // In a loop both are the same.
         let gap = Own { cpu_ns: 20_000 * US, asleep_ns: 50_000 * US };
-        let calls = window([1; 100], 5_000 * US, gap).scaled(&mut HashSet::new());
+        let calls = window([1; 100], 5_000 * US, gap).scaled(&mut HashSet::new(), &mut Costs::default());
         let (count, _, asleep) = sums(&calls, 35);
         assert!((10..=11).contains(&count) && asleep <= 55_000 * US, "{count} {asleep}");
         // One long sleep in the window, none before: there was one.
         let gap = Own { cpu_ns: 200_000 * US, asleep_ns: 0 };
-        assert_eq!(sums(&window([1; 100], 5_000 * US, gap).scaled(&mut HashSet::new()), 35).0, 1);
+        assert_eq!(
+            sums(&window([1; 100], 5_000 * US, gap).scaled(&mut HashSet::new(), &mut Costs::default()), 35).0,
+            1
+        );
         // One long sleep before, a short one in the window: it is not made thousands of them.
         let gap = Own { cpu_ns: 2_000 * US, asleep_ns: 10_000_000 * US };
-        let calls = window([1; 100], 2_000 * US, gap).scaled(&mut HashSet::new());
+        let calls = window([1; 100], 2_000 * US, gap).scaled(&mut HashSet::new(), &mut Costs::default());
         assert!(sums(&calls, 35).0 <= 2 && sums(&calls, 0).0 <= 201);
     }
 
@@ -331,7 +360,7 @@ mod tests {
             let mut counted = window([1; 100], 0, gap);
             counted.gap_moves = Some([gap_moves, 0]);
             counted.calls[50].number = 257;
-            let calls = counted.scaled(&mut HashSet::new());
+            let calls = counted.scaled(&mut HashSet::new(), &mut Costs::default());
             assert!(
                 (gap_moves + 98..=gap_moves + 99).contains(&sums(&calls, 0).0),
                 "but for a part of a call"
@@ -343,7 +372,7 @@ mod tests {
             let mut few = window([1; 100], 0, gap);
             few.calls[9..].iter_mut().for_each(|call| call.number = 4);
             few.gap_moves = Some([gap_moves, 0]);
-            let calls = few.scaled(&mut HashSet::new());
+            let calls = few.scaled(&mut HashSet::new(), &mut Costs::default());
             assert_eq!((sums(&calls, 0).0, sums(&calls, 4).0), (reads, 910));
         }
     }
@@ -375,7 +404,7 @@ mod tests {
             });
             window.calls[1].blocked = longest;
             window.own = Own { cpu_ns: 100 * US, asleep_ns: 8_100 * US + longest };
-            sums(&window.scaled(&mut HashSet::new()), 0).0
+            sums(&window.scaled(&mut HashSet::new(), &mut Costs::default()), 0).0
         };
         assert!((115..=125).contains(&steady(900 * US)), "{}", steady(900 * US));
         // One sleep is most of what it slept.
@@ -386,19 +415,48 @@ mod tests {
     fn a_file_seen_once_is_not_claimed_to_be_used_again() {
         let gap = Own { cpu_ns: 18_000 * US, asleep_ns: 0 };
         let mut known = HashSet::new();
-        let calls = window(1..=100, 0, gap).scaled(&mut known);
+        let calls = window(1..=100, 0, gap).scaled(&mut known, &mut Costs::default());
         assert!(calls.iter().filter(|call| call.file.inode != 0).all(|call| call.count == 1));
         assert_eq!(sums(&calls, 0).0, 1_000);
         assert_eq!(calls.len(), 101, "the rest is one row");
         // In the next window it is known to be.
-        let calls = window(1..=100, 0, gap).scaled(&mut known);
+        let calls = window(1..=100, 0, gap).scaled(&mut known, &mut Costs::default());
         assert!(calls.len() == 100 && calls.iter().all(|call| call.count == 10));
+    }
+
+    #[test]
+    fn what_was_met_between_windows_says_what_was_done_there() {
+        // 100 lookups at the start of the program; then it reads, one file again and again and others once each.
+        let gap = Own { cpu_ns: 40_000 * US, asleep_ns: 0 };
+        let met = |stops: u64| {
+            let mut met = Met::default();
+            for stop in 0..stops {
+                let inode = if stop.is_multiple_of(2) { 500 } else { 1_000 + stop };
+                let file = FileId { inode, ..FileId::default() };
+                met.add(Some(Finished { number: 4, file, count: 1, ..Finished::default() }), 4_000 * US);
+            }
+            met
+        };
+        let mut costs = Costs::default();
+        costs.learn(&[Finished { number: 4, end: 10 * US, ..Finished::default() }]);
+        let mut known = HashSet::new();
+        let calls = Window { met: met(10), ..window(1..=100, 0, gap) }.scaled(&mut known, &mut costs);
+        assert_eq!((sums(&calls, 0).0, sums(&calls, 4).0), (100, 4_000));
+        let of_one: u64 = calls.iter().filter(|call| call.file.inode == 500).map(|call| call.count).sum();
+        assert_eq!(of_one, 2_000, "others are not known to be used again");
+        // Where it sleeps for most of the time, and where it was hardly met, the window stands for the gap.
+        let asleep = Own { asleep_ns: 50_000 * US, ..gap };
+        for (stops, gap) in [(10, asleep), (2, gap)] {
+            let window = Window { met: met(stops), ..window(1..=100, 0, gap) };
+            let calls = window.scaled(&mut HashSet::new(), &mut costs);
+            assert_eq!((sums(&calls, 0).0, sums(&calls, 4).0), (2_100, 0));
+        }
     }
 
     #[test]
     fn at_the_end_two_windows_are_one() {
         let mut first = window([1; 64], 0, Own { cpu_ns: 1_280 * US, asleep_ns: 0 });
         first.join(window([1; 2], 0, Own { cpu_ns: 40 * US, asleep_ns: 0 }));
-        assert_eq!(sums(&first.scaled(&mut HashSet::new()), 0).0, 132);
+        assert_eq!(sums(&first.scaled(&mut HashSet::new(), &mut Costs::default()), 0).0, 132);
     }
 }

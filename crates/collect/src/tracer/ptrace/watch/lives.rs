@@ -1,5 +1,6 @@
 //! Threads, processes and programs that begin and end.
 
+use super::stacks::Copies;
 use super::{Inside, Memory, Watch};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
@@ -23,6 +24,7 @@ impl Watch {
             memory.files.clear();
             (memory.born, memory.written) = (time, 0);
             self.processes.insert(pid, memory);
+            self.costs.forked(pid, parent);
         }
         self.insert(tid, pid, time);
         self.say(Event::Fork { pid, parent, tid, time });
@@ -51,7 +53,7 @@ impl Watch {
         }
         let place = Place { ip: regs.rip, sp: regs.rsp, number: regs.orig_rax as u32 };
         let site = site(tid, &place, &mut []);
-        self.copy_stack(tid, pid, &place, site, time, true);
+        self.copy_stack(tid, pid, &place, site, time, Copies::Always);
         let entry = Entry {
             number: place.number,
             arguments: [flags, 0, 0, 0, 0, 0],
@@ -90,6 +92,7 @@ impl Watch {
         );
         let (program, directory, arguments) = facts::program(tid);
         let after = arguments.clone();
+        self.costs.runs(tid, program.as_deref());
         let first = program.clone().is_some_and(|program| self.is_first(program));
         self.say(Event::Program { pid: tid, time, program, directory, arguments });
         self.say(Event::Exec { pid: tid, time, arguments: after, truncated: false });
@@ -150,6 +153,7 @@ impl Watch {
             && self.processes.get(&thread.pid).is_some_and(|process| process.threads.is_empty())
         {
             self.processes.remove(&thread.pid);
+            self.costs.runs(thread.pid, None);
         }
     }
 }

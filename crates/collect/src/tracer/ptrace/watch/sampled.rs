@@ -1,13 +1,18 @@
-//! Samples where the kernel gives none: threads that run are stopped a few hundred times a second, and where they are is copied. What a sample
-//! stands for is the CPU time that its thread has used since the one before.
+//! Threads that run are stopped a few hundred times a second, and it is noted where they are. What a stop stands for is the CPU time that its
+//! thread has used since the one before.
 //!
-//! Only code of the program is seen, as the kernel lets a thread stop on its way back to it.
+//! The kernel lets a thread stop on its way back to the program. One that was in a system call is met as it returns from it: so time in the kernel is
+//! seen, between windows too ([`met`](crate::tracer::ptrace::met)). Where the kernel gives no samples each stop is one as well, of the program's code.
 
-use super::{Memory, Watch};
+use super::stacks::Copies;
+use super::{BEGUN_ANEW, Memory, Watch};
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
 use crate::sampler::record::{Regs, Sample};
-use crate::tracer::ptrace::{facts, sys};
+use crate::tracer::event::Finished;
+use crate::tracer::ptrace::call::{Place, finished_call};
+use crate::tracer::ptrace::{facts, sys, wanted};
+use slowpath_syscalls::{EXECS, OPENS};
 
 /// How often it is looked who runs, ns: some µs longer than 4 ms, so that a program which does the same each ms is met at all its moments.
 pub(super) const EACH_NS: u64 = 4_012_461;
@@ -24,10 +29,10 @@ const LOOKS: usize = 32;
 const AGAIN_PART: u64 = 4;
 const AGAIN_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 
-/// Taking samples of the threads that are traced.
+/// Stopping the threads that are traced at random moments.
 pub(in crate::tracer::ptrace) struct Sampling {
-    /// Bytes of stack that are copied.
-    pub stack_bytes: u32,
+    /// Bytes of stack that a sample copies; none if nobody asks for samples.
+    pub stack_bytes: Option<u32>,
     began: u64,
     taken: u64,
     /// Where the next turn begins among the threads.
@@ -35,7 +40,7 @@ pub(in crate::tracer::ptrace) struct Sampling {
 }
 
 impl Sampling {
-    pub(in crate::tracer::ptrace) fn new(stack_bytes: u32) -> Sampling {
+    pub(in crate::tracer::ptrace) fn new(stack_bytes: Option<u32>) -> Sampling {
         Sampling { stack_bytes, began: now_ns(), taken: 0, next: 0 }
     }
 
@@ -70,6 +75,7 @@ impl Watch {
             let Some(thread) = self.threads.get_mut(&tid) else { continue };
             // One that has not stopped since it was asked to stands in line for a CPU.
             let due = !thread.to_sample && !thread.exited && !thread.view.fresh;
+            let due = due && (sampling.stack_bytes.is_some() || !thread.view.traced);
             if due && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
                 (thread.to_sample, thread.may_be_cut) = (true, true);
             }
@@ -103,10 +109,13 @@ impl Watch {
         }
     }
 
-    /// Copies where a thread is that has stopped for it.
+    /// Notes where a thread is that has stopped for it.
     pub(super) fn sample(&mut self, tid: u32) {
-        let Some(sampling) = self.sampling.as_ref() else { return };
-        let mut stack = vec![0; sampling.stack_bytes as usize];
+        self.meet(tid);
+        let Some(stack_bytes) = self.sampling.as_ref().and_then(|sampling| sampling.stack_bytes) else {
+            return;
+        };
+        let mut stack = vec![0; stack_bytes as usize];
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let (pid, time) = (thread.pid, now_ns());
         let Some(ran) = thread.account.as_ref().and_then(facts::ran) else { return };
@@ -124,13 +133,44 @@ impl Watch {
         self.say(Event::Sample(Box::new(sample)));
     }
 
+    /// Notes which call a thread returns from that has stopped between two windows.
+    fn meet(&mut self, tid: u32) {
+        let Some(thread) = self.threads.get(&tid).filter(|thread| !thread.view.traced) else { return };
+        let Some(ran) = thread.account.as_ref().and_then(facts::ran) else { return };
+        let call = self.met_call(tid, thread.pid);
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.view.meet(call, ran.cpu_ns);
+        }
+    }
+
+    fn met_call(&mut self, tid: u32, pid: u32) -> Option<Finished> {
+        let regs = sys::registers(tid).ok()?;
+        let number = u32::try_from(regs.orig_rax as i64).ok()?; // else it is in no call
+        let result = regs.rax as i64;
+        // One that the stop has cut short is not over; and of a program that begins the registers are new.
+        let over = !BEGUN_ANEW.contains(&result) && result != -i64::from(libc::EINTR);
+        let arguments = [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9];
+        let usual = regs.cs != super::cut_short::COMPAT && !EXECS.contains(&number);
+        if !over || !usual || !wanted::is_wanted(number, &arguments) {
+            return None;
+        }
+        let place = Place { ip: regs.rip, sp: regs.rsp, number };
+        let mut entry = self.entry(tid, &place, arguments);
+        if OPENS.contains(&number) && result >= 0 {
+            self.opened(tid, &mut entry, result);
+        }
+        self.copy_stack(tid, pid, &place, entry.site, entry.time, Copies::Met);
+        Some(finished_call(tid, pid, entry, 0, 0, result))
+    }
+
     /// Sends what is mapped into a process, if there is news for who unwinds from `ip`.
     pub(super) fn tell_maps(&mut self, pid: u32, ip: u64, time: u64) {
+        let samples = self.sampling.as_ref().is_some_and(|sampling| sampling.stack_bytes.is_some());
         let Some(process) = self.processes.get_mut(&pid).filter(|_| self.alone) else { return };
         let known = |process: &Memory| process.code.iter().any(|range| range.contains(&ip));
         let again = reads_again(process.born, process.mapped, time);
         let unknown = !known(process);
-        if process.stale || unknown && (again || !process.in_vain) || self.sampling.is_some() && again {
+        if process.stale || unknown && (again || !process.in_vain) || samples && again {
             let text = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
             process.code = crate::session::code_ranges(&text);
             // Code that belongs to no file is never known.
@@ -156,7 +196,7 @@ mod tests {
 
     #[test]
     fn stops_for_samples_take_a_small_part_of_the_time() {
-        let mut sampling = Sampling { stack_bytes: 0, began: 0, taken: 0, next: 0 };
+        let mut sampling = Sampling { stack_bytes: None, began: 0, taken: 0, next: 0 };
         sampling.took(AT_FIRST_NS + MS);
         assert!(sampling.is_over(49 * MS) && !sampling.is_over(50 * MS));
     }

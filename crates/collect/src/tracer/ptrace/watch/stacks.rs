@@ -16,6 +16,17 @@ const SLICE_STACKS: u32 = 40;
 /// A child's own stacks are not worth their copies until it has lived so long.
 const YOUNG_NS: u64 = 20_000_000;
 
+/// When the stack of a place is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// Once in a while.
+    Rationed,
+    /// Each time.
+    Always,
+    /// Once in a while, in the shortest-lived process too: a thread is met less often than it calls.
+    Met,
+}
+
 impl Watch {
     /// Sends the stack of a place that has not been reported lately, and before it what is mapped, if it is needed.
     pub(super) fn copy_stack(
@@ -25,13 +36,13 @@ impl Watch {
         place: &Place,
         site: u64,
         time: u64,
-        always: bool,
+        copies: Copies,
     ) {
         let Some(process) = self.processes.get_mut(&pid) else { return };
-        if pid != self.root && time.saturating_sub(process.born) < YOUNG_NS {
+        if pid != self.root && time.saturating_sub(process.born) < YOUNG_NS && copies != Copies::Met {
             return;
         }
-        if !always {
+        if copies != Copies::Always {
             if let Some(calls) = process.sites.get_mut(&site) {
                 *calls += 1;
                 if *calls < COPY_AGAIN {

@@ -12,6 +12,7 @@ use crate::tracer::event::Finished;
 use crate::tracer::ptrace::Cost;
 use crate::tracer::ptrace::budget::{self, Budget};
 use crate::tracer::ptrace::facts::{self, Ran};
+use crate::tracer::ptrace::met::Met;
 use crate::tracer::ptrace::sys;
 use crate::tracer::ptrace::window::{self, LEAST, Own, Window};
 use std::sync::atomic::Ordering;
@@ -58,6 +59,9 @@ pub(super) struct View {
     gap_moves: Option<[u64; 2]>,
     /// User and kernel time when the gap began, as clock ticks saw it, ns.
     ticks: (u64, u64),
+    /// What was met of it in the gap, and its own CPU time by the last such stop or the end of the window, ns.
+    met: Met,
+    met_until: u64,
     /// The window before, as long as it may have to stand for what follows it.
     held: Option<Window>,
     /// Since its calls stop it: when that was, what it took, and how many calls there were and must be.
@@ -93,6 +97,13 @@ impl View {
     pub(super) fn hit(&mut self, ran_ns: u64, hit_ns: u64) -> u64 {
         self.all_cpu += hit_ns;
         ran_ns.saturating_sub(self.all_cpu)
+    }
+
+    /// It was stopped while it ran undisturbed, in a call or not, and had run `ran_ns`.
+    pub(super) fn meet(&mut self, call: Option<Finished>, ran_ns: u64) {
+        let own_ns = self.without_stops(ran_ns);
+        self.met.add(call, own_ns.saturating_sub(self.met_until));
+        self.met_until = self.met_until.max(own_ns);
     }
 
     pub(super) fn called(&mut self) {
@@ -172,7 +183,9 @@ impl View {
             gap_moves: self.gap_moves.take(),
             bare_ns: cost.bare_ns,
             calls: calls.collect(),
+            met: std::mem::take(&mut self.met),
         };
+        self.met_until = self.without_stops(ran.map_or(0, |ran| ran.cpu_ns)).max(self.met_until);
         self.begin(now, ran);
         window
     }
@@ -291,12 +304,13 @@ impl Watch {
             let gap_moves = view.moved(moves);
             // Its program may be another one from here on.
             (view.moves, view.ticks) = (moves, facts::ticks(thread.pid, tid));
+            let met = std::mem::take(&mut view.met);
+            view.met_until = view.without_stops(ran.map_or(0, |ran| ran.cpu_ns)).max(view.met_until);
             view.begin(now, ran);
             self.shared.missed_ns.fetch_add(after.cpu_ns, Ordering::Relaxed);
-            if let Some(mut held) = held {
-                held.join(Window { gap: after, gap_sys_ns, gap_moves, ..Window::default() });
-                self.send_counted(tid, held);
-            }
+            let mut held = held.unwrap_or_default();
+            held.join(Window { gap: after, gap_sys_ns, gap_moves, met, ..Window::default() });
+            self.send_counted(tid, held);
         }
         self.tell_stops(tid);
     }
@@ -309,7 +323,7 @@ impl Watch {
     fn send_counted(&mut self, tid: u32, window: Window) {
         let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
         let Some(process) = self.processes.get_mut(&pid) else { return };
-        for call in window.scaled(&mut process.files) {
+        for call in window.scaled(&mut process.files, &mut self.costs) {
             let _ = self.tell.send(Event::Syscall(Box::new(call)));
         }
         self.tell_stops(tid);
