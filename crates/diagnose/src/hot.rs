@@ -3,6 +3,7 @@
 use crate::Evidence;
 use crate::causes::runtime;
 use crate::findings::Hot;
+use slowpath_recording::about::Counter;
 use std::collections::{BTreeMap, HashMap};
 
 /// Number of functions that are reported.
@@ -20,6 +21,9 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
         if let Some(stack) = sample.stack {
             *by_stack.entry(stack).or_default() += weight;
         }
+    }
+    for (stack, ns) in in_kernel(evidence) {
+        *by_stack.entry(stack).or_default() += ns;
     }
     let mut times: HashMap<u32, (f64, f64)> = HashMap::new();
     let mut askers: HashMap<u32, HashMap<u32, f64>> = HashMap::new();
@@ -58,6 +62,16 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
     hot.sort_by(|a, b| b.self_ns.cmp(&a.self_ns).then_with(|| a.function.cmp(&b.function)));
     hot.truncate(FUNCTIONS);
     hot
+}
+
+/// Time in the kernel by the stacks that led there, ns, where the kernel gives samples of user code alone: that of the system calls, which counts for the
+/// function that makes them.
+fn in_kernel<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (u32, f64)> + use<'a> {
+    let recording = evidence.recording;
+    // Breakpoints are set where samples are by perf and no kernel is in them.
+    let unseen = evidence.by_ptrace && recording.about.counter == Some(Counter::Breakpoints);
+    let rows = recording.tables.syscalls.iter().filter(move |_| unseen);
+    rows.filter_map(|row| Some((row.stack?, row.duration_ns.saturating_sub(row.blocked_ns) as f64)))
 }
 
 /// A function whose costs are still to be filled in.

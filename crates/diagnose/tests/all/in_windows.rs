@@ -3,7 +3,7 @@
 use crate::traced::{MS, Mode, Traced, US, only};
 use slowpath_diagnose::findings::{Confidence, Finding, Sure};
 use slowpath_recording::Recording;
-use slowpath_recording::about::Tracer;
+use slowpath_recording::about::{Counter, Tracer};
 
 const WRITE: u32 = 1;
 const RECEIVE: u32 = 45;
@@ -84,4 +84,17 @@ fn what_the_program_does_with_a_file_that_it_reads_again_is_known_from_windows_a
     assert!((380 * MS..=430 * MS).contains(&finding.cost.amount()), "{finding:#?}");
     // Elsewhere a row of ten calls is their sum: it has no beginning.
     assert!(slowpath_diagnose::diagnose(&recording(1_440 * MS)).findings.is_empty());
+}
+
+#[test]
+fn time_in_the_kernel_that_no_sample_shows_is_that_of_the_system_calls() {
+    let hot = |counter: Option<Counter>| {
+        let mut recording = by_ptrace(calling(WRITE, "file", 20), 0.01);
+        recording.about.counter = counter;
+        let hot = slowpath_diagnose::diagnose(&recording).hot;
+        hot.into_iter().map(|hot| (hot.function, hot.self_ns / MS, hot.total_ns / MS)).collect::<Vec<_>>()
+    };
+    assert_eq!(hot(Some(Counter::Breakpoints)), [("read_file".to_owned(), 200, 200)]);
+    // Where samples are taken by stops they show it.
+    assert!(hot(None).is_empty());
 }
