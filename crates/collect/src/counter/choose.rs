@@ -61,7 +61,14 @@ impl Recent {
         self.path.extend(frames);
         // An address range twice in a row: a call within the function's own code.
         let own = self.path.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
-        self.path.dedup_by_key(|(function, _)| *function);
+        // Of a function that called itself the last call counts: there it is.
+        self.path.dedup_by(|inner, outer| {
+            let same = inner.0 == outer.0;
+            if same {
+                outer.1 = inner.1;
+            }
+            same
+        });
         self.total += 1.0;
         if let Some(function) = own {
             self.functions.entry(function).or_default().directly += 1.0;
@@ -199,6 +206,17 @@ mod tests {
             .map(|choice| choice.function)
             .collect();
         assert_eq!(itself, [2]);
+    }
+
+    #[test]
+    fn where_a_function_is_that_called_itself_is_where_its_last_call_is() {
+        let mut recent = Recent::default();
+        for _ in 0..100 {
+            recent.add([(1, 10), (2, 20), (2, 21), (2, 22)].into_iter());
+        }
+        let choices = recent.choices();
+        let places = choices.iter().find(|choice| choice.function == 2).map(|choice| choice.places.clone());
+        assert_eq!(places, Some(vec![(22, 1.0)]));
     }
 
     #[test]

@@ -55,6 +55,24 @@ pub(super) fn anew(round: &[&Instruction], frame: bool) -> Vec<bool> {
     round.iter().map(|instruction| of_round(instruction)).collect()
 }
 
+/// Whether something that a round makes anew is kept for the next: as the least difference so far, to which the next item's is compared.
+pub(super) fn keeps(round: &[&Instruction], anew: &[bool]) -> bool {
+    let mut infos = InstructionInfoFactory::new();
+    let (mut read, mut made) = (HashSet::new(), HashSet::new());
+    for (instruction, anew) in round.iter().zip(anew) {
+        let used: Vec<_> = infos.info(instruction).used_registers().to_vec();
+        let reads = used.iter().filter(|one| !matches!(one.access(), OpAccess::Write | OpAccess::NoMemAccess));
+        read.extend(reads.map(|one| one.register().full_register()).filter(|one| !made.contains(one)));
+        for register in written(instruction, &mut infos) {
+            if *anew && read.contains(&register) {
+                return true;
+            }
+            made.insert(register);
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::loops::loops;

@@ -112,11 +112,12 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
             work = Work::Folds;
         }
         // What each item is combined with is no result.
-        if work == Work::Calculates && chases && own.len() == body.len() {
+        if work == Work::Calculates && own.len() == body.len() {
             let anew = fresh::anew(&round, frame);
+            let is_search = chases || !fresh::keeps(&round, &anew);
             let made = round.iter().zip(&anew).filter(|(one, anew)| !(**anew && walk::makes(one)));
             work = match walk::work(made.map(|(one, _)| *one), frame, false) {
-                Work::Walks => Work::Walks,
+                Work::Walks if is_search => Work::Walks,
                 _ => work,
             };
         }

@@ -167,7 +167,7 @@ fn apart(mut found: Vec<(&Entries<'_>, Candidate)>) -> Vec<Candidate> {
 }
 
 /// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
-/// each document starts over, says less than where the searches begin.
+/// each document starts over, says less than where the searches begin, and so does growth that may have another explanation.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
     let is_scan = |one: &Candidate| is(one, &CAUSE) || one.finding.variant == GROWING;
@@ -176,7 +176,8 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
     };
     let scans = functions(&is_scan);
     let growing = functions(&|one| {
-        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding)
+        let sure = one.finding.confidence != Confidence::Hint && !superlinear_work::falls(&one.finding);
+        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && sure
     });
     let among = |one: &Candidate, known: &HashSet<(String, String)>| {
         known.iter().any(|(function, module)| one.is_about((function, module)))
