@@ -29,6 +29,16 @@ fn of_functions_that_call_each_other_the_one_that_is_entered_first_is_the_caller
 }
 
 #[test]
+fn what_a_runtime_does_of_its_own_accord_nobody_has_asked_for() {
+    let mut recording = recording(&Model { count_load: true, ..Model::default() });
+    let of_program = diagnose(&recording).findings.len();
+    for function in &mut recording.tables.functions {
+        function.name = format!("runtime.{}.func2", function.name);
+    }
+    assert_eq!((of_program, diagnose(&recording).findings.len()), (1, 0));
+}
+
+#[test]
 fn where_nothing_tells_of_the_input_it_is_at_most_a_hint() {
     let finding = only(diagnosed(Model { parse_ns: |_, _| 0.0, ..Model::default() }));
     assert_eq!(finding.confidence, Confidence::Hint);

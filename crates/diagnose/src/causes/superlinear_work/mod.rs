@@ -151,6 +151,10 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
 /// A finding if it is guilty; `rest`: what is done besides.
 fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Found> {
     let ramp = grower.growth.ramp.as_ref()?;
+    // What a runtime does of its own accord, as collecting garbage, nobody has asked for in a loop.
+    if told::is_asked_by_nobody(evidence, grower) {
+        return None;
+    }
     // A cold start: what the kernel does for a call falls as its caches fill, whatever the program goes through.
     if grower.falling && loops::kernel_share(evidence, grower) > KERNEL {
         return None;

@@ -66,6 +66,13 @@ impl Asked {
     }
 }
 
+/// Whether a runtime's function was called by no function of the program, nor by a script.
+pub(super) fn is_asked_by_nobody(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
+    let Some(example) = grower.example else { return false };
+    let path = evidence.path_to(example, grower.function);
+    !path.is_empty() && path.iter().all(runtime::is_name) && evidence.script_on(&path).is_none()
+}
+
 pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &Verdict) -> Found {
     let Verdict { rest, callee, flat, confidence } = verdict;
     let Asked { place, done_by } = Asked::of(evidence, grower);
