@@ -61,7 +61,8 @@ pub(super) fn keeps(round: &[&Instruction], anew: &[bool]) -> bool {
     let (mut read, mut made) = (HashSet::new(), HashSet::new());
     for (instruction, anew) in round.iter().zip(anew) {
         let used: Vec<_> = infos.info(instruction).used_registers().to_vec();
-        let reads = used.iter().filter(|one| !matches!(one.access(), OpAccess::Write | OpAccess::NoMemAccess));
+        let reads =
+            used.iter().filter(|one| !matches!(one.access(), OpAccess::Write | OpAccess::NoMemAccess));
         read.extend(reads.map(|one| one.register().full_register()).filter(|one| !made.contains(one)));
         for register in written(instruction, &mut infos) {
             if *anew && read.contains(&register) {
