@@ -12,7 +12,7 @@ mod stacks;
 mod tracee;
 mod windows;
 
-use super::budget::Budget;
+use super::budget::{Budget, Starts};
 use super::call::{Entry, Inside, Place, finished_call, open_flags, rest_of_path, site};
 use super::facts::{self, Devices, Ran};
 use super::met::Costs;
@@ -92,8 +92,8 @@ pub(super) struct Watch {
     threads: HashMap<u32, Tracee>,
     processes: HashMap<u32, Memory>,
     devices: Devices,
-    /// Those that were traced at their first start.
-    programs: HashSet<String>,
+    /// The first programs that were started.
+    programs: HashMap<String, Starts>,
     /// What calls took in windows.
     costs: Costs,
     slice: (u64, u32),
@@ -122,7 +122,7 @@ impl Watch {
             threads: HashMap::new(),
             processes: HashMap::new(),
             devices: Devices::default(),
-            programs: HashSet::new(),
+            programs: HashMap::new(),
             costs: Costs::default(),
             slice: (0, 0),
             sampling: None,

@@ -4,7 +4,7 @@
 use super::Operation;
 use super::started::LOADS;
 use crate::Evidence;
-use crate::calls::Calls;
+use crate::calls::{Calls, is_met};
 use slowpath_syscalls::{CONNECT, FORKS, OPENS};
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ pub(super) fn before_a_pause(
     let after = if known { 0 } else { evidence.tracing_a_call as u64 };
     let each = if known { apart(evidence, calls, of, operations.len()) } else { vec![0; operations.len()] };
     let mut traced: Vec<u64> = vec![0; operations.len()];
-    for (row, process) in calls.all() {
+    for (row, process) in calls.all().filter(|(row, _)| !is_met(row)) {
         let Some(at) = of.get(&process) else { continue };
         let start = row.time_ns.saturating_sub(traced[*at]);
         traced[*at] += each[*at];
@@ -78,7 +78,7 @@ fn apart(
     operations: usize,
 ) -> Vec<u64> {
     let mut begins: Vec<Vec<u64>> = vec![Vec::new(); operations];
-    for (row, process) in calls.all() {
+    for (row, process) in calls.all().filter(|(row, _)| !is_met(row)) {
         of.get(&process).into_iter().for_each(|at| begins[*at].push(row.time_ns));
     }
     let usual = |begins: &Vec<u64>| {

@@ -4,7 +4,7 @@
 use super::Operation;
 use super::pauses::before_a_pause;
 use crate::Evidence;
-use crate::calls::{Calls, is_read_open, is_sleep};
+use crate::calls::{Calls, is_met, is_read_open, is_sleep};
 use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{EXECVE, EXECVEAT, MMAP, MPROTECT, MUNMAP, OPENS, READS, WRITES};
 use std::collections::{BTreeSet, HashMap};
@@ -30,7 +30,7 @@ pub(super) fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[
     let mut openers: HashMap<&str, BTreeSet<usize>> = HashMap::new();
     let mut users: HashMap<(u64, u64), BTreeSet<Option<usize>>> = HashMap::new();
     let mut own: BTreeSet<(usize, u32)> = BTreeSet::new();
-    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0 && !is_met(row)) {
         let Some(file) = calls.file(row) else { continue };
         match of.get(&process) {
             Some(at) if OPENS.contains(&row.number) => {
@@ -53,7 +53,7 @@ pub(super) fn started(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[
     let mut at: Vec<u64> = vec![u64::MAX; operations.len()];
     // The end of the last call that loads code or settings, for those that have no input.
     let mut loaded: Vec<u64> = operations.iter().map(|operation| operation.start).collect();
-    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
+    for (row, process) in calls.all().filter(|(row, _)| row.result >= 0 && !is_met(row)) {
         let Some(operation) = of.get(&process) else { continue };
         if LOADS.contains(&row.number) {
             loaded[*operation] = loaded[*operation].max(row.end_ns.min(operations[*operation].end));

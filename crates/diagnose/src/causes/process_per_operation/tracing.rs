@@ -2,7 +2,7 @@
 
 use super::Operation;
 use crate::Evidence;
-use crate::calls::Calls;
+use crate::calls::{Calls, is_met};
 use slowpath_syscalls::FORKS;
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub(super) fn as_the_others(
         .collect();
     // Traced calls of each: all, and those before it had started up. Forks are reported in any case.
     let mut traced = vec![(0u32, 0u32); operations.len()];
-    for (row, process) in calls.all().filter(|(row, _)| !FORKS.contains(&row.number)) {
+    for (row, process) in calls.all().filter(|(row, _)| !FORKS.contains(&row.number) && !is_met(row)) {
         if let Some(operation) = of.get(&process) {
             traced[*operation].0 += 1;
             traced[*operation].1 += u32::from(row.time_ns < at[*operation]);
@@ -124,7 +124,7 @@ pub(super) fn traced(
         .collect();
     // A row is a call that was traced, whatever it stands for.
     let (mut all, mut before) = (0u64, 0u64);
-    for (row, process) in calls.all() {
+    for (row, process) in calls.all().filter(|(row, _)| !is_met(row)) {
         if let Some(until) = until.get(&process) {
             let traced = if evidence.by_ptrace { 1 } else { row.count };
             all += traced;

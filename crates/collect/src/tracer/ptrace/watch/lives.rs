@@ -93,19 +93,22 @@ impl Watch {
         let (program, directory, arguments) = facts::program(tid);
         let after = arguments.clone();
         self.costs.runs(tid, program.as_deref());
-        let first = program.clone().is_some_and(|program| self.is_first(program));
+        let anyway = program.clone().is_some_and(|program| self.is_traced_anyway(program));
         self.say(Event::Program { pid: tid, time, program, directory, arguments });
         self.say(Event::Exec { pid: tid, time, arguments: after, truncated: false });
-        if first {
+        if anyway {
             self.open(tid, budget::FIRST_CALLS);
         } else {
             self.may_open(tid);
         }
     }
 
-    /// Whether a program is one of the first, and has not been started before.
-    fn is_first(&mut self, program: String) -> bool {
-        self.programs.len() < budget::FIRST_PROGRAMS && self.programs.insert(program)
+    /// Whether a program is one of the first, and this start of it is traced in any case.
+    fn is_traced_anyway(&mut self, program: String) -> bool {
+        if self.programs.len() >= budget::FIRST_PROGRAMS && !self.programs.contains_key(&program) {
+            return false;
+        }
+        self.programs.entry(program).or_default().next()
     }
 
     pub(super) fn exits(&mut self, tid: u32) {
