@@ -56,6 +56,7 @@ pub(crate) fn about(options: &Options, command: &[String], attached: bool) -> Ab
         tracing_ns: 0,
         tracing_wall_ns: 0,
         tracing_calls_ns: None,
+        tracing_samples_ns: 0,
         traced_share: 1.0,
         instructions: None,
         machine: None,
@@ -157,6 +158,7 @@ fn percent(share: f64) -> String {
     match 100.0 * share {
         less if less < 0.1 => "less than 0.1 %".to_owned(),
         few if few < 10.0 => format!("about {few:.1} %"),
+        nearly if nearly >= 99.5 => "nearly all".to_owned(),
         many => format!("about {many:.0} %"),
     }
 }

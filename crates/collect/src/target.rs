@@ -258,6 +258,7 @@ impl Run<'_> {
             self.about.tracing_ns = self.taken.cpu_ns;
             self.about.tracing_wall_ns = self.taken.wall_ns;
             self.about.tracing_calls_ns = Some(self.taken.calls_ns);
+            self.about.tracing_samples_ns = self.taken.samples_ns;
             self.about.traced_share = self.taken.share();
             self.about.degraded.push(distorted(self.taken, self.about.wall_ns));
         }

@@ -280,6 +280,11 @@ pub(crate) fn is_met(row: &Syscall) -> bool {
     row.met == Some(true)
 }
 
+/// One call that was recorded with those before and after it.
+pub(crate) fn is_single(row: &Syscall) -> bool {
+    row.count == 1 && !is_met(row)
+}
+
 /// Bytes go out: to a file, a pipe or a socket.
 pub(crate) fn is_send(row: &Syscall) -> bool {
     SENDS.contains(&row.number) || WRITES.contains(&row.number)

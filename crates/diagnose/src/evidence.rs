@@ -252,11 +252,12 @@ impl<'a> Evidence<'a> {
 }
 
 /// What tracing by ptrace took of a call, and of a thread for beginning, executing a program and ending, elapsed ns. A row is a call that was
-/// traced, whatever it stands for.
+/// traced, whatever it stands for, if it was not met by chance.
 fn tracing(recording: &Recording) -> (f64, f64) {
     let (about, tables) = (&recording.about, &recording.tables);
-    let (calls, threads) = (tables.syscalls.len() as f64, tables.threads.len() as f64);
-    let whole = about.tracing_wall_ns as f64;
+    let traced = tables.syscalls.iter().filter(|row| row.met != Some(true)).count();
+    let (calls, threads) = (traced as f64, tables.threads.len() as f64);
+    let whole = about.tracing_wall_ns.saturating_sub(about.tracing_samples_ns) as f64;
     match about.tracing_calls_ns.map(|ns| ns as f64) {
         Some(of_calls) => (of_calls / calls.max(1.0), (whole - of_calls).max(0.0) / threads.max(1.0)),
         // Each thread as one more call.

@@ -56,6 +56,7 @@ fn change_about(about: &mut About, input: &mut Input<'_>) {
             6 => {
                 about.tracing_wall_ns = input.number(about.wall_ns);
                 about.tracing_calls_ns = input.once_in(2).then(|| input.number(about.wall_ns));
+                about.tracing_samples_ns = input.number(about.wall_ns);
             }
             7 => about.instructions = input.once_in(2).then(|| input.number(1_000_000)),
             8 => about.sampled_share = input.float(1.0),

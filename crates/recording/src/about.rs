@@ -145,6 +145,9 @@ pub struct About {
     /// Of that what stops at calls took, ns; the rest is of forks, programs and exits. Absent before minor version 7.
     #[serde(default)]
     pub tracing_calls_ns: Option<u64>,
+    /// … and what stops at random moments took, ns.
+    #[serde(default)]
+    pub tracing_samples_ns: u64,
     /// Share (0 to 1) of the threads' CPU time in which system calls were traced. Below 1 their rows stand for the rest too, and their
     /// counts are estimates.
     #[serde(default = "all")]

@@ -103,6 +103,7 @@ fn bound_about(about: &mut About) {
         *ns = (*ns).min(LAST_MOMENT);
     }
     about.tracing_calls_ns = about.tracing_calls_ns.map(|ns| ns.min(LAST_MOMENT));
+    about.tracing_samples_ns = about.tracing_samples_ns.min(LAST_MOMENT);
     about.instructions = about.instructions.map(|instructions| instructions.min(LARGEST_SUM));
     let share = about.sampled_share;
     about.sampled_share = if share.is_finite() { share.max(0.0) } else { 0.0 };

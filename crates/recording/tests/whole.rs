@@ -38,6 +38,7 @@ fn about() -> About {
         tracing_ns: 0,
         tracing_wall_ns: 0,
         tracing_calls_ns: None,
+        tracing_samples_ns: 0,
         traced_share: 1.0,
         instructions: None,
         machine: None,

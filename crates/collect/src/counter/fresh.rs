@@ -4,11 +4,17 @@
 //! Seen along the code from the loop's header on; what only some ways through it write counts as written.
 
 use super::values::{calls, written};
-use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
+use super::walk::chooses;
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::HashSet;
 
 /// Of each instruction of a round whether it only makes something anew, in a register.
 pub(super) fn anew(round: &[&Instruction], frame: bool) -> Vec<bool> {
+    in_rounds(round, frame, 1)
+}
+
+/// The same of the last of so many rounds: by the second it is known what the first has made.
+fn in_rounds(round: &[&Instruction], frame: bool, rounds: usize) -> Vec<bool> {
     let mut infos = InstructionInfoFactory::new();
     let changed: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
     // Registers that were written in this round, of nothing that another one left.
@@ -52,26 +58,37 @@ pub(super) fn anew(round: &[&Instruction], frame: bool) -> Vec<bool> {
         }
         is_new && instruction.op0_kind() == OpKind::Register
     };
-    round.iter().map(|instruction| of_round(instruction)).collect()
+    let mut last = Vec::new();
+    for _ in 0..rounds {
+        last = round.iter().map(|instruction| of_round(instruction)).collect();
+    }
+    last
 }
 
 /// Whether something that a round makes anew is kept for the next: as the least difference so far, to which the next item's is compared.
-pub(super) fn keeps(round: &[&Instruction], anew: &[bool]) -> bool {
+pub(super) fn keeps(round: &[&Instruction], frame: bool) -> bool {
     let mut infos = InstructionInfoFactory::new();
-    let (mut read, mut made) = (HashSet::new(), HashSet::new());
-    for (instruction, anew) in round.iter().zip(anew) {
-        let used: Vec<_> = infos.info(instruction).used_registers().to_vec();
-        let reads =
-            used.iter().filter(|one| !matches!(one.access(), OpAccess::Write | OpAccess::NoMemAccess));
-        read.extend(reads.map(|one| one.register().full_register()).filter(|one| !made.contains(one)));
-        for register in written(instruction, &mut infos) {
-            if *anew && read.contains(&register) {
-                return true;
-            }
-            made.insert(register);
+    let changed: HashSet<Register> = round.iter().flat_map(|one| written(one, &mut infos)).collect();
+    let moves = |one: &Instruction| {
+        let registers = one.op0_kind() == OpKind::Register && one.op1_kind() == OpKind::Register;
+        registers && (one.mnemonic() == Mnemonic::Mov || chooses(one))
+    };
+    // What is read before this round writes it was left by the one before. A move may be jumped over.
+    let (mut left, mut made) = (HashSet::new(), HashSet::new());
+    for instruction in round {
+        let used = infos.info(instruction).used_registers();
+        let reads = used.iter().filter(|one| !matches!(one.access(), OpAccess::Write | OpAccess::None));
+        left.extend(reads.map(|one| one.register().full_register()).filter(|one| !made.contains(one)));
+        if !moves(instruction) {
+            made.extend(written(instruction, &mut infos));
         }
     }
-    false
+    let anew = in_rounds(round, frame, 2);
+    let keeps = |one: &Instruction| {
+        let (to, from) = (one.op0_register().full_register(), one.op1_register().full_register());
+        moves(one) && left.contains(&to) && changed.contains(&from)
+    };
+    round.iter().zip(&anew).any(|(one, anew)| *anew && keeps(one))
 }
 
 #[cfg(test)]
@@ -113,5 +130,32 @@ mod tests {
         assert_eq!(of([0x0f, 0x4f, 0xd8]), Work::Calculates);
         // mul eax
         assert_eq!(of([0xf7, 0xe0, 0x90]), Work::Calculates);
+    }
+
+    /// L: mov ecx, [rax]; xor ecx, edi; and ecx, 0xffff00; …; add rax, 8; cmp rax, rsi; jne L; ret
+    fn of_array(behind: &[u8]) -> Work {
+        let before = [0x8b, 0x08, 0x31, 0xf9, 0x81, 0xe1, 0x00, 0xff, 0xff, 0x00];
+        let step = [0x48, 0x83, 0xc0, 0x08, 0x48, 0x39, 0xf0, 0x75];
+        let length = before.len() + behind.len() + step.len() + 1;
+        loops(&[&before[..], behind, &step, &[(-(length as i64)) as u8, 0xc3]].concat())[0].work
+    }
+
+    #[test]
+    fn a_search_in_an_array_may_too() {
+        // je behind the loop
+        assert_eq!(of_array(&[0x74, 0x09]), Work::Walks);
+    }
+
+    #[test]
+    fn the_least_difference_so_far_is_a_result() {
+        // cmp ecx, ebx; jge over; mov ebx, ecx
+        assert_eq!(of_array(&[0x39, 0xd9, 0x7d, 0x02, 0x89, 0xcb]), Work::Calculates);
+        // mov ebx, ecx where the loop goes on from; cmp in the round before: L: mov ebx, ecx; N: mov ecx, [rax]; xor ecx, edi; add rax, 8; cmp ecx, ebx; jl L;
+        // cmp rax, rsi; jne N; ret, entered at L
+        let turned = [
+            0x89, 0xcb, 0x8b, 0x08, 0x31, 0xf9, 0x48, 0x83, 0xc0, 0x08, 0x39, 0xd9, 0x7c, 0xf2, 0x48, 0x39,
+            0xf0, 0x75, 0xef, 0xc3,
+        ];
+        assert_eq!(loops(&turned)[0].work, Work::Calculates);
     }
 }

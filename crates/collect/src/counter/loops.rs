@@ -114,7 +114,7 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         // What each item is combined with is no result.
         if work == Work::Calculates && own.len() == body.len() {
             let anew = fresh::anew(&round, frame);
-            let is_search = chases || !fresh::keeps(&round, &anew);
+            let is_search = chases || !fresh::keeps(&round, frame);
             let made = round.iter().zip(&anew).filter(|(one, anew)| !(**anew && walk::makes(one)));
             work = match walk::work(made.map(|(one, _)| *one), frame, false) {
                 Work::Walks if is_search => Work::Walks,

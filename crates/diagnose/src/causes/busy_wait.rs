@@ -9,7 +9,7 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_single, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -126,7 +126,7 @@ fn found_nothing(row: &Syscall, told_apart: bool) -> Option<bool> {
     if takes {
         Some(row.result == NOT_NOW && !waited)
     } else if POLLS.contains(&row.number) || row.number == WAIT4 {
-        Some(row.result == 0 && (told_apart || row.count == 1) && !waited)
+        Some(row.result == 0 && (told_apart || is_single(row)) && !waited)
     } else if row.number == SCHED_YIELD {
         Some(!waited)
     } else {

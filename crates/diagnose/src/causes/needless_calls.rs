@@ -159,7 +159,8 @@ fn note_position(
         if let Some((_, used)) = at.get_mut(&of) {
             *used = true;
         }
-    } else if (row.count == 1 || by_ptrace && !is_met(row))
+    } else if (row.count == 1 || by_ptrace)
+        && !is_met(row)
         && let Some((last, used)) = at.insert(of, (row.result, false))
     {
         seeks.known += 1;

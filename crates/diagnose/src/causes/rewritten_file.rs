@@ -6,7 +6,9 @@
 use super::words::{count, time, times as often};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, is_emptying_open, is_read_open, is_writing_open, place, some};
+use crate::calls::{
+    Calls, Sum, fact, from, is_emptying_open, is_read_open, is_single, is_writing_open, place, some,
+};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -88,7 +90,7 @@ impl Name {
     fn add(&mut self, row: &Syscall, by: Option<u32>, inode: u64) {
         self.all.add(row);
         self.by.entry(by).or_default().add(row);
-        let alone = row.count == 1;
+        let alone = is_single(row);
         if alone {
             self.intervals.push((row.thread, row.time_ns, row.end_ns));
         }

@@ -9,7 +9,7 @@ mod sends;
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, is_receive, place, some};
+use crate::calls::{Calls, Sum, fact, from, is_receive, is_single, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -208,7 +208,7 @@ impl Seeks {
     fn add(&mut self, row: &Syscall, to: i64, forward: bool) {
         self.count += row.count;
         // Of calls that were added up the places are not known.
-        if row.count == 1
+        if is_single(row)
             && let Some(last) = self.last.replace(to)
         {
             self.known += 1;
@@ -287,7 +287,9 @@ fn is_tiny(sum: &Sum, asked: u64, file: &File, writes: bool) -> bool {
     // A small file that is read whole takes small reads.
     let whole = !writes && file.size > 0 && average >= WHOLE * file.size as f64;
     // Who gets less from a pipe than was asked for has all that is there: a larger buffer would not fill.
-    let short = !writes && file.kind == "pipe" && average < FILLED * asked as f64;
+    let less = !writes && average < FILLED * asked as f64;
+    // … and of a file all that was added to it since, if it is not little.
+    let short = less && (file.kind == "pipe" || average > BYTES);
     let most = if file.kind == "file" { BYTES_OF_FILE } else { BYTES };
     sum.count >= CALLS && average <= most && sum.bytes > 0 && !whole && !short
 }

@@ -105,6 +105,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         let Waits { turns, last, seen, sum, intervals, files, bytes } =
             sums.entry((process, calls.own(row))).or_default();
+        // What came before it, and how much was written since the last one, is not known.
+        if is_met(row) {
+            sum.add(row);
+            continue;
+        }
         if evidence.by_ptrace {
             *bytes = bytes.saturating_add(row.argument); // whatever the program asked for
         }

@@ -11,17 +11,32 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Stops in a gap from which on they say what was done in it: fewer leave that to the window.
 const STOPS: u32 = 3;
-/// Places whose costs are kept.
-const PLACES: usize = 1 << 16;
+/// Places of a process whose costs are kept.
+const PLACES: usize = 1 << 12;
+
+/// Calls that are kept of a gap: of a longer one every second is, and stands for twice the time, and so on.
+const KEPT: usize = 4096;
+/// What calls of one place move, in bytes, is alike up to such a factor: what moves more or less says nothing of how many there were.
+const ALIKE: f64 = 4.0;
 
 /// What was met of a thread since its last window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Met {
     /// Each call with the CPU time that it stands for, ns.
     calls: Vec<(Finished, u64)>,
+    /// Every so many calls are kept; how many were met.
+    each: u64,
+    number: u64,
     stops: u32,
-    /// CPU time that all stops stand for, those in the program's own code too, ns.
+    /// CPU time that all stops stand for, those in the program's own code too, and that of calls, ns.
     covered_ns: u64,
+    calls_ns: u64,
+}
+
+impl Default for Met {
+    fn default() -> Met {
+        Met { calls: Vec::new(), each: 1, number: 0, stops: 0, covered_ns: 0, calls_ns: 0 }
+    }
 }
 
 impl Met {
@@ -29,18 +44,50 @@ impl Met {
     pub(super) fn add(&mut self, call: Option<Finished>, ran_ns: u64) {
         self.stops += 1;
         self.covered_ns += ran_ns;
-        self.calls.extend(call.map(|call| (call, ran_ns)));
+        let Some(call) = call else { return };
+        self.calls_ns += ran_ns;
+        self.number += 1;
+        if !self.number.is_multiple_of(self.each) {
+            return;
+        }
+        self.calls.push((call, ran_ns * self.each));
+        if self.calls.len() >= KEPT {
+            let mut at = 0;
+            self.calls.retain_mut(|(_, ran_ns)| {
+                (at, *ran_ns) = (at + 1, 2 * *ran_ns);
+                at % 2 == 0
+            });
+            self.each *= 2;
+        }
     }
 
     pub(super) fn join(&mut self, next: Met) {
         self.calls.extend(next.calls);
         self.stops += next.stops;
         self.covered_ns += next.covered_ns;
+        self.calls_ns += next.calls_ns;
+    }
+
+    /// CPU time that all stops stand for, and that of calls, ns.
+    pub(super) fn times(&self) -> (u64, u64) {
+        (self.covered_ns, self.calls_ns)
+    }
+
+    /// Makes what the calls stand for this part of it.
+    pub(super) fn scale(&mut self, part: f64) {
+        let scaled = |ns: u64| (ns as f64 * part) as u64;
+        self.calls.iter_mut().for_each(|(_, ran_ns)| *ran_ns = scaled(*ran_ns));
+        self.calls_ns = scaled(self.calls_ns);
     }
 
     /// Whether it tells what was done in a gap of so much CPU time: most of it lies between the stops.
     pub(super) fn tells(&self, gap_cpu_ns: u64) -> bool {
         self.stops >= STOPS && 2 * self.covered_ns >= gap_cpu_ns
+    }
+
+    /// CPU time that a stop stands for, on average, ns.
+    pub(super) fn of_a_stop(&self) -> u64 {
+        self.covered_ns / u64::from(self.stops.max(1))
     }
 
     /// Whether a read (0) or a write (1) was met.
@@ -72,7 +119,9 @@ impl Met {
             due += count;
             let times = (due.round() as u64).max(1);
             due -= times as f64;
-            Finished { count: times, end: call.time + ran_ns / times, met: true, ..call }
+            // It was over when the thread was stopped.
+            let (end, each_ns) = (call.time, ran_ns / times);
+            Finished { count: times, time: end.saturating_sub(each_ns), end, met: true, ..call }
         });
         whole.collect()
     }
@@ -83,6 +132,8 @@ impl Met {
 pub(super) struct Cost {
     sum_ns: u64,
     calls: u64,
+    /// What they returned, those that succeeded.
+    results: f64,
     /// The file that all of them were on.
     file: Option<FileId>,
 }
@@ -91,50 +142,55 @@ impl Cost {
     fn mean_ns(&self) -> u64 {
         self.sum_ns / self.calls.max(1)
     }
+
+    /// Whether a call moves about as many bytes as these.
+    fn is_like(&self, call: &Finished) -> bool {
+        let moves = slowpath_syscalls::class(call.number) & slowpath_syscalls::BYTES != 0;
+        let (mean, result) = (self.results / self.calls.max(1) as f64, call.result as f64);
+        !moves || call.result <= 0 || (mean / ALIKE..=mean * ALIKE).contains(&result)
+    }
+
+    fn add(&mut self, ns: u64, result: i64, file: Option<FileId>) {
+        self.sum_ns += ns;
+        self.calls += 1;
+        self.results += result.max(0) as f64;
+        self.file = self.file.filter(|known| file == Some(*known));
+    }
 }
 
-/// Calls of one place in one process; of one program; and of all.
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum Of {
-    Place(u32, u64),
-    Program(u64),
-    Any,
-}
+/// Which call, and whether it failed.
+type Kind = (u32, bool);
 
 /// What calls took in windows, by where they were made, which they were and whether they failed.
 #[derive(Debug, Default)]
 pub(super) struct Costs {
-    known: HashMap<(Of, u32, bool), Cost>,
-    places: usize,
+    /// By place in each process that lives.
+    places: HashMap<u32, HashMap<(u64, Kind), Cost>>,
+    /// By program.
+    programs: HashMap<(u64, Kind), Cost>,
     /// The program of each process.
-    programs: HashMap<u32, u64>,
+    runs: HashMap<u32, u64>,
 }
 
 impl Costs {
-    /// A process runs this program now; none: it has ended, or nobody knows.
+    /// A process runs this program now; none: it has ended, or nobody knows. Its places are others from now on.
     pub(super) fn runs(&mut self, pid: u32, program: Option<&str>) {
+        self.places.remove(&pid);
         match program {
             Some(program) => {
                 let mut hasher = DefaultHasher::new();
                 program.hash(&mut hasher);
-                self.programs.insert(pid, hasher.finish());
+                self.runs.insert(pid, hasher.finish());
             }
-            None => _ = self.programs.remove(&pid),
+            None => _ = self.runs.remove(&pid),
         }
     }
 
     /// A process was forked: it runs what its parent does.
     pub(super) fn forked(&mut self, pid: u32, parent: u32) {
-        if let Some(program) = self.programs.get(&parent).copied() {
-            self.programs.insert(pid, program);
+        if let Some(program) = self.runs.get(&parent).copied() {
+            self.runs.insert(pid, program);
         }
-    }
-
-    fn keys(&self, call: &Finished) -> impl Iterator<Item = (Of, u32, bool)> + use<> {
-        let (number, failed) = (call.number, call.result < 0);
-        let program = self.programs.get(&call.pid).map(|program| Of::Program(*program));
-        let all = [Some(Of::Place(call.pid, call.site)), program, Some(Of::Any)];
-        all.into_iter().flatten().map(move |of| (of, number, failed))
     }
 
     /// Notes what the calls of a window took.
@@ -142,23 +198,31 @@ impl Costs {
         for call in calls {
             let ns = (call.end - call.time).saturating_sub(call.blocked);
             let file = Some(call.file).filter(|file| file.inode != 0);
-            for key in self.keys(call) {
-                let is_place = matches!(key.0, Of::Place(..));
-                if let Some(cost) = self.known.get_mut(&key) {
-                    cost.sum_ns += ns;
-                    cost.calls += 1;
-                    cost.file = cost.file.filter(|known| file == Some(*known));
-                } else if !is_place || self.places < PLACES {
-                    self.places += usize::from(is_place);
-                    self.known.insert(key, Cost { sum_ns: ns, calls: 1, file });
-                }
+            let kind = (call.number, call.result < 0);
+            let new = || Cost { sum_ns: 0, calls: 0, results: 0.0, file };
+            let places = self.places.entry(call.pid).or_default();
+            if places.len() < PLACES || places.contains_key(&(call.site, kind)) {
+                places.entry((call.site, kind)).or_insert_with(new).add(ns, call.result, file);
+            }
+            if let Some(program) = self.runs.get(&call.pid) {
+                self.programs.entry((*program, kind)).or_insert_with(new).add(ns, call.result, file);
             }
         }
     }
 
-    /// What is known of calls like this one: of its place, else of its program, else of any.
+    /// What is known of calls like this one: of its place, else of its program, if it is one that takes about as long wherever it is made.
     fn of(&self, call: &Finished) -> Option<Cost> {
-        self.keys(call).find_map(|key| self.known.get(&key).copied())
+        let kind = (call.number, call.result < 0);
+        let here = self.places.get(&call.pid).and_then(|places| places.get(&(call.site, kind)));
+        let anywhere = slowpath_syscalls::path_argument(call.number).is_some()
+            || call.number == slowpath_syscalls::CLOSE
+            || call.result < 0;
+        let elsewhere = || {
+            let program = self.runs.get(&call.pid).filter(|_| anywhere)?;
+            let cost = self.programs.get(&(*program, kind))?;
+            Some(Cost { file: None, ..*cost })
+        };
+        here.copied().filter(|cost| cost.is_like(call)).or_else(elsewhere)
     }
 }
 
@@ -168,11 +232,12 @@ mod tests {
     use slowpath_syscalls::{CLOSE, OPENAT, READ};
 
     const US: u64 = 1_000;
+    const BEGAN: u64 = 10_000_000_000;
 
     /// A call of process 1 at a place that took so long.
     fn call(number: u32, site: u64, ns: u64, inode: u64) -> Finished {
         let file = FileId { inode, ..FileId::default() };
-        Finished { pid: 1, number, site, time: 500, end: 500 + ns, count: 1, file, ..Finished::default() }
+        Finished { pid: 1, number, site, time: BEGAN, end: BEGAN + ns, count: 1, file, ..Finished::default() }
     }
 
     fn met(calls: &[Finished]) -> Met {
@@ -211,13 +276,23 @@ mod tests {
         costs.runs(2, Some("/bin/one"));
         costs.runs(3, Some("/bin/other"));
         costs.learn(&[call(OPENAT, 7, US, 1), Finished { pid: 3, ..call(OPENAT, 7, 8 * US, 1) }]);
-        costs.learn(&[Finished { result: -2, ..call(OPENAT, 7, 5 * US, 1) }]);
-        let mean = |of: Finished| costs.of(&of).map(|cost| cost.mean_ns());
-        assert_eq!(mean(call(OPENAT, 7, 0, 1)), Some(US), "its place");
-        assert_eq!(mean(Finished { pid: 2, ..call(OPENAT, 9, 0, 1) }), Some(US), "its program");
-        assert_eq!(mean(Finished { pid: 4, ..call(OPENAT, 9, 0, 1) }), Some(4_500), "any");
-        assert_eq!(mean(Finished { result: -13, ..call(OPENAT, 7, 0, 1) }), Some(5 * US), "those that fail");
-        assert_eq!(mean(call(READ, 7, 0, 1)), None);
+        costs.learn(&[Finished { result: -2, ..call(OPENAT, 7, 5 * US, 1) }, call(READ, 6, US, 1)]);
+        let mean = |costs: &Costs, of: Finished| costs.of(&of).map(|cost| cost.mean_ns());
+        assert_eq!(mean(&costs, call(OPENAT, 7, 0, 1)), Some(US), "its place");
+        assert_eq!(mean(&costs, Finished { pid: 2, ..call(OPENAT, 9, 0, 1) }), Some(US), "its program");
+        assert_eq!(
+            mean(&costs, Finished { pid: 4, ..call(OPENAT, 9, 0, 1) }),
+            None,
+            "of another program nothing is known"
+        );
+        assert_eq!(
+            mean(&costs, Finished { result: -13, ..call(OPENAT, 7, 0, 1) }),
+            Some(5 * US),
+            "those that fail"
+        );
+        assert_eq!(mean(&costs, call(READ, 7, 0, 1)), None, "a read takes as long as it moves");
+        costs.runs(1, Some("/bin/one"));
+        assert_eq!(mean(&costs, call(READ, 6, 0, 1)), None, "its places are gone with the program before");
     }
 
     #[test]
@@ -244,6 +319,24 @@ mod tests {
         ]);
         let counted = met(&[call(CLOSE, 7, 0, 0), call(CLOSE, 8, 0, 0)]).counted(&costs, None);
         assert_eq!(counted.iter().map(|call| call.file.inode).collect::<Vec<_>>(), [5, 0]);
+    }
+
+    #[test]
+    fn what_moves_many_times_as_much_says_nothing_of_how_many_there_were() {
+        let mut costs = Costs::default();
+        let of = |result: i64| Finished { result, ..call(READ, 7, US, 1) };
+        costs.learn(&[of(100)]);
+        let count = |result: i64| met(&[of(result)]).counted(&costs, None)[0].count;
+        assert_eq!([count(25), count(400), count(24), count(401)], [4_000, 4_000, 1, 1]);
+    }
+
+    #[test]
+    fn a_long_gap_is_thinned_out_and_keeps_its_time() {
+        let mut of_gap = Met::default();
+        (0..3 * KEPT).for_each(|_| of_gap.add(Some(call(OPENAT, 7, 0, 1)), 1_000));
+        assert!(of_gap.calls.len() < KEPT);
+        let kept: u64 = of_gap.calls.iter().map(|(_, ns)| ns).sum();
+        assert!((kept as f64 / (3_000.0 * KEPT as f64) - 1.0).abs() < 0.01, "{kept}");
     }
 
     #[test]

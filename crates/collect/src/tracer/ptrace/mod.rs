@@ -62,8 +62,9 @@ pub(crate) struct Taken {
     /// Elapsed and CPU time, estimated, ns.
     pub wall_ns: u64,
     pub cpu_ns: u64,
-    /// Of the elapsed time what stops at calls took, ns: the others report forks, programs and exits.
+    /// Of the elapsed time what stops at calls took, and those at random moments, ns: the others report forks, programs and exits.
     pub calls_ns: u64,
+    pub samples_ns: u64,
     /// CPU time of the threads themselves while their calls were traced, and while they were not, ns.
     pub traced_ns: u64,
     pub missed_ns: u64,
@@ -76,6 +77,7 @@ impl Taken {
         self.wall_ns += other.wall_ns;
         self.cpu_ns += other.cpu_ns;
         self.calls_ns += other.calls_ns;
+        self.samples_ns += other.samples_ns;
         self.traced_ns += other.traced_ns;
         self.missed_ns += other.missed_ns;
     }
@@ -95,6 +97,7 @@ struct Shared {
     stops: AtomicU64,
     /// What they took, estimated: elapsed and CPU time, ns.
     calls_ns: AtomicU64,
+    samples_ns: AtomicU64,
     wall_ns: AtomicU64,
     cpu_ns: AtomicU64,
     traced_ns: AtomicU64,
@@ -186,6 +189,7 @@ impl Ptrace {
             wall_ns: read(&shared.wall_ns),
             cpu_ns: read(&shared.cpu_ns),
             calls_ns: read(&shared.calls_ns),
+            samples_ns: read(&shared.samples_ns),
             traced_ns: read(&shared.traced_ns),
             missed_ns: read(&shared.missed_ns),
         }

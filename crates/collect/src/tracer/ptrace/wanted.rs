@@ -45,7 +45,9 @@ pub(super) fn goes_on_after_a_stop(number: u32) -> bool {
 
 /// Whether a call that a stop made fail with EINTR before it did anything may be made again (a read is one of inotify).
 pub(super) fn can_be_made_again(number: u32) -> bool {
-    const AGAIN: [u32; 21] = [
+    const FALLOCATE: u32 = libc::SYS_fallocate as u32;
+    const AGAIN: [u32; 22] = [
+        FALLOCATE, // of tmpfs, in older kernels
         READ,
         READV,
         CONNECT,

@@ -236,7 +236,10 @@ impl Watch {
                     self.sample(tid);
                 }
                 if self.may_be_cut(tid) || asked {
-                    self.as_it_was(tid);
+                    let cut = self.as_it_was(tid);
+                    if sampled {
+                        self.spare(tid, cut);
+                    }
                 }
                 // The end of what is left of a call must be seen.
                 if self.threads.get(&tid).is_some_and(|thread| thread.rest.is_some()) {
@@ -257,7 +260,8 @@ impl Watch {
                         self.returned_the_rest(tid, result);
                         self.returned(tid, seen, result);
                         if self.may_be_cut(tid) {
-                            self.as_it_was(tid);
+                            let cut = self.as_it_was(tid);
+                            self.spare(tid, cut);
                         }
                     }
                     Ok(At::Other) | Err(_) => {}
@@ -270,7 +274,7 @@ impl Watch {
             }
             _ => {}
         }
-        let took = self.count_stop(tid, now_ns() - seen, of_call);
+        let took = self.count_stop(tid, now_ns() - seen, of_call, sampled);
         // The counter's own budget says how much noting may take, and that of samples how much these.
         match self.sampling.as_mut().filter(|_| sampled && !of_call) {
             Some(sampling) => sampling.took(took),

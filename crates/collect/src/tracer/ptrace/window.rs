@@ -24,6 +24,8 @@ const FILES: usize = 4096;
 const SLEEPS: usize = 3;
 /// CPU time tells how many calls there were to such a factor.
 const UNSURE: f64 = 4.0;
+/// A file that a thread was met with so often in a gap stands for all that was done then: two may be one that was opened twice.
+const APART: u32 = 3;
 /// From a tenth of a window on reads or writes are what a thread does.
 const FEW_MOVES: usize = CALLS as usize / 10;
 
@@ -94,7 +96,7 @@ impl Window {
         costs.learn(&self.calls);
         let by_met = self.is_told_by_met();
         self.count(by_met);
-        self.limit(own);
+        self.limit(own, by_met);
         let met = std::mem::take(&mut self.met);
         let met = if by_met { met.counted(costs, self.gap_moves) } else { Vec::new() };
         self.without_files(met, files)
@@ -176,7 +178,7 @@ impl Window {
     }
 
     /// What the calls stand for is no more than what the thread did.
-    fn limit(&mut self, own: Own) {
+    fn limit(&mut self, own: Own, by_met: bool) {
         let whole = own.plus(self.gap);
         let (mut busy, mut asleep) = (0, 0);
         for call in &self.calls {
@@ -184,7 +186,9 @@ impl Window {
             busy += call.count * (call.end - call.time).saturating_sub(call.blocked);
         }
         let part = |of: u64, most: u64| if of > most { most as f64 / of as f64 } else { 1.0 };
-        let most = own.cpu_ns + self.gap_sys_ns.min(self.gap.cpu_ns);
+        // Of reads that were not met, though there were some, there was less than a stop stands for.
+        let of_gap = if by_met { self.met.of_a_stop() } else { self.gap_sys_ns };
+        let most = own.cpu_ns + of_gap.min(self.gap.cpu_ns);
         let (busy, asleep) = (part(busy, most), part(asleep, whole.asleep_ns));
         for call in &mut self.calls {
             let work = (call.end - call.time).saturating_sub(call.blocked);
@@ -206,20 +210,22 @@ impl Window {
         // What was met is ms apart.
         let mut times: HashMap<u64, u32> = HashMap::new();
         met.iter().filter_map(file).for_each(|file| *times.entry(file).or_default() += 1);
-        let apart = |file: u64| match times.get(&file) {
-            Some(1) => places.contains_key(&file),
-            times => times.is_some(),
-        };
-        let again = |file: u64| {
-            files.contains(&file) || apart(file) || places.get(&file).is_some_and(|at| through(*at))
+        let again = |call: &Finished, file: u64| {
+            let before = files.contains(&file);
+            let times = times.get(&file).copied().unwrap_or(0);
+            match call.met {
+                true => times >= APART || times + 1 >= APART && (before || places.contains_key(&file)),
+                false => before || times > 0 || places.get(&file).is_some_and(|at| through(*at)),
+            }
         };
         let mut all = Vec::with_capacity(self.calls.len() + met.len());
-        let mut rest: BTreeMap<(u32, u64, i64), Vec<Finished>> = BTreeMap::new();
+        let mut rest: BTreeMap<(u32, u64, i64, bool), Vec<Finished>> = BTreeMap::new();
         for mut call in self.calls.into_iter().chain(met) {
-            if call.count > 1 && file(&call).is_some_and(|file| !again(file)) {
+            if call.count > 1 && file(&call).is_some_and(|file| !again(&call, file)) {
                 let other =
                     Finished { path: Vec::new(), file: FileId::default(), count: call.count - 1, ..call };
-                rest.entry((other.number, other.site, other.result.min(0))).or_default().push(other);
+                let key = (other.number, other.site, other.result.min(0), other.met);
+                rest.entry(key).or_default().push(other);
                 call.count = 1;
             }
             all.push(call);

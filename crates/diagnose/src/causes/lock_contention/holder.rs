@@ -3,7 +3,7 @@
 use super::super::words::time;
 use super::locks::Lock;
 use crate::Evidence;
-use crate::calls::{Calls, is_receive, is_send};
+use crate::calls::{Calls, is_receive, is_send, is_single};
 use slowpath_recording::tables::{Syscall, Wait};
 use slowpath_syscalls::{ACCEPTS, FUTEX, POLLS, name};
 use std::collections::{BTreeMap, HashMap};
@@ -91,7 +91,7 @@ pub(super) fn holder(evidence: &Evidence<'_>, calls: &Calls<'_>, lock: &Lock) ->
     // When each holder last sent something: what it then waits for is an answer.
     let mut sent: HashMap<u32, u64> = HashMap::new();
     // A row of calls that were added up says when the first began and the last ended.
-    for (row, _) in calls.all().filter(|(row, _)| row.count == 1 && held.contains_key(&row.thread)) {
+    for (row, _) in calls.all().filter(|(row, _)| is_single(row) && held.contains_key(&row.thread)) {
         if is_send(row) {
             sent.insert(row.thread, row.time_ns);
         }

@@ -6,7 +6,7 @@
 
 use super::{CAUSE, GATE};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_single, place};
 use crate::candidate::Candidate;
 use crate::causes::words::{count, time};
 use crate::draft::Draft;
@@ -47,7 +47,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if matches!(row.number, POLL | PPOLL) {
             let of = polls.entry(((process, calls.asks(row)), row.number)).or_default();
             of.sum.add(row);
-            if row.count == 1 {
+            if is_single(row) {
                 of.known += 1;
                 of.ready = of.ready.saturating_add(row.result);
                 of.descriptors += row.argument >> 32;

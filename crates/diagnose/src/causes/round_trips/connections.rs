@@ -10,7 +10,7 @@ use super::super::words::{count, time};
 use super::super::{Find, Needs, Spec};
 use super::dialed;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, is_single, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -94,7 +94,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             let swaps = row.result == IN_PROGRESS
                 && of_go.contains(&process)
                 && !goroutines::is_one(&calls.threads()[row.thread as usize]);
-            let alone = row.count == 1 && !opening.contains_key(&row.thread) && !swaps;
+            let alone = is_single(row) && !opening.contains_key(&row.thread) && !swaps;
             opening.insert(row.thread, alone.then_some((key, row.end_ns)));
         } else if MAKES.contains(&row.number) && !opening.contains_key(&row.thread) {
             *making.entry(row.thread).or_default() += row.duration_ns as f64;

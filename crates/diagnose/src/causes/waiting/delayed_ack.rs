@@ -4,7 +4,7 @@
 
 use super::super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, is_single, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -79,11 +79,11 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
             let most = if before > 0 && local.contains(&row.thread) { PACKET } else { SMALL };
-            let small = row.count == 1 && row.bytes <= most;
+            let small = is_single(row) && row.bytes <= most;
             let by = (row.stack, calls.own(row));
             *written = Written { socket, small: if small { before + 1 } else { 0 }, by };
         } else if receives && socket.is_some() && socket == written.socket || POLLS.contains(&row.number) {
-            if written.small >= 2 && row.count == 1 && row.result > 0 {
+            if written.small >= 2 && is_single(row) && row.result > 0 {
                 let waits = places.entry((process, calls.own(row))).or_default();
                 waits.all += 1;
                 if DELAYED_NS.contains(&row.blocked_ns) {

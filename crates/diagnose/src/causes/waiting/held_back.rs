@@ -4,7 +4,7 @@
 use super::super::words::{count, time};
 use super::delayed_ack::{DELAYED_NS, GATE, MOST, NO_DELAY, SMALL, TITLE, VARIANT, WAITED};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, is_single, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -74,7 +74,7 @@ pub(super) fn find(
     let mut asked: HashMap<u32, &Syscall> = HashMap::new();
     for (row, process) in calls.all() {
         if POLLS.contains(&row.number) {
-            match row.blocked_ns > 0 && row.count == 1 && row.result > 0 {
+            match row.blocked_ns > 0 && is_single(row) && row.result > 0 {
                 true => asked.insert(row.thread, row),
                 false => asked.remove(&row.thread),
             };
@@ -93,13 +93,13 @@ pub(super) fn find(
         }
         if sends {
             if let Some((first, _)) =
-                side.wrote.filter(|(_, before)| row.count == 1 && row.end_ns <= before + SOON_NS)
+                side.wrote.filter(|(_, before)| is_single(row) && row.end_ns <= before + SOON_NS)
             {
                 let (stack, own) = (row.stack, calls.own(row));
                 let (end_ns, bytes, thread) = (row.end_ns, row.bytes, row.thread);
                 seconds.push(Second { end_ns, first, bytes, thread, socket, stack, own });
             }
-            let small = row.count == 1 && row.bytes <= SMALL;
+            let small = is_single(row) && row.bytes <= SMALL;
             let wrote = small.then_some((row.bytes, row.end_ns));
             *side = Side { socket: Some(socket), wrote, ..Side::default() };
             continue;
@@ -108,7 +108,7 @@ pub(super) fn find(
         if side.reads > 0 {
             *messages.entry(socket).or_default() += u64::from(!side.reads_on);
             side.reads_on = true;
-            if row.count == 1 && DELAYED_NS.contains(&wait.blocked_ns) && !side.counted {
+            if is_single(row) && DELAYED_NS.contains(&wait.blocked_ns) && !side.counted {
                 side.counted = true;
                 let (first, rest) = (side.reads, row.bytes);
                 let at_least = added_up.contains(&(row.thread, row.file));

@@ -2,7 +2,7 @@
 
 use super::super::words::{time, times};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, place, some};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_single, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -36,7 +36,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let file = calls.file(row);
         let socket = file.is_some_and(|file| file.kind == "socket");
         let reads = is_receive(row);
-        let long = row.count == 1 && row.blocked_ns >= IN_VAIN_NS;
+        let long = is_single(row) && row.blocked_ns >= IN_VAIN_NS;
         let mut address = None;
         if row.number == CONNECT {
             let remote = file.filter(|file| file.kind == "address" && !file.path.starts_with("unix:"));

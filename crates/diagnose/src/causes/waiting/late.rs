@@ -6,7 +6,7 @@
 use super::super::words::{count, time};
 use super::children::Children;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_single, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -75,7 +75,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             let from = last.get(&row.thread).filter(rest).map_or(row.time_ns, |last| last.from);
             let (to, cut_short) = (row.end_ns, INTERRUPTED.contains(&row.result));
             // Of those that were added up it is not known when they were.
-            if row.count == 1 && to - from <= LONG_NS {
+            if is_single(row) && to - from <= LONG_NS {
                 last.insert(row.thread, Slept { own, from, to, cut_short, ended: None, counted: false });
             } else {
                 last.remove(&row.thread);

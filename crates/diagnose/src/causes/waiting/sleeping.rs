@@ -4,7 +4,7 @@
 use super::super::words::{base_name, count, time, times};
 use super::children::Children;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_single, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -52,7 +52,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     for (row, _) in calls.all().filter(|(row, process)| is_sleep(row) || children.slept(row, *process)) {
         let (sum, intervals) = sleeps.entry((row.thread, calls.own(row))).or_default();
         sum.add(row);
-        if row.count == 1 {
+        if is_single(row) {
             intervals.push((row.thread, row.time_ns, row.end_ns));
         }
     }
@@ -172,7 +172,7 @@ fn looks(calls: &Calls<'_>, children: &Children<'_>, threads: BTreeSet<u32>) -> 
         if row.result == NOT_YET && goroutines::is_one(&calls.threads()[row.thread as usize]) {
             continue;
         }
-        if row.result == NOT_YET && row.count == 1 {
+        if row.result == NOT_YET && is_single(row) {
             since.not_yet = Some((row.number, what.clone()));
             since.last = Some((row.number, what));
             continue;
@@ -182,7 +182,7 @@ fn looks(calls: &Calls<'_>, children: &Children<'_>, threads: BTreeSet<u32>) -> 
         let not_yet = row.result == 0 && (WAITS.contains(&row.number) || POLLS.contains(&row.number));
         if NOTHING.contains(&row.result) || not_yet {
             look.nothing += row.count;
-        } else if row.result == 0 && row.bytes == 0 && row.count == 1 && reads {
+        } else if row.result == 0 && row.bytes == 0 && is_single(row) && reads {
             since.ended.insert((row.number, what.clone()));
         } else if row.result >= 0 {
             look.something += row.count;

@@ -7,7 +7,7 @@
 
 use super::super::words::{base_name, time, times};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, place};
+use crate::calls::{Calls, Sum, fact, from, is_single, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -63,7 +63,7 @@ type Key<'a> = (&'a str, Option<u32>, bool);
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let mut waits: BTreeMap<u32, Vec<&Syscall>> = BTreeMap::new();
-    for (row, _) in calls.all().filter(|(row, _)| row.count == 1 && row.blocked_ns >= LEAST_NS) {
+    for (row, _) in calls.all().filter(|(row, _)| is_single(row) && row.blocked_ns >= LEAST_NS) {
         waits.entry(row.thread).or_default().push(row);
     }
     let others = Others::of(calls);
@@ -147,7 +147,7 @@ impl<'a> Others<'a> {
                 KILL if row.result == 0 && ENDS.contains(&row.argument) => others.kills.push((row, process)),
                 RT_SIGRETURN => others.handlers.push((row, process)),
                 WAIT4 | WAITID if waited => others.waits.push((row, process)),
-                FUTEX if waited && row.count == 1 && row.result == 0 => others.joins.push((row, process)),
+                FUTEX if waited && is_single(row) && row.result == 0 => others.joins.push((row, process)),
                 _ => {}
             }
         }

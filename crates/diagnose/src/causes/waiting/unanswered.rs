@@ -7,7 +7,7 @@
 
 use super::super::words::{count, time, times};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, is_sleep, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, is_single, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -71,7 +71,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         .filter(|(row, _)| row.count > 1 && is_receive(row) && is_socket(calls, row))
         .map(|(row, _)| row.thread)
         .collect();
-    for (row, process) in calls.all().filter(|(row, _)| row.count == 1 && !added_up.contains(&row.thread)) {
+    for (row, process) in calls.all().filter(|(row, _)| is_single(row) && !added_up.contains(&row.thread)) {
         let socket = is_socket(calls, row);
         let asking = asking.entry(row.thread).or_default();
         if socket && is_send(row) && row.result >= 0 {

@@ -9,7 +9,7 @@
 
 use super::super::words::{count, time, times};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_sleep, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_single, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -179,7 +179,7 @@ fn slept<'a>(evidence: &'a Evidence<'_>, calls: &Calls<'a>) -> Vec<Slept<'a>> {
     for (row, process) in calls.all() {
         let before = last.remove(&row.thread);
         let length = row.blocked_ns;
-        if row.count != 1 || !is_sleep(row) || !(SLEEP_NS..LONG_NS).contains(&length) {
+        if !is_single(row) || !is_sleep(row) || !(SLEEP_NS..LONG_NS).contains(&length) {
             if row.blocked_ns > 0 {
                 woken.insert(row.thread);
             }

@@ -26,23 +26,23 @@ const IN_NO_CALL: u64 = u64::MAX;
 pub(super) const COMPAT: u64 = 0x23;
 
 impl Watch {
-    /// Sees to it that the call in which a thread was stopped goes on, and is known when it does.
-    pub(super) fn as_it_was(&mut self, tid: u32) {
-        let Ok(regs) = sys::registers(tid) else { return };
-        let Ok(number) = u32::try_from(regs.orig_rax as i64) else { return }; // in no call
-        let Some(thread) = self.threads.get_mut(&tid).filter(|_| regs.cs != COMPAT) else { return };
+    /// Sees to it that the call in which a thread was stopped goes on, and is known when it does. Returns whether it was cut short.
+    pub(super) fn as_it_was(&mut self, tid: u32) -> bool {
+        let Ok(regs) = sys::registers(tid) else { return false };
+        let Ok(number) = u32::try_from(regs.orig_rax as i64) else { return false }; // in no call
+        let Some(thread) = self.threads.get_mut(&tid).filter(|_| regs.cs != COMPAT) else { return false };
         match regs.rax as i64 {
             ANEW_BY_RESTART => thread.restarts = Some(number),
             result if result == -i64::from(libc::EINTR) => make_again(tid, number, regs),
             result if result > 0 && !facts::has_a_signal(tid) => {
-                if let Some(rest) = for_the_rest(number, &regs)
-                    && sys::set_registers(tid, &rest).is_ok()
-                {
+                let Some(rest) = for_the_rest(number, &regs) else { return false };
+                if sys::set_registers(tid, &rest).is_ok() {
                     thread.rest = Some(Rest { done: result as u64, regs });
                 }
             }
-            _ => {}
+            result => return BEGUN_ANEW.contains(&result),
         }
+        true
     }
 
     /// A signal is about to be taken that the program ignores: untraced it would not have been woken.

@@ -79,7 +79,7 @@ impl Watch {
     }
 
     /// Adds up what stops take: being handled, and going on and stopping again.
-    pub(super) fn count_stop(&mut self, tid: u32, handled_ns: u64, of_call: bool) -> u64 {
+    pub(super) fn count_stop(&mut self, tid: u32, handled_ns: u64, of_call: bool, sampled: bool) -> u64 {
         let Floor { cpu_ns, asleep_ns } = self.floor;
         let took = handled_ns + cpu_ns + asleep_ns;
         // Between two calls as well as within one, in the proportion that the reference showed.
@@ -93,7 +93,12 @@ impl Watch {
         }
         self.shared.stops.fetch_add(1, Ordering::Relaxed);
         self.shared.wall_ns.fetch_add(took, Ordering::Relaxed);
-        self.shared.calls_ns.fetch_add(if of_call { took } else { 0 }, Ordering::Relaxed);
+        let part = match (of_call, sampled) {
+            (true, _) => Some(&self.shared.calls_ns),
+            (false, true) => Some(&self.shared.samples_ns),
+            (false, false) => None,
+        };
+        part.into_iter().for_each(|of| _ = of.fetch_add(took, Ordering::Relaxed));
         self.shared.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
         took
     }

@@ -12,7 +12,7 @@ use crate::sampler::record::{Regs, Sample};
 use crate::tracer::event::Finished;
 use crate::tracer::ptrace::call::{Place, finished_call};
 use crate::tracer::ptrace::{facts, sys, wanted};
-use slowpath_syscalls::{EXECS, OPENS};
+use slowpath_syscalls::{EXECS, EXITS, OPENS};
 
 /// How often it is looked who runs, ns: some µs longer than 4 ms, so that a program which does the same each ms is met at all its moments.
 pub(super) const EACH_NS: u64 = 4_012_461;
@@ -24,6 +24,8 @@ const AT_FIRST_NS: u64 = 2_000_000;
 const ONE_IN: u64 = 50;
 /// Threads that are looked at in a turn.
 const LOOKS: usize = 32;
+/// A thread whose call was cut short is left alone for so long, ns, and twice as long each time: a call that must begin anew comes to its end.
+const SPARED_NS: std::ops::RangeInclusive<u64> = 50_000_000..=10_000_000_000;
 /// What is mapped is read again after such a part of the time that the process has lived, no sooner and no later than after so many ns:
 /// most libraries are loaded at its start.
 const AGAIN_PART: u64 = 4;
@@ -65,7 +67,8 @@ impl Watch {
     pub(super) fn look_where(&mut self) {
         let Some(sampling) = self.sampling.as_mut() else { return };
         let threads = self.threads.len();
-        if threads == 0 || sampling.is_over(now_ns()) {
+        let now = now_ns();
+        if threads == 0 || sampling.is_over(now) {
             return;
         }
         let first = sampling.next % threads;
@@ -75,7 +78,8 @@ impl Watch {
             let Some(thread) = self.threads.get_mut(&tid) else { continue };
             // One that has not stopped since it was asked to stands in line for a CPU.
             let due = !thread.to_sample && !thread.exited && !thread.view.fresh;
-            let due = due && (sampling.stack_bytes.is_some() || !thread.view.traced);
+            let due =
+                due && (sampling.stack_bytes.is_some() || !thread.view.traced) && now >= thread.spared_until;
             if due && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
                 (thread.to_sample, thread.may_be_cut) = (true, true);
             }
@@ -100,6 +104,17 @@ impl Watch {
     /// at its beginning.
     pub(super) fn may_be_cut(&mut self, tid: u32) -> bool {
         self.threads.get_mut(&tid).is_some_and(|thread| std::mem::take(&mut thread.may_be_cut))
+    }
+
+    /// A stop for a sample has cut a call of a thread short, or has not.
+    pub(super) fn spare(&mut self, tid: u32, cut: bool) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        if !cut {
+            thread.spared_ns = 0;
+            return;
+        }
+        thread.spared_ns = (2 * thread.spared_ns).clamp(*SPARED_NS.start(), *SPARED_NS.end());
+        thread.spared_until = now_ns() + thread.spared_ns;
     }
 
     /// Asks a stopped thread again to stop for a window, if it has not.
@@ -150,7 +165,8 @@ impl Watch {
         // One that the stop has cut short is not over; and of a program that begins the registers are new.
         let over = !BEGUN_ANEW.contains(&result) && result != -i64::from(libc::EINTR);
         let arguments = [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9];
-        let usual = regs.cs != super::cut_short::COMPAT && !EXECS.contains(&number);
+        let usual =
+            regs.cs != super::cut_short::COMPAT && !EXECS.contains(&number) && !EXITS.contains(&number);
         if !over || !usual || !wanted::is_wanted(number, &arguments) {
             return None;
         }

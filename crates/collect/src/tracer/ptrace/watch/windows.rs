@@ -62,6 +62,7 @@ pub(super) struct View {
     /// What was met of it in the gap, and its own CPU time by the last such stop or the end of the window, ns.
     met: Met,
     met_until: u64,
+    in_kernel: InKernel,
     /// The window before, as long as it may have to stand for what follows it.
     held: Option<Window>,
     /// Since its calls stop it: when that was, what it took, and how many calls there were and must be.
@@ -69,6 +70,37 @@ pub(super) struct View {
     opened_took: u64,
     opened_calls: u64,
     least: u64,
+}
+
+/// What is known of all gaps so far, ns: user and kernel time by clock ticks, and what stops stand for, all of them and those in calls.
+///
+/// A thread that is asked to stop while it computes may enter a call before it hears of that, and is met in it. Ticks, though they are coarse, say how much there
+/// is of calls at most.
+#[derive(Debug, Default)]
+struct InKernel {
+    user: u64,
+    sys: u64,
+    covered: u64,
+    called: u64,
+}
+
+impl InKernel {
+    /// Adds a gap of which ticks say so much, and takes from what was met in it as much as there is too much in all.
+    fn correct(&mut self, (user, sys): (u64, u64), met: &mut Met) {
+        let (covered, called) = met.times();
+        self.user += user;
+        self.sys += sys;
+        self.covered += covered;
+        self.called += called;
+        let ticks = self.user + self.sys;
+        if ticks < ENOUGH_TICKS_NS || self.called == 0 {
+            return;
+        }
+        let most = self.sys as f64 / ticks as f64 * self.covered as f64;
+        if most < self.called as f64 {
+            met.scale(most / self.called as f64);
+        }
+    }
 }
 
 impl View {
@@ -137,9 +169,14 @@ impl View {
         self.legs = Legs::new(self.legs.last_alone());
     }
 
+    /// User and kernel ticks of a gap, when there are now so many, ns.
+    fn ticked(&self, now: (u64, u64)) -> (u64, u64) {
+        (now.0.saturating_sub(self.ticks.0), now.1.saturating_sub(self.ticks.1))
+    }
+
     /// How much of a gap was in the kernel at most, when clock ticks are now so many: a few ticks say nothing.
     fn sys(&self, gap: Own, ticks: (u64, u64)) -> u64 {
-        let (user, sys) = (ticks.0.saturating_sub(self.ticks.0), ticks.1.saturating_sub(self.ticks.1));
+        let (user, sys) = self.ticked(ticks);
         if user + sys < ENOUGH_TICKS_NS {
             return gap.cpu_ns;
         }
@@ -207,7 +244,10 @@ impl Watch {
         }
         if !std::mem::take(&mut view.fresh) {
             view.gap = view.own(now, ran);
-            view.gap_sys = view.sys(view.gap, facts::ticks(thread.pid, tid));
+            let ticks = facts::ticks(thread.pid, tid);
+            view.gap_sys = view.sys(view.gap, ticks);
+            let ticked = view.ticked(ticks);
+            view.in_kernel.correct(ticked, &mut view.met);
             view.gap_moves = view.moved(facts::moves(thread.pid, tid));
             self.shared.missed_ns.fetch_add(view.gap.cpu_ns, Ordering::Relaxed);
         }
@@ -299,7 +339,10 @@ impl Watch {
             }
         } else {
             let after = view.own(now, ran);
-            let gap_sys_ns = view.sys(after, facts::ticks(thread.pid, tid));
+            let ticks = facts::ticks(thread.pid, tid);
+            let gap_sys_ns = view.sys(after, ticks);
+            let ticked = view.ticked(ticks);
+            view.in_kernel.correct(ticked, &mut view.met);
             let moves = facts::moves(thread.pid, tid);
             let gap_moves = view.moved(moves);
             // Its program may be another one from here on.
@@ -366,5 +409,29 @@ impl Watch {
                 self.queue(tid);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn calls_that_were_met_take_no_more_than_clock_ticks_show_in_all() {
+        // Half of the stops were in calls; of each gap of 40 ms a tenth was in the kernel.
+        let gap = |called: u32, known: &mut InKernel, ticks: (u64, u64)| {
+            let mut met = Met::default();
+            for stop in 0..10 {
+                met.add((stop < called).then(Finished::default), 4 * MS);
+            }
+            known.correct(ticks, &mut met);
+            met.times().1 / MS
+        };
+        let mut known = InKernel::default();
+        assert_eq!(gap(5, &mut known, (36 * MS, 4 * MS)), 20, "40 ms of ticks are too few");
+        assert_eq!(gap(5, &mut known, (36 * MS, 4 * MS)), 4);
+        assert_eq!(gap(1, &mut InKernel::default(), (60 * MS, 60 * MS)), 4, "less is as it was met");
     }
 }
