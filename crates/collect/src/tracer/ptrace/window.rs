@@ -59,6 +59,8 @@ pub(super) struct Window {
     /// What the reference's call takes where it is not traced, ns.
     pub bare_ns: u64,
     pub calls: Vec<Finished>,
+    /// CPU time of the thread itself before each of them, since the call before, ns.
+    pub before: Vec<u64>,
     /// What was met in the gap.
     pub met: Met,
 }
@@ -82,6 +84,7 @@ impl Window {
         };
         self.gap = self.gap.plus(next.gap);
         self.calls.extend(next.calls);
+        self.before.extend(next.before);
         self.met.join(next.met);
     }
 
@@ -89,11 +92,11 @@ impl Window {
     pub(super) fn scaled(mut self, files: &mut HashSet<u64>, costs: &mut Costs) -> Vec<Finished> {
         let own = self.own;
         if self.gap == Own::default() {
-            costs.learn(&self.calls);
+            costs.learn(&self.calls, &self.before);
             return self.calls; // nothing was missed
         }
         self.at_least();
-        costs.learn(&self.calls);
+        costs.learn(&self.calls, &self.before);
         let by_met = self.is_told_by_met();
         self.count(by_met);
         self.limit(own, by_met);
@@ -289,7 +292,16 @@ mod tests {
             let end = sleep + US;
             calls.push(Finished { end, blocked: sleep, count: 1, number: 35, ..Finished::default() });
         }
-        Window { own, gap, calls, gap_sys_ns: gap.cpu_ns, bare_ns: 400, gap_moves: None, met: Met::default() }
+        Window {
+            own,
+            gap,
+            calls,
+            gap_sys_ns: gap.cpu_ns,
+            bare_ns: 400,
+            gap_moves: None,
+            before: Vec::new(),
+            met: Met::default(),
+        }
     }
 
     fn sums(calls: &[Finished], number: u32) -> (u64, u64, u64) {
@@ -439,12 +451,12 @@ mod tests {
             for stop in 0..stops {
                 let inode = if stop.is_multiple_of(2) { 500 } else { 1_000 + stop };
                 let file = FileId { inode, ..FileId::default() };
-                met.add(Some(Finished { number: 4, file, count: 1, ..Finished::default() }), 4_000 * US);
+                met.add(Some(Finished { number: 4, file, count: 1, ..Finished::default() }), 1.0, 4_000 * US);
             }
             met
         };
         let mut costs = Costs::default();
-        costs.learn(&[Finished { number: 4, end: 10 * US, ..Finished::default() }]);
+        costs.learn(&[Finished { number: 4, end: 10 * US, ..Finished::default() }], &[]);
         let mut known = HashSet::new();
         let calls = Window { met: met(10), ..window(1..=100, 0, gap) }.scaled(&mut known, &mut costs);
         assert_eq!((sums(&calls, 0).0, sums(&calls, 4).0), (100, 4_000));

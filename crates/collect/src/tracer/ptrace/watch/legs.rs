@@ -93,6 +93,12 @@ impl Legs {
         self.all.len() - 1
     }
 
+    /// The number of the leg from the call before to the one of this leg.
+    pub(super) fn before(&self, call: usize) -> Option<usize> {
+        let before = call.checked_sub(1)?;
+        (self.all.get(before)?.kind == Kind::Between).then_some(before)
+    }
+
     /// What was done in all legs. `entry_ns` as for [`Legs::works`].
     pub(super) fn whole(&self, entry_ns: i64) -> Whole {
         let works = self.works(entry_ns);

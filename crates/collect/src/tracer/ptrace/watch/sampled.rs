@@ -153,8 +153,9 @@ impl Watch {
         let Some(thread) = self.threads.get(&tid).filter(|thread| !thread.view.traced) else { return };
         let Some(ran) = thread.account.as_ref().and_then(facts::ran) else { return };
         let call = self.met_call(tid, thread.pid);
+        let part = call.as_ref().map_or(1.0, |call| self.costs.was_in(call));
         if let Some(thread) = self.threads.get_mut(&tid) {
-            thread.view.meet(call, ran.cpu_ns);
+            thread.view.meet(call, part, ran.cpu_ns);
         }
     }
 

@@ -131,10 +131,10 @@ impl View {
         ran_ns.saturating_sub(self.all_cpu)
     }
 
-    /// It was stopped while it ran undisturbed, in a call or not, and had run `ran_ns`.
-    pub(super) fn meet(&mut self, call: Option<Finished>, ran_ns: u64) {
+    /// It was stopped while it ran undisturbed, in a call or not, and had run `ran_ns`. `part`: how likely it was in the call before it was asked to stop.
+    pub(super) fn meet(&mut self, call: Option<Finished>, part: f64, ran_ns: u64) {
         let own_ns = self.without_stops(ran_ns);
-        self.met.add(call, own_ns.saturating_sub(self.met_until));
+        self.met.add(call, part, own_ns.saturating_sub(self.met_until));
         self.met_until = self.met_until.max(own_ns);
     }
 
@@ -209,8 +209,13 @@ impl View {
         };
         // No call takes less than nothing: an overestimate of what tracing took would make few calls stand for very many.
         let cpu_ns = cpu_ns.max(self.calls * (cost.bare_ns / LEAST));
-        let calls = std::mem::take(&mut self.seen).into_iter().map(|(mut call, leg)| {
-            call.end += leg.and_then(|leg| whole.works.get(leg)).map_or(0, |work| (*work).max(0) as u64);
+        let work = |leg: Option<usize>| {
+            leg.and_then(|leg| whole.works.get(leg)).map_or(0, |work| (*work).max(0) as u64)
+        };
+        let seen = std::mem::take(&mut self.seen);
+        let before = seen.iter().map(|(_, leg)| work(leg.and_then(|leg| self.legs.before(leg)))).collect();
+        let calls = seen.into_iter().map(|(mut call, leg)| {
+            call.end += work(leg);
             call
         });
         let window = Window {
@@ -220,6 +225,7 @@ impl View {
             gap_moves: self.gap_moves.take(),
             bare_ns: cost.bare_ns,
             calls: calls.collect(),
+            before,
             met: std::mem::take(&mut self.met),
         };
         self.met_until = self.without_stops(ran.map_or(0, |ran| ran.cpu_ns)).max(self.met_until);
@@ -424,7 +430,7 @@ mod tests {
         let gap = |called: u32, known: &mut InKernel, ticks: (u64, u64)| {
             let mut met = Met::default();
             for stop in 0..10 {
-                met.add((stop < called).then(Finished::default), 4 * MS);
+                met.add((stop < called).then(Finished::default), 1.0, 4 * MS);
             }
             known.correct(ticks, &mut met);
             met.times().1 / MS
