@@ -7,7 +7,7 @@
 
 use super::awake::awake;
 use crate::Evidence;
-use crate::calls::{Calls, Sum, is_connect, is_receive, is_send};
+use crate::calls::{Calls, Sum, is_connect, is_met, is_receive, is_send};
 use crate::causes::runtime;
 use crate::findings::Frame;
 use crate::goroutines;
@@ -115,7 +115,9 @@ pub(super) fn exchanges(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Excha
     let mut pipes: BTreeMap<u32, Ends> = BTreeMap::new();
     let in_windows = evidence.recording.about.in_windows();
     for (row, process) in calls.all() {
-        step(calls, threads.entry(row.thread).or_default(), row, in_windows);
+        if !is_met(row) {
+            step(calls, threads.entry(row.thread).or_default(), row, in_windows);
+        }
         if let Some(pipe) = calls.file(row).filter(|file| file.kind == "pipe") {
             let ends = pipes.entry(pipe.file).or_default();
             if READS.contains(&row.number) {
