@@ -338,8 +338,8 @@ fn several_questions_in_a_row_about_each_path_are_as_many_for_those_that_were_no
     let gain = finding.cost.gain() as f64 / (100_600 * 100 * US) as f64;
     assert!((0.82..0.85).contains(&gain), "{gain}");
     silent(&asking(200, 4, false));
-    silent(&asking(50, 6, false)); // 299 follow one another
-    only(&asking(51, 6, false), "redundant-file-access");
+    silent(&asking(25, 6, false)); // 149 follow one another
+    only(&asking(26, 6, false), "redundant-file-access");
     // What lies between two that were met by chance is not known.
     silent(&asking(100, 6, true));
 }

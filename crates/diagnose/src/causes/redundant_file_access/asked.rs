@@ -21,8 +21,8 @@ const ASKED_EACH: u64 = 10;
 const SLICE_NS: u64 = 100_000_000;
 /// A path that is asked about so often in a row: a copying tool asks whether it is there, what it is, where it leads and who may read it, once each.
 const IN_A_ROW_EACH: u64 = 5;
-/// Questions that follow one another before they say how often that is: at five in a row 60 of them change, give or take an eighth.
-const IN_A_ROW: u64 = 300;
+/// Questions that follow one another before they say how often that is: at five in a row 30 of them change, give or take a sixth.
+const IN_A_ROW: u64 = 150;
 /// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
 const HERE: i32 = -100;
 
