@@ -126,8 +126,8 @@ impl Draft {
         let counted = self.facts.iter().any(|fact| matches!(fact.unit.as_str(), "calls" | "bytes"));
         if in_windows && counted {
             self.explanation.push(format!(
-                "so are counts: calls were traced in {} of the CPU time and scaled up; a count of calls or bytes may be \
-                 off by a factor of four, except where they are mostly reads and writes, which the kernel counts",
+                "so are counts: calls were traced in {} of the CPU time and scaled up; they may be off by a factor of four \
+                 (the number of reads and writes by a few percent, for the kernel counts these)",
                 if traced_share < 0.001 {
                     "less than 0.1 %".to_owned()
                 } else {

@@ -344,6 +344,8 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
             "Collect the pieces and send them with one call: a buffer that is flushed when it is full and whenever the program has nothing more to send (Rust: \
              BufWriter; Go: bufio.Writer), or writev for the head and the body of a message (C: MSG_MORE). Not if the other end needs each piece at once"
                 .to_owned()
+        } else if site.writes && average > BYTES {
+            "Write larger blocks: collect the pieces in a buffer of 64 KiB and write it when it is full, or write several with one writev".to_owned()
         } else if site.writes {
             "Buffer the output and write it when the buffer is full; do not flush after each line (std::endl, fflush, \
              an unbuffered stream)"
