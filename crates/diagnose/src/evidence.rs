@@ -1,5 +1,6 @@
 //! A recording with the indexes that causes share: which functions are on which stack, and what each sample weighs.
 
+use crate::calls::is_met;
 use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::findings::{Basis, Concerned, Frame, Place};
@@ -255,7 +256,7 @@ impl<'a> Evidence<'a> {
 /// traced, whatever it stands for, if it was not met by chance.
 fn tracing(recording: &Recording) -> (f64, f64) {
     let (about, tables) = (&recording.about, &recording.tables);
-    let traced = tables.syscalls.iter().filter(|row| row.met != Some(true)).count();
+    let traced = tables.syscalls.iter().filter(|row| !is_met(row)).count();
     let (calls, threads) = (traced as f64, tables.threads.len() as f64);
     let whole = about.tracing_wall_ns.saturating_sub(about.tracing_samples_ns) as f64;
     match about.tracing_calls_ns.map(|ns| ns as f64) {

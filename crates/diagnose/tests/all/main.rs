@@ -30,6 +30,7 @@ mod in_windows;
 mod late_children;
 mod leads;
 mod locks;
+mod lookups;
 mod names;
 mod needless_calls;
 mod old_recordings;

@@ -9,17 +9,19 @@ use crate::tracer::event::{FileId, Finished};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Stops in a gap from which on they say what was done in it: fewer leave that to the window.
+/// Stops in a gap from which on they say what was done in it: fewer leave that to the window. Over many gaps the sums are right however few there are in
+/// each; one or two stand for all of a gap of ms.
 const STOPS: u32 = 3;
-/// Places of a process whose costs are kept.
+/// Places of a process whose costs are kept: three programs that were looked at had 74 to 131.
 const PLACES: usize = 1 << 12;
 
 /// How long a thread runs on when it is asked to stop, ns: it takes an interrupt of another CPU. On a virtual machine 4 to 5.5 µs were measured, by calls of 0.1 µs
 /// with 2 to 125 µs of the program's own work between them. A call that it enters meanwhile is met as if it had been in it.
 const RUNS_ON_NS: u64 = 4_500;
-/// Calls that are kept of a gap: of a longer one every second is, and stands for twice the time, and so on.
+/// Calls that are kept of a gap: of a longer one every second is, and stands for twice the time, and so on. As many as there are in 16 s.
 const KEPT: usize = 4096;
-/// What calls of one place move, in bytes, is alike up to such a factor: what moves more or less says nothing of how many there were.
+/// What calls of one place move, in bytes, is alike up to such a factor: what moves more or less says nothing of how many there were. As uncertain as other counts
+/// from windows are.
 const ALIKE: f64 = 4.0;
 
 /// What was met of a thread since its last window.

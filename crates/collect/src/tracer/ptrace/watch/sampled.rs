@@ -24,7 +24,8 @@ const AT_FIRST_NS: u64 = 2_000_000;
 const ONE_IN: u64 = 50;
 /// Threads that are looked at in a turn.
 const LOOKS: usize = 32;
-/// A thread whose call was cut short is left alone for so long, ns, and twice as long each time: a call that must begin anew comes to its end.
+/// A thread whose call was cut short is left alone for so long, ns, and twice as long each time: a call that must begin anew comes to its end. First
+/// for a dozen turns; at most so long that it is met again in a long run.
 const SPARED_NS: std::ops::RangeInclusive<u64> = 50_000_000..=10_000_000_000;
 /// What is mapped is read again after such a part of the time that the process has lived, no sooner and no later than after so many ns:
 /// most libraries are loaded at its start.
@@ -56,6 +57,25 @@ impl Sampling {
     }
 }
 
+/// Until when a thread is left alone, and for how long, ns.
+#[derive(Debug, Default)]
+pub(super) struct Spared {
+    until: u64,
+    each: u64,
+}
+
+impl Spared {
+    fn is(&self, now: u64) -> bool {
+        now < self.until
+    }
+
+    /// It was stopped now, and its call was cut short or not.
+    fn stopped(&mut self, cut: bool, now: u64) {
+        self.each = if cut { (2 * self.each).clamp(*SPARED_NS.start(), *SPARED_NS.end()) } else { 0 };
+        self.until = now + self.each;
+    }
+}
+
 /// When what is mapped into a process that was born then is to be read again.
 fn reads_again(born: u64, read: u64, now: u64) -> bool {
     let after = (now.saturating_sub(born) / AGAIN_PART).clamp(*AGAIN_NS.start(), *AGAIN_NS.end());
@@ -77,10 +97,9 @@ impl Watch {
         for tid in order.collect::<Vec<u32>>() {
             let Some(thread) = self.threads.get_mut(&tid) else { continue };
             // One that has not stopped since it was asked to stands in line for a CPU.
-            let due = !thread.to_sample && !thread.exited && !thread.view.fresh;
-            let due =
-                due && (sampling.stack_bytes.is_some() || !thread.view.traced) && now >= thread.spared_until;
-            if due && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
+            let due = !thread.to_sample && !thread.exited && !thread.view.fresh && !thread.spared.is(now);
+            let wanted = sampling.stack_bytes.is_some() || !thread.view.traced;
+            if due && wanted && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
                 (thread.to_sample, thread.may_be_cut) = (true, true);
             }
         }
@@ -108,13 +127,9 @@ impl Watch {
 
     /// A stop for a sample has cut a call of a thread short, or has not.
     pub(super) fn spare(&mut self, tid: u32, cut: bool) {
-        let Some(thread) = self.threads.get_mut(&tid) else { return };
-        if !cut {
-            thread.spared_ns = 0;
-            return;
+        if let Some(thread) = self.threads.get_mut(&tid) {
+            thread.spared.stopped(cut, now_ns());
         }
-        thread.spared_ns = (2 * thread.spared_ns).clamp(*SPARED_NS.start(), *SPARED_NS.end());
-        thread.spared_until = now_ns() + thread.spared_ns;
     }
 
     /// Asks a stopped thread again to stop for a window, if it has not.
@@ -209,6 +224,22 @@ mod tests {
         assert!(!reads_again(0, 0, 19 * MS) && reads_again(0, 0, 20 * MS));
         assert!(!reads_again(0, 300 * MS, 390 * MS) && reads_again(0, 300 * MS, 400 * MS));
         assert!(!reads_again(0, 9_000 * MS, 9_999 * MS) && reads_again(0, 9_000 * MS, 10_000 * MS));
+    }
+
+    #[test]
+    fn a_thread_whose_calls_are_cut_short_is_left_alone_ever_longer() {
+        let mut spared = Spared::default();
+        assert!(!spared.is(0));
+        spared.stopped(true, 0);
+        assert!(spared.is(50 * MS - 1) && !spared.is(50 * MS));
+        spared.stopped(true, 50 * MS);
+        assert!(spared.is(150 * MS - 1) && !spared.is(150 * MS));
+        (0..20).for_each(|_| spared.stopped(true, 0));
+        assert!(spared.is(9_999 * MS) && !spared.is(10_000 * MS));
+        spared.stopped(false, 0);
+        assert!(!spared.is(0));
+        spared.stopped(true, 0);
+        assert!(!spared.is(50 * MS), "it begins anew");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A thread that is traced: the call that it is in, its window, and what it has run.
 
 use super::cut_short;
+use super::sampled::Spared;
 use super::windows::View;
 use crate::tracer::ptrace::call::Inside;
 use crate::tracer::ptrace::facts::{self, Ran};
@@ -25,9 +26,7 @@ pub(super) struct Tracee {
     pub to_sample: bool,
     /// … and since it was asked to it has not left a call.
     pub may_be_cut: bool,
-    /// A call of it was cut short by a stop: it is not asked again until then, and how long that is, ns.
-    pub spared_until: u64,
-    pub spared_ns: u64,
+    pub spared: Spared,
     /// CPU time that its samples stand for so far, ns.
     pub sampled_ns: u64,
     /// When it was let go on to stop again at once, and what it had run by then.
@@ -53,8 +52,7 @@ impl Tracee {
             calls: 0,
             to_sample: false,
             may_be_cut: false,
-            spared_until: 0,
-            spared_ns: 0,
+            spared: Spared::default(),
             sampled_ns: 0,
             probe: None,
             left: None,

@@ -1,0 +1,180 @@
+//! The causes in questions about paths, those that are there and those that are not, on synthetic recordings, at their thresholds.
+
+use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use slowpath_recording::Recording;
+
+const OPEN: u32 = 257;
+const STAT: u32 = 262;
+const CHDIR: u32 = 80;
+
+/// One path is asked for `times` times.
+fn asking(mode: Mode, times: u32, path: &str, result: i64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let file = traced.file(path, "path", 0);
+    for _ in 0..times {
+        traced.call(STAT, Some(file), result, 100 * US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_path_that_is_asked_for_again_and_again_is_told() {
+    for mode in BOTH {
+        let finding = only(&asking(mode, 1_000, "/etc/localtime", 0), "redundant-file-access");
+        assert_eq!(finding.title, "the same path is looked up again and again");
+        only(&asking(mode, 150, "/etc/localtime", 0), "redundant-file-access");
+        silent(&asking(mode, 99, "/etc/localtime", 0));
+        silent(&asking(mode, 1_000, "relative", 0));
+    }
+}
+
+/// The same relative to a directory, by a process that changes its own before or after.
+fn asking_from(directory: i32, moves: bool, moved: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("store/pack/a.idx", "path", 0);
+    if moves {
+        traced.call(CHDIR, None, 0, US);
+    }
+    for _ in 0..1_000 {
+        traced.call(STAT, Some(file), 0, 100 * US).argument = u64::from(directory as u32);
+    }
+    if moved {
+        traced.call(CHDIR, None, 0, US);
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn a_relative_path_is_one_file_if_the_directory_stays_the_same() {
+    const AT_FDCWD: i32 = -100;
+    only(&asking_from(AT_FDCWD, false, false), "redundant-file-access");
+    only(&asking_from(AT_FDCWD, true, false), "redundant-file-access");
+    silent(&asking_from(AT_FDCWD, false, true));
+    silent(&asking_from(5, false, false));
+}
+
+/// So many paths are asked for `times` times each, and then so many questions more whose path is not known.
+fn asking_many(paths: u32, times: u32, beyond: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let files: Vec<u32> =
+        (0..paths).map(|number| traced.file(&format!("/pictures/{number}"), "path", 0)).collect();
+    for file in files.iter().cycle().take((paths * times) as usize) {
+        traced.call(STAT, Some(*file), 0, 100 * US);
+    }
+    if beyond > 0 {
+        traced.call(STAT, None, 0, beyond * 100 * US).count = beyond;
+    }
+    let cpu = u64::from(paths * times) + beyond;
+    traced.recording(cpu * 200 * US)
+}
+
+#[test]
+fn many_paths_that_are_each_asked_for_some_times_count_together() {
+    let finding = only(&asking_many(200, 10, 0), "redundant-file-access");
+    assert!(finding.explanation[0].contains("2,000 times"), "{:?}", finding.explanation);
+    assert_eq!(finding.cost.gain(), 2_000 * 100 * US / 10 * 9);
+    silent(&asking_many(199, 10, 0));
+    silent(&asking_many(300, 9, 0));
+}
+
+#[test]
+fn of_questions_without_a_path_a_sample_says_how_many_paths_there_are() {
+    // Seen in two slices of time each: these are about all there are.
+    let finding = only(&asking_many(1_000, 2, 100_000), "redundant-file-access");
+    let said = &finding.explanation[0];
+    assert!(said.contains("and 997 more") && said.contains("102,000 times"), "{said}");
+    assert!(said.contains("about 102 times each"), "{said}");
+    silent(&asking_many(999, 2, 100_000));
+    silent(&asking_many(1_000, 2, 7_999));
+    only(&asking_many(1_000, 2, 8_000), "redundant-file-access");
+    // Each is new.
+    silent(&asking_many(3_000, 1, 100_000));
+}
+
+#[test]
+fn two_questions_in_a_row_about_each_of_many_paths_are_no_sign_that_there_are_few() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..3_000 {
+        let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+        traced.call(STAT, Some(file), 0, 100 * US);
+        traced.call(STAT, Some(file), 0, 100 * US);
+    }
+    traced.call(STAT, None, 0, 100_000 * 100 * US).count = 100_000;
+    silent(&traced.recording(20_000 * MS));
+}
+
+#[test]
+fn several_questions_in_a_row_about_each_path_are_as_many_for_those_that_were_not_seen() {
+    let asking = |paths: u32, in_a_row: u32, met: bool| {
+        let mut traced = Traced::new(Mode::Each);
+        for number in 0..paths {
+            let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+            for _ in 0..in_a_row {
+                traced.call(STAT, Some(file), 0, 100 * US).met = met.then_some(true);
+            }
+        }
+        traced.call(STAT, None, 0, 100_000 * 100 * US).count = 100_000;
+        traced.recording(20_000 * MS)
+    };
+    let finding = only(&asking(100, 6, false), "redundant-file-access");
+    let said = &finding.explanation[0];
+    assert!(said.contains("100,600 times") && said.contains("about 6 times each"), "{said}");
+    let gain = finding.cost.gain() as f64 / (100_600 * 100 * US) as f64;
+    assert!((0.82..0.85).contains(&gain), "{gain}");
+    silent(&asking(200, 4, false));
+    silent(&asking(25, 6, false)); // 149 follow one another
+    only(&asking(26, 6, false), "redundant-file-access");
+    // What lies between two that were met by chance is not known.
+    silent(&asking(100, 6, true));
+}
+
+/// Each of `runs` rounds tries `paths` places in vain and finds the last.
+fn missing(mode: Mode, runs: u32, paths: u32, cpu_ms: u64) -> Recording {
+    let mut traced = Traced::new(mode);
+    let misses: Vec<u32> =
+        (0..paths).map(|place| traced.file(&format!("/opt/{place}/libx.so"), "path", 0)).collect();
+    let there = traced.file("/usr/lib/libx.so", "file", 1_000);
+    for _ in 0..runs {
+        for file in &misses {
+            traced.call(OPEN, Some(*file), -2, 50 * US);
+        }
+        traced.call(OPEN, Some(there), 3, 50 * US).argument = 0o1002; // emptied: no rereading
+    }
+    traced.recording(cpu_ms * MS)
+}
+
+#[test]
+fn searches_in_vain_are_told_with_their_directories() {
+    for mode in BOTH {
+        let finding = only(&missing(mode, 50, 40, 200), "failed-lookups");
+        assert_eq!((finding.place.frame.function.as_str(), finding.cost.amount()), ("work", 100 * MS));
+        let said = finding.explanation.join("\n");
+        assert!(
+            said.contains("2,000 times in total from work (program.c:11); 50 other lookups succeeded"),
+            "{said}"
+        );
+        assert!(said.contains("one name in 40 directories"), "{said}");
+    }
+}
+
+#[test]
+fn misses_count_from_200_on_and_two_for_each_hit_and_a_tenth_of_the_time() {
+    for mode in BOTH {
+        silent(&missing(mode, 19, 10, 10));
+        only(&missing(mode, 20, 10, 10), "failed-lookups");
+        silent(&missing(mode, 500, 1, 50));
+        only(&missing(mode, 500, 2, 50), "failed-lookups");
+        silent(&missing(mode, 50, 40, 1_010));
+        only(&missing(mode, 50, 40, 990), "failed-lookups");
+    }
+}
+
+#[test]
+fn names_that_are_each_tried_once_are_silent() {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..1_000 {
+        let file = traced.file(&format!("/cache/{number}"), "path", 0);
+        traced.call(STAT, Some(file), -2, 100 * US);
+    }
+    silent(&traced.recording(150 * MS));
+}
