@@ -54,7 +54,7 @@ struct Unsampled {
 pub(crate) fn not_sampled(why: &str, by_stops: bool) -> String {
     if by_stops {
         format!(
-            "functions were sampled by stopping the program {SAMPLES} times a second, which shows no time in the kernel: {why}"
+            "functions were sampled by stopping the program {SAMPLES} times a second, and the kernel's time was charged to who called it: {why}"
         )
     } else {
         format!("functions were not sampled, so it is unknown where CPU time is spent: {why}")

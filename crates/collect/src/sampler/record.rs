@@ -58,6 +58,8 @@ pub(crate) struct Sample {
     pub regs: Option<Regs>,
     /// The user stack from `regs.sp` upward.
     pub stack: Vec<u8>,
+    /// It is at a system call, and so much of the period stands for what the program did before it made that. 0 of the kernel's own samples.
+    pub before_call: u64,
 }
 
 /// The user registers that unwinding starts from.
@@ -156,7 +158,7 @@ fn sample(body: &[u8]) -> Option<Sample> {
         let filled = r.u64()? as usize;
         stack = &stack[..filled.min(size)];
     }
-    Some(Sample { pid, tid, time, period, kernel, regs, stack: stack.to_vec() })
+    Some(Sample { pid, tid, time, period, kernel, regs, stack: stack.to_vec(), before_call: 0 })
 }
 
 /// Reads fields one after the other.
@@ -217,6 +219,7 @@ mod tests {
             kernel: vec![0xffff_0001, 0xffff_0002],
             regs: Some(Regs { ip: 0x30, sp: 0x20, bp: 0x10, wide: true }),
             stack: 0xaau64.to_ne_bytes().to_vec(),
+            before_call: 0,
         };
         assert_eq!(parsed, Some(Record::Sample(expected)));
     }

@@ -2,7 +2,8 @@
 //! thread has used since the one before.
 //!
 //! The kernel lets a thread stop on its way back to the program. One that was in a system call is met as it returns from it: so time in the kernel is
-//! seen, between windows too ([`met`](crate::tracer::ptrace::met)). Where the kernel gives no samples each stop is one as well, of the program's code.
+//! seen, between windows too ([`met`](crate::tracer::ptrace::met)). Where the kernel gives no samples each stop is one as well,
+//! of the program's code: of one at a call a part is what the program did before it.
 
 use super::stacks::Copies;
 use super::{BEGUN_ANEW, Memory, Watch};
@@ -76,6 +77,11 @@ impl Spared {
     }
 }
 
+/// Whether a thread that has stopped is about to make a call: the kernel has set no result.
+fn begins_a_call(regs: &libc::user_regs_struct) -> bool {
+    regs.orig_rax as i64 >= 0 && regs.rax as i64 == -i64::from(libc::ENOSYS)
+}
+
 /// When what is mapped into a process that was born then is to be read again.
 fn reads_again(born: u64, read: u64, now: u64) -> bool {
     let after = (now.saturating_sub(born) / AGAIN_PART).clamp(*AGAIN_NS.start(), *AGAIN_NS.end());
@@ -99,8 +105,12 @@ impl Watch {
             // One that has not stopped since it was asked to stands in line for a CPU.
             let due = !thread.to_sample && !thread.exited && !thread.view.fresh && !thread.spared.is(now);
             let wanted = sampling.stack_bytes.is_some() || !thread.view.traced;
-            if due && wanted && facts::runs(thread.pid, tid) && sys::interrupt(tid).is_ok() {
-                (thread.to_sample, thread.may_be_cut) = (true, true);
+            if due && wanted && facts::runs(thread.pid, tid) {
+                let ran = thread.account.as_ref().and_then(facts::ran);
+                if sys::interrupt(tid).is_ok() {
+                    (thread.to_sample, thread.may_be_cut) = (true, true);
+                    thread.delay_ns = ran.map_or(0, |ran| ran.delay_ns);
+                }
             }
         }
     }
@@ -141,7 +151,7 @@ impl Watch {
 
     /// Notes where a thread is that has stopped for it.
     pub(super) fn sample(&mut self, tid: u32) {
-        self.meet(tid);
+        let part = self.meet(tid);
         let Some(stack_bytes) = self.sampling.as_ref().and_then(|sampling| sampling.stack_bytes) else {
             return;
         };
@@ -159,19 +169,28 @@ impl Watch {
         self.tell_maps(pid, regs.rip, time);
         let regs =
             Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: regs.cs != super::cut_short::COMPAT };
-        let sample = Sample { pid, tid, time, period, kernel: Vec::new(), regs: Some(regs), stack };
+        let before_call = (period as f64 * (1.0 - part)) as u64;
+        let sample =
+            Sample { pid, tid, time, period, kernel: Vec::new(), regs: Some(regs), stack, before_call };
         self.say(Event::Sample(Box::new(sample)));
     }
 
-    /// Notes which call a thread returns from that has stopped between two windows.
-    fn meet(&mut self, tid: u32) {
-        let Some(thread) = self.threads.get(&tid).filter(|thread| !thread.view.traced) else { return };
-        let Some(ran) = thread.account.as_ref().and_then(facts::ran) else { return };
-        let call = self.met_call(tid, thread.pid);
-        let part = call.as_ref().map_or(1.0, |call| self.costs.was_in(call));
-        if let Some(thread) = self.threads.get_mut(&tid) {
-            thread.view.meet(call, part, ran.cpu_ns);
+    /// Notes which call a thread returns from that has stopped between two windows. How likely it was at the place where it has stopped when it was asked to.
+    fn meet(&mut self, tid: u32) -> f64 {
+        let Some(thread) = self.threads.get(&tid) else { return 1.0 };
+        if thread.view.traced {
+            let begins = sys::registers(tid).is_ok_and(|regs| begins_a_call(&regs));
+            return f64::from(u8::from(!begins));
         }
+        let Some(ran) = thread.account.as_ref().and_then(facts::ran) else { return 1.0 };
+        // One that stood in line for a CPU meanwhile has not run on: it stops where it was.
+        let ran_on = ran.delay_ns == thread.delay_ns;
+        let call = self.met_call(tid, thread.pid);
+        let part = call.as_ref().filter(|_| ran_on).map_or(1.0, |call| self.costs.was_in(call));
+        let in_call = call.is_some();
+        let Some(thread) = self.threads.get_mut(&tid) else { return part };
+        thread.view.meet(call, part, ran.cpu_ns);
+        if in_call && ran_on { part * thread.view.kept_of_calls() } else { 1.0 }
     }
 
     fn met_call(&mut self, tid: u32, pid: u32) -> Option<Finished> {

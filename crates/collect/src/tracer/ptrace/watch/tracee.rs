@@ -27,6 +27,8 @@ pub(super) struct Tracee {
     /// … and since it was asked to it has not left a call.
     pub may_be_cut: bool,
     pub spared: Spared,
+    /// How long it had stood in line for a CPU in all when it was asked to stop for a sample, ns.
+    pub delay_ns: u64,
     /// CPU time that its samples stand for so far, ns.
     pub sampled_ns: u64,
     /// When it was let go on to stop again at once, and what it had run by then.
@@ -53,6 +55,7 @@ impl Tracee {
             to_sample: false,
             may_be_cut: false,
             spared: Spared::default(),
+            delay_ns: 0,
             sampled_ns: 0,
             probe: None,
             left: None,

@@ -76,12 +76,20 @@ pub(super) struct View {
 ///
 /// A thread that is asked to stop while it computes may enter a call before it hears of that, and is met in it. Ticks, though they are coarse, say how much there
 /// is of calls at most.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct InKernel {
     user: u64,
     sys: u64,
     covered: u64,
     called: u64,
+    /// The part of what was met in the last gap that was in calls by the ticks.
+    part: f64,
+}
+
+impl Default for InKernel {
+    fn default() -> InKernel {
+        InKernel { user: 0, sys: 0, covered: 0, called: 0, part: 1.0 }
+    }
 }
 
 impl InKernel {
@@ -97,8 +105,9 @@ impl InKernel {
             return;
         }
         let most = self.sys as f64 / ticks as f64 * self.covered as f64;
-        if most < self.called as f64 {
-            met.scale(most / self.called as f64);
+        self.part = (most / self.called as f64).min(1.0);
+        if self.part < 1.0 {
+            met.scale(self.part);
         }
     }
 }
@@ -136,6 +145,11 @@ impl View {
         let own_ns = self.without_stops(ran_ns);
         self.met.add(call, part, own_ns.saturating_sub(self.met_until));
         self.met_until = self.met_until.max(own_ns);
+    }
+
+    /// The part of what is met in calls that is in them, as far as clock ticks have shown.
+    pub(super) fn kept_of_calls(&self) -> f64 {
+        self.in_kernel.part
     }
 
     pub(super) fn called(&mut self) {
