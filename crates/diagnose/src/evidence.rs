@@ -18,6 +18,8 @@ pub struct Evidence<'a> {
     pub weights: Vec<f64>,
     /// CPU time of the whole run without what recording took, ns.
     pub cpu_ns: f64,
+    /// Elapsed time of the whole run without what tracing by ptrace took of it, ns.
+    pub elapsed_ns: f64,
     /// System calls were traced by ptrace: only some of them, and their times are estimates.
     pub by_ptrace: bool,
     /// What tracing a call took by ptrace, elapsed ns; 0 otherwise.
@@ -57,6 +59,11 @@ impl<'a> Evidence<'a> {
             recording,
             weights,
             cpu_ns,
+            elapsed_ns: elapsed(
+                recording.about.wall_ns as f64,
+                recording.about.tracing_wall_ns as f64,
+                cpu_ns,
+            ),
             by_ptrace,
             tracing_a_call,
             tracing_a_thread,
@@ -71,7 +78,7 @@ impl<'a> Evidence<'a> {
     pub fn total(&self, basis: Basis) -> u64 {
         match basis {
             Basis::Cpu => self.cpu_ns as u64,
-            Basis::Wall => self.recording.about.wall_ns,
+            Basis::Wall => self.elapsed_ns as u64,
             Basis::Instructions => self.recording.about.instructions.unwrap_or(0),
         }
     }
@@ -266,7 +273,26 @@ fn tracing(recording: &Recording) -> (f64, f64) {
     }
 }
 
+/// Elapsed time of the run without what tracing by ptrace took of it, ns. That is known of all threads together: where several run at a time, they
+/// were also stopped at a time.
+fn elapsed(wall: f64, tracing: f64, cpu_ns: f64) -> f64 {
+    let at_a_time = ((cpu_ns + tracing) / wall.max(1.0)).max(1.0);
+    (wall - tracing / at_a_time).max(0.0)
+}
+
 /// The stack (or function) with most of the time.
 pub(crate) fn heaviest<'a>(times: impl IntoIterator<Item = (&'a u32, &'a f64)>) -> Option<u32> {
     times.into_iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(number, _)| *number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elapsed;
+
+    #[test]
+    fn threads_that_run_at_a_time_are_stopped_at_a_time() {
+        assert!((elapsed(10.0, 3.0, 2.0) - 7.0).abs() < 1e-9, "one after the other");
+        assert!((elapsed(10.0, 3.0, 17.0) - 8.5).abs() < 1e-9, "two at a time");
+        assert!(elapsed(10.0, 0.0, 17.0) == 10.0 && elapsed(0.0, 3.0, 0.0) == 0.0);
+    }
 }

@@ -358,6 +358,8 @@ pub struct RecordingSummary {
     pub command: Vec<String>,
     /// Elapsed time, ns.
     pub wall_ns: u64,
+    /// Elapsed time without what stopping the program for tracing took of it, estimated, ns: what shares of elapsed time are of.
+    pub undisturbed_wall_ns: u64,
     /// User CPU time of the whole tree, ns.
     pub user_ns: u64,
     /// Kernel CPU time of the whole tree, ns.

@@ -46,7 +46,7 @@ impl Gate {
     /// The gain that it takes, over all joined runs: ns, or instructions.
     pub fn needed(&self, evidence: &Evidence<'_>) -> f64 {
         let about = &evidence.recording.about;
-        let elapsed = about.wall_ns.saturating_sub(about.tracing_wall_ns) as f64;
+        let elapsed = evidence.elapsed_ns;
         let whole = match self.of {
             Whole::Cpu => evidence.cpu_ns,
             Whole::Elapsed => elapsed,

@@ -108,6 +108,7 @@ fn summary(recording: &Recording, evidence: &Evidence<'_>) -> RecordingSummary {
         id: about.id.clone(),
         command: about.command.clone(),
         wall_ns: about.wall_ns,
+        undisturbed_wall_ns: evidence.elapsed_ns as u64,
         user_ns: about.user_ns,
         sys_ns: about.sys_ns,
         exit: about.exit,

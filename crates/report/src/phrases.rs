@@ -4,6 +4,7 @@
 
 use crate::{names, path, units};
 use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Frame, Hot, RecordingSummary, Sure};
+use std::fmt::Write;
 
 /// Said first if the recording ends before the program.
 pub(crate) const CUT_SHORT: &str = "The recording is incomplete: it ends before the program did. This report covers \
@@ -56,7 +57,7 @@ pub(crate) fn hot_costs(hot: &Hot, recording: &RecordingSummary) -> [String; 3] 
 pub(crate) fn total(recording: &RecordingSummary, basis: Basis) -> u64 {
     match basis {
         Basis::Cpu => recording.cpu_ns,
-        Basis::Wall => recording.wall_ns,
+        Basis::Wall => recording.undisturbed_wall_ns,
         Basis::Instructions => recording.instructions.unwrap_or(0),
     }
 }
@@ -90,8 +91,13 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
     if let Some(instructions) = recording.instructions {
         return vec![("instructions", units::large(instructions)), ("exit", exit)];
     }
+    let traced = recording.wall_ns - recording.undisturbed_wall_ns.min(recording.wall_ns);
+    let mut wall = time(recording.wall_ns);
+    if traced as f64 >= TRACING_TOLD * recording.wall_ns as f64 && traced > 0 {
+        let _ = write!(wall, " ({} without tracing)", time(recording.undisturbed_wall_ns));
+    }
     let mut facts = vec![
-        ("wall", time(recording.wall_ns)),
+        ("wall", wall),
         ("user", time(recording.user_ns)),
         ("sys", time(recording.sys_ns)),
         ("exit", exit),
@@ -102,7 +108,7 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
     facts
 }
 
-/// A share of the CPU time from which on the recording overhead is shown.
+/// A share of the time from which on the recording overhead is shown.
 const TRACING_TOLD: f64 = 0.01;
 
 /// What the samples cover.
@@ -248,15 +254,15 @@ fn off_cpu(findings: &Findings) -> Option<String> {
         return None; // valgrind's times are not the program's
     }
     // A tracer by ptrace keeps threads stopped.
-    let cpu = recording.cpu_ns.saturating_add(recording.tracing_wall_ns);
-    if recording.wall_ns == 0 || cpu >= recording.wall_ns / 2 {
+    let (cpu, elapsed) = (recording.cpu_ns, recording.undisturbed_wall_ns);
+    if elapsed == 0 || cpu >= elapsed / 2 {
         return None;
     }
     // At least: threads that ran at the same time used more CPU time than the clock passed.
     Some(format!(
         "For at least {} of the {} elapsed the program did not run: it waited, or no CPU was free.",
-        units::rough(recording.wall_ns - cpu),
-        units::rough(recording.wall_ns)
+        units::rough(elapsed - cpu),
+        units::rough(elapsed)
     ))
 }
 

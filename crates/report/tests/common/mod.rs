@@ -15,6 +15,7 @@ pub fn certificates() -> Findings {
             id: "2026-03-01T12-00-00-load".to_owned(),
             command: command.map(str::to_owned).to_vec(),
             wall_ns: 6_310_000_000,
+            undisturbed_wall_ns: 6_310_000_000,
             user_ns: 6_250_000_000,
             sys_ns: 20_000_000,
             exit: Some(0),
@@ -208,6 +209,7 @@ pub fn hostile() -> Findings {
     recording.degraded = vec![text()];
     recording.lost = BTreeMap::from([(text(), u64::MAX)]);
     (recording.user_ns, recording.sys_ns, recording.wall_ns) = (u64::MAX, u64::MAX, u64::MAX);
+    recording.undisturbed_wall_ns = u64::MAX;
     recording.cpu_ns = u64::MAX;
     (recording.sampled_share, recording.complete_stacks_share) = (f64::NAN, f64::INFINITY);
     (recording.exit, recording.runs) = (Some(i32::MIN), u32::MAX);
@@ -248,6 +250,7 @@ pub fn empty() -> Findings {
     let recording = &mut findings.recording;
     recording.command.clear();
     (recording.wall_ns, recording.user_ns, recording.sys_ns, recording.samples) = (0, 0, 0, 0);
+    recording.undisturbed_wall_ns = 0;
     recording.cpu_ns = 0;
     recording.exit = None;
     findings

@@ -165,7 +165,7 @@ impl<'a> Lock<'a> {
             .filter(|(sample, _)| evidence.process_of(sample) == process)
             .map(|(_, weight)| weight)
             .sum();
-        let elapsed = about.wall_ns as f64;
+        let elapsed = evidence.elapsed_ns;
         let on_cpus = elapsed - cpu / f64::from(about.cpus.max(1));
         // … nor can one that computes all along, whoever waits meanwhile.
         let apart = evidence.cpu_of_threads().into_values().fold(0.0, f64::max);

@@ -133,7 +133,7 @@ fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64,
     let last = lives().map(|((_, end), _)| end).fold(0.0, f64::max);
     let without = lives().map(|((_, end), blocked)| end - blocked).fold(0.0, f64::max);
     // The CPUs cannot do the work of all threads in less; nor can a thread that does not use the lock do its own.
-    let elapsed = about.wall_ns as f64;
+    let elapsed = evidence.elapsed_ns;
     let cpus = f64::from(about.cpus.max(1));
     let begins = lives().map(|((start, _), _)| start).fold(f64::INFINITY, f64::min);
     let of_users: f64 = lock.users.keys().filter_map(|thread| cpu.get(thread)).sum();

@@ -56,7 +56,7 @@ pub(super) fn answers(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Exchang
             );
         }
     }
-    let elapsed = evidence.recording.about.wall_ns as f64;
+    let elapsed = evidence.elapsed_ns;
     let cpu = evidence.cpu_of_threads().into_values().fold(0.0, f64::max);
     let exchange = |((process, _, own), waits): ((u32, u64, u32), Waits)| {
         let stack = crate::evidence::heaviest(&waits.stacks)?;

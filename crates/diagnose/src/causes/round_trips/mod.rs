@@ -116,7 +116,7 @@ fn finding(evidence: &Evidence<'_>, exchange: &Exchange) -> Option<Candidate> {
     if exchange.seen < enough || exchange.longest_ns > LARGEST * waited || each > IDLE_NS {
         return None;
     }
-    let elapsed = evidence.recording.about.wall_ns as f64;
+    let elapsed = evidence.elapsed_ns;
     let waiting = (SAVED * waited).min(waited - exchange.peer_awake_ns);
     // Both sides take turns: what is left is what they do besides.
     let messages = exchange.messages_ns.min(elapsed - exchange.own_ns);
