@@ -285,6 +285,15 @@ pub(crate) fn is_single(row: &Syscall) -> bool {
     row.count == 1 && !is_met(row)
 }
 
+/// When a call began and ended, and for how many it stands, if that is known of each: by ptrace a row is one call of a window, and stands for others like it.
+pub(crate) fn moment(evidence: &Evidence<'_>, row: &Syscall) -> Option<(u64, u64, f64)> {
+    if is_single(row) {
+        return Some((row.time_ns, row.end_ns, 1.0));
+    }
+    let each = row.duration_ns.checked_div(row.count).filter(|_| evidence.by_ptrace && !is_met(row))?;
+    Some((row.time_ns, row.time_ns.saturating_add(each), row.count as f64))
+}
+
 /// Bytes go out: to a file, a pipe or a socket.
 pub(crate) fn is_send(row: &Syscall) -> bool {
     SENDS.contains(&row.number) || WRITES.contains(&row.number)

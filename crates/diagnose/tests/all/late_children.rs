@@ -80,7 +80,7 @@ fn the_time_from_the_end_of_a_child_to_that_of_the_sleep_is_lost() {
     assert_eq!((finding.variant, finding.cost.basis()), ("late", Basis::Wall));
     assert_eq!(finding.place.frame.function, "work");
     // 30 of each 40 ms.
-    assert_eq!((finding.cost.amount() / MS, finding.cost.gain() / MS), (800, 600));
+    assert_eq!((finding.cost.amount() / MS, finding.cost.gain() / MS), (600, 600));
     assert!(finding.explanation[0].starts_with("20 times from work"), "{finding:#?}");
     assert!(finding.explanation[0].contains("after the sleep, 30 ms later"), "{finding:#?}");
 }

@@ -9,6 +9,17 @@ pub(super) const CALLS: u64 = 64;
 /// A new process is traced for so many calls before it is let run: its beginning is of no use in part.
 pub(super) const FIRST_CALLS: u64 = 200;
 
+/// Threads that sleep for most of the time and seldom call are traced all the time, beside those above: that may take one in so many ns of the elapsed time, and as much
+/// of each of them. A thread that starts a child each 65 ms and looks for its end half a dozen times takes 1.7 %.
+const QUIET_ONE_IN: u64 = 40;
+const QUIET_AT_FIRST_NS: u64 = 3_000_000;
+/// What it may take at once, ns: a child is started, its end looked for ever less often, and so on; that is a dozen calls in a few ms.
+const QUIET_AT_ONCE_NS: u64 = 2_500_000;
+/// One that turned out to call too often is looked at again after so many times what that took.
+const REST: u64 = QUIET_ONE_IN;
+/// It sleeps for most of the time if it runs for less than one in so many ns: in a tenth of a second 100 calls of 50 µs with their stops are as much.
+const SELDOM_RUNS: u64 = 10;
+
 /// So many programs are traced for that long at some of their starts, even when tracing has taken all that it may: where processes are started all the
 /// time, their stops alone take that, and nothing would be known of any. A shell's loop has seldom more.
 pub(super) const FIRST_PROGRAMS: usize = 6;
@@ -40,11 +51,13 @@ pub(super) struct Budget {
     /// What tracing took so far, estimated, and the stops that took it.
     pub taken: u64,
     pub stops: u64,
+    /// What it took of threads that are quiet.
+    quiet_taken: u64,
 }
 
 impl Budget {
     pub(super) fn new(began: u64) -> Budget {
-        Budget { began, taken: 0, stops: 0 }
+        Budget { began, ..Budget::default() }
     }
 
     /// A stop was handled.
@@ -60,6 +73,36 @@ impl Budget {
     /// Tracing has taken more than it may.
     pub(super) fn is_over(&self, now: u64) -> bool {
         self.taken > self.allowed(now)
+    }
+
+    /// A stop of a quiet thread was handled.
+    pub(super) fn add_quiet(&mut self, took: u64) {
+        self.quiet_taken += took;
+    }
+
+    /// Whether there is room for threads that are quiet.
+    pub(super) fn has_room_for_quiet(&self, now: u64) -> bool {
+        self.quiet_taken <= QUIET_AT_FIRST_NS + now.saturating_sub(self.began) / QUIET_ONE_IN
+    }
+
+    /// Whether a thread whose stops took so much of so long is quiet.
+    pub(super) fn is_quiet(took: u64, elapsed: u64) -> bool {
+        took.saturating_sub(QUIET_AT_ONCE_NS).saturating_mul(QUIET_ONE_IN) <= elapsed
+    }
+
+    /// Whether one that ran so much of so long may be quiet.
+    pub(super) fn seldom_runs(ran: u64, elapsed: u64) -> bool {
+        ran.saturating_mul(SELDOM_RUNS) <= elapsed
+    }
+
+    /// How long one that was not quiet is left alone.
+    pub(super) fn rest(took: u64) -> u64 {
+        REST * took
+    }
+
+    /// A start of a program of which some have been seen may be traced only as long as half is left: the others who run must be heard too.
+    pub(super) fn has_half(&self, now: u64) -> bool {
+        2 * self.taken <= self.allowed(now)
     }
 
     /// For how many more windows there is room.
@@ -107,6 +150,25 @@ mod tests {
         let traced: Vec<u64> = (1..=1_000).filter(|_| starts.next()).collect();
         assert_eq!(traced[..7], [1, 2, 4, 7, 11, 17, 26]);
         assert_eq!(traced.len(), 15);
+    }
+
+    #[test]
+    fn quiet_threads_have_a_budget_of_their_own() {
+        let mut budget = Budget::new(0);
+        budget.add_quiet(QUIET_AT_FIRST_NS + MS);
+        assert!(!budget.has_room_for_quiet(39 * MS) && budget.has_room_for_quiet(40 * MS));
+        assert!(!budget.is_over(0));
+        let took = QUIET_AT_ONCE_NS + MS;
+        assert!(Budget::is_quiet(took, 40 * MS) && !Budget::is_quiet(took, 39 * MS));
+        assert!(Budget::seldom_runs(MS, 10 * MS) && !Budget::seldom_runs(MS, 9 * MS));
+        assert_eq!(Budget::rest(MS), 40 * MS);
+    }
+
+    #[test]
+    fn starts_of_a_known_program_leave_half_to_others() {
+        let mut budget = Budget::new(0);
+        budget.add(ALLOWANCE_NS / 2 + MS);
+        assert!(!budget.has_half(49 * MS) && budget.has_half(50 * MS) && !budget.is_over(0));
     }
 
     #[test]

@@ -20,6 +20,13 @@ pub(super) struct Entry {
     pub file: FileId,
 }
 
+impl Entry {
+    /// Whether it is one that was begun before, made again.
+    pub(super) fn goes_on(&self, before: &Entry) -> bool {
+        (self.number, self.site, self.arguments) == (before.number, before.site, before.arguments)
+    }
+}
+
 /// Where a call is made: its instruction, its stack pointer, and which call it is.
 pub(super) struct Place {
     pub ip: u64,

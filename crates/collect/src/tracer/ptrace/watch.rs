@@ -275,11 +275,16 @@ impl Watch {
             _ => {}
         }
         let took = self.count_stop(tid, now_ns() - seen, of_call, sampled);
-        // The counter's own budget says how much noting may take, and that of samples how much these.
+        // The counter's own budget says how much noting may take, and that of samples how much these. Forks, programs and exits stop in any case: where they
+        // take more than windows may, the processes that start others must be heard nevertheless.
         match self.sampling.as_mut().filter(|_| sampled && !of_call) {
             Some(sampling) => sampling.took(took),
             None if noted => {}
-            None => self.budget.add(took),
+            None if self.threads.get(&tid).is_some_and(|thread| thread.view.quiet) => {
+                self.budget.add_quiet(took)
+            }
+            None if of_call => self.budget.add(took),
+            None => {}
         }
         self.went(tid, Kind::Other); // unless it was a call's
         self.asks_again(tid);
@@ -294,9 +299,11 @@ impl Watch {
         self.went(tid, Kind::Between);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let pid = thread.pid;
-        if place.number == slowpath_syscalls::RESTART_SYSCALL {
+        let goes_on = place.number == slowpath_syscalls::RESTART_SYSCALL;
+        if goes_on {
             place.number = thread.restarts.take().unwrap_or(slowpath_syscalls::RESTART_SYSCALL);
         }
+        let asleep_since = thread.asleep_since.take().filter(|_| goes_on);
         let number = place.number;
         if abi != wanted::AUDIT_ARCH_X86_64 || !wanted::is_wanted(number, &arguments) {
             let ran = thread.account.as_ref().and_then(facts::ran);
@@ -305,11 +312,20 @@ impl Watch {
         }
         let mut entry = self.entry(tid, &place, arguments);
         let waits = slowpath_syscalls::WAITS.contains(&number);
-        let copies = if waits { Copies::Always } else { Copies::Rationed };
+        let copies = match number {
+            _ if waits => Copies::Always,
+            number if slowpath_syscalls::SLEEPS.contains(&number) => Copies::Met,
+            _ => Copies::Rationed,
+        };
         self.copy_stack(tid, pid, &place, entry.site, now_ns(), copies);
         if let Some(thread) = self.threads.get_mut(&tid) {
-            entry.ran = thread.account.as_ref().and_then(facts::ran);
-            entry.time = now_ns();
+            (entry.ran, entry.time) = match thread.interrupted.take().filter(|before| entry.goes_on(before)) {
+                Some(before) => (before.ran, before.time),
+                None => {
+                    let ran = thread.account.as_ref().and_then(facts::ran);
+                    (ran, asleep_since.unwrap_or_else(now_ns))
+                }
+            };
             thread.inside = Inside::Wanted(Box::new(entry));
         }
     }
@@ -357,7 +373,7 @@ impl Watch {
                 if wall >= NO_SLEEP_NS {
                     let after = thread.account.as_ref().and_then(facts::ran);
                     let (_, asleep) = divided(wall, before, after);
-                    thread.view.asleep += asleep.saturating_sub(floor.asleep_ns);
+                    thread.view.slept(asleep.saturating_sub(floor.asleep_ns), seen);
                 }
                 self.went(tid, Kind::Call(number));
                 self.after_call(tid);
@@ -367,6 +383,7 @@ impl Watch {
         };
         if BEGUN_ANEW.contains(&result) {
             thread.restarts = Some(entry.number).filter(|_| result == ANEW_BY_RESTART);
+            thread.interrupted = Some(Box::new(entry));
             return;
         }
         let wall = seen.saturating_sub(entry.time);
@@ -406,7 +423,7 @@ impl Watch {
         }
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.view.called();
-            thread.view.asleep += event.blocked;
+            thread.view.slept(event.blocked, seen);
             thread.view.see(event, leg);
         }
         self.after_call(tid);

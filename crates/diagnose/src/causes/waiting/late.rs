@@ -6,14 +6,14 @@
 use super::super::words::{count, time};
 use super::children::Children;
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_single, is_sleep, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_met, is_sleep, moment, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Process;
 use slowpath_syscalls::FORKS;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Children that were noticed late before they count: as many as sleeps of a loop that polls.
 const LATE: u64 = 5;
@@ -38,19 +38,30 @@ struct Slept {
     from: u64,
     to: u64,
     cut_short: bool,
+    /// For how many sleeps it stands.
+    times: f64,
     /// When the last child ended in it that was seen afterwards.
     ended: Option<u64>,
     counted: bool,
+}
+
+/// From a child's end to that of the sleep in a thread, ns, and for how many of them it stands.
+struct Interval {
+    thread: u32,
+    from: u64,
+    to: u64,
+    times: f64,
 }
 
 /// What is lost at one place.
 #[derive(Default)]
 struct Lost {
     sum: Sum,
-    late: u64,
-    goes_on: u64,
-    /// Thread, from the child's end to that of the sleep, ns.
-    intervals: Vec<(u32, u64, u64)>,
+    /// Seen, and how many they stand for.
+    seen: u64,
+    late: f64,
+    goes_on: f64,
+    intervals: Vec<Interval>,
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
@@ -73,26 +84,31 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                     && row.time_ns.saturating_sub(last.to) <= SOON_NS
             };
             let from = last.get(&row.thread).filter(rest).map_or(row.time_ns, |last| last.from);
-            let (to, cut_short) = (row.end_ns, INTERRUPTED.contains(&row.result));
+            let cut_short = INTERRUPTED.contains(&row.result);
             // Of those that were added up it is not known when they were.
-            if is_single(row) && to - from <= LONG_NS {
-                last.insert(row.thread, Slept { own, from, to, cut_short, ended: None, counted: false });
-            } else {
-                last.remove(&row.thread);
+            match moment(evidence, row).filter(|(_, to, _)| to.saturating_sub(from) <= LONG_NS) {
+                Some((_, to, times)) => {
+                    let slept = Slept { own, from, to, cut_short, times, ended: None, counted: false };
+                    last.insert(row.thread, slept);
+                }
+                None => _ = last.remove(&row.thread),
             }
             continue;
         }
         let Some(slept) = last.get_mut(&row.thread) else { continue };
         let Some(lost) = places.get_mut(&(row.thread, slept.own)) else { continue };
         if let Some(end) = children.ended(row, process).and_then(|child| child.end_ns) {
-            // It ended in the sleep, and the look for it would not have waited.
-            if row.argument & WNOHANG != 0 && (slept.from..slept.to).contains(&end) {
+            // It ended in the sleep or before it, and the look for it would not have waited.
+            if row.argument & WNOHANG != 0 && end < slept.to {
+                let end = end.max(slept.from);
                 let last = slept.ended.map_or(end, |known| known.max(end));
                 match lost.intervals.last_mut().filter(|_| slept.ended.is_some()) {
-                    Some(interval) => interval.1 = last,
+                    Some(interval) => interval.from = last,
                     None => {
-                        lost.late += 1;
-                        lost.intervals.push((row.thread, last, slept.to));
+                        (lost.seen, lost.late) = (lost.seen + 1, lost.late + slept.times);
+                        let interval =
+                            Interval { thread: row.thread, from: last, to: slept.to, times: slept.times };
+                        lost.intervals.push(interval);
                     }
                 }
                 slept.ended = Some(last);
@@ -101,12 +117,12 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             && slept.ended.is_some()
             && children.is_child(process, row.result)
         {
-            lost.goes_on += u64::from(!std::mem::replace(&mut slept.counted, true));
+            lost.goes_on += if std::mem::replace(&mut slept.counted, true) { 0.0 } else { slept.times };
         }
     }
     let (mut few, many): (Vec<OfThread>, Vec<OfThread>) =
-        places.into_iter().partition(|(_, lost)| lost.late < LATE);
-    few.retain(|(_, lost)| lost.late > 0);
+        places.into_iter().partition(|(_, lost)| lost.seen < LATE);
+    few.retain(|(_, lost)| lost.seen > 0);
     let alone = many.into_iter().filter_map(|(site, lost)| finding(evidence, calls, site, lost, 1));
     alone.chain(one_after_another(evidence, calls, few)).collect()
 }
@@ -126,7 +142,12 @@ fn one_after_another(evidence: &Evidence<'_>, calls: &Calls<'_>, few: Vec<OfThre
         let group = groups.entry((process.parent, process.program.as_str(), site.1)).or_default();
         group.entry(process.process).or_default().push((site, lost));
     }
-    let together = |((parent, ..), group): (Alike<'_>, BTreeMap<u32, Vec<OfThread>>)| {
+    let traced: HashSet<u32> = calls
+        .all()
+        .filter(|(row, _)| !FORKS.contains(&row.number) && !is_met(row))
+        .map(|(_, process)| process)
+        .collect();
+    let together = |((parent, program, _), group): (Alike<'_>, BTreeMap<u32, Vec<OfThread>>)| {
         let siblings = || tables.processes.iter().filter(|other| other.parent == parent);
         // What threads of one process lose at the same time is lost once: it is not known how much that is.
         let alone = group.into_values().filter(|threads| threads.len() == 1).flatten();
@@ -140,15 +161,22 @@ fn one_after_another(evidence: &Evidence<'_>, calls: &Calls<'_>, few: Vec<OfThre
                 let lives = |other: &&Process| other.start_ns < at && other.end_ns.is_none_or(|end| end > at);
                 siblings().filter(lives).any(|other| other.process != own.process)
             };
-            lost.intervals.retain(|(_, _, to)| !beside(*to));
+            lost.intervals.retain(|interval| !beside(interval.to));
             let next = |end: u64| siblings().any(|other| (end..end + NEXT_NS).contains(&other.start_ns));
-            all.late += lost.late;
+            (all.seen, all.late) = (all.seen + lost.seen, all.late + lost.late);
             all.goes_on += if own.end_ns.is_some_and(next) { lost.late } else { lost.goes_on };
             all.sum.join(&lost.sum);
             all.intervals.extend(lost.intervals);
             first.get_or_insert(site);
             processes += 1;
         }
+        // Others of this program, of which no call was traced, are like those.
+        let alike = |other: &&Process| other.program == program;
+        let number = siblings().filter(alike).count() as f64;
+        let heard = siblings().filter(alike).filter(|other| traced.contains(&other.process)).count() as f64;
+        let part = number / heard.max(1.0);
+        (all.late, all.goes_on) = (all.late * part, all.goes_on * part);
+        all.intervals.iter_mut().for_each(|interval| interval.times *= part);
         finding(evidence, calls, first?, all, processes)
     };
     groups.into_iter().filter_map(together).collect()
@@ -161,10 +189,10 @@ fn finding(
     mut lost: Lost,
     processes: u64,
 ) -> Option<Candidate> {
-    if lost.late < LATE || (lost.goes_on as f64) < GOES_ON * lost.late as f64 {
+    if lost.seen < LATE || lost.goes_on < GOES_ON * lost.late {
         return None;
     }
-    lost.intervals.sort_unstable_by_key(|(_, from, _)| *from);
+    lost.intervals.sort_unstable_by_key(|interval| interval.from);
     let process = evidence.recording.tables.threads[thread as usize].process;
     // Another child that lives until then may be waited for anyway.
     let tables = &evidence.recording.tables;
@@ -173,9 +201,14 @@ fn finding(
         let mut children = tables.processes.iter().filter(|other| other.parent == Some(parent));
         children.any(|other| other.start_ns < at && other.end_ns.is_none_or(|end| end > at))
     };
-    lost.intervals.retain(|(thread, _, to)| !lives(*thread, *to));
-    let late: u64 = lost.intervals.iter().map(|(_, from, to)| to - from).sum();
-    let gain = late as f64 * (1.0 - calls.busy_share(&lost.intervals)).max(0.0);
+    lost.intervals.retain(|interval| !lives(interval.thread, interval.to));
+    let each = |interval: &Interval| (interval.to - interval.from) as f64;
+    let late: f64 = lost.intervals.iter().map(|interval| interval.times * each(interval)).sum();
+    let late = late.min(evidence.elapsed_ns);
+    let number: f64 = lost.intervals.iter().map(|interval| interval.times).sum();
+    let spans: Vec<(u32, u64, u64)> =
+        lost.intervals.iter().map(|interval| (interval.thread, interval.from, interval.to)).collect();
+    let gain = late * (1.0 - calls.busy_share(&spans)).max(0.0);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -185,16 +218,16 @@ fn finding(
         explanation: vec![
             format!(
                 "{} times{}{}, a child ended while the program slept, and was seen after the sleep, {} later on average where no other child was running",
-                count(lost.late as f64),
+                count(lost.late),
                 if processes > 1 { format!(" in {} processes", count(processes as f64)) } else { String::new() },
                 from(evidence, stack, own),
-                time(late as f64 / lost.intervals.len().max(1) as f64)
+                time(late / number.max(1.0))
             ),
             format!("nothing else worked meanwhile for {} in total; then the next one was started", time(gain)),
         ],
         facts: vec![
-            fact("children seen late", lost.late as f64, "processes", Sure::Exact),
-            fact("time from their end", late as f64, "ns", Sure::Exact),
+            fact("children seen late", lost.late, "processes", Sure::Exact),
+            fact("time from their end", late, "ns", Sure::Exact),
             fact("sleeps", lost.sum.count as f64, "calls", Sure::Exact),
         ],
         advice: "Wait for the child instead: waitpid without WNOHANG, or poll on a pidfd or on a pipe that SIGCHLD's handler writes to"
@@ -203,7 +236,7 @@ fn finding(
             &super::CAUSE,
             "sees the end of its children late",
             Confidence::Likely,
-            Cost::new(Basis::Wall, lost.sum.blocked_ns, gain),
+            Cost::new(Basis::Wall, late, gain),
             place(evidence, stack, own, process),
         )
     };

@@ -93,13 +93,16 @@ impl Watch {
         let (program, directory, arguments) = facts::program(tid);
         let after = arguments.clone();
         self.costs.runs(tid, program.as_deref());
+        let known = program.as_ref().is_some_and(|program| self.programs.contains_key(program));
         let anyway = program.clone().is_some_and(|program| self.is_traced_anyway(program));
         self.say(Event::Program { pid: tid, time, program, directory, arguments });
         self.say(Event::Exec { pid: tid, time, arguments: after, truncated: false });
         if anyway {
             self.open(tid, budget::FIRST_CALLS);
-        } else {
+        } else if !known || self.budget.has_half(now_ns()) {
             self.may_open(tid);
+        } else {
+            self.begins_undisturbed(tid);
         }
     }
 

@@ -13,7 +13,7 @@ const STACK_BYTES: usize = 80 << 10;
 const COPY_AGAIN: u32 = 1024;
 const SLICE_NS: u64 = 10_390_000;
 const SLICE_STACKS: u32 = 40;
-/// A child's own stacks are not worth their copies until it has lived so long.
+/// A child's own stacks are not worth their copies until it has lived so long, but for those of sleeps.
 const YOUNG_NS: u64 = 20_000_000;
 
 /// When the stack of a place is copied.
@@ -23,7 +23,7 @@ pub(super) enum Copies {
     Rationed,
     /// Each time.
     Always,
-    /// Once in a while, in the shortest-lived process too: a thread is met less often than it calls.
+    /// Once in a while, in the shortest-lived process too: a thread is met less often than it calls, and sleeps less often.
     Met,
 }
 
@@ -39,7 +39,8 @@ impl Watch {
         copies: Copies,
     ) {
         let Some(process) = self.processes.get_mut(&pid) else { return };
-        if pid != self.root && time.saturating_sub(process.born) < YOUNG_NS && copies != Copies::Met {
+        let young = pid != self.root && time.saturating_sub(process.born) < YOUNG_NS;
+        if young && copies != Copies::Met {
             return;
         }
         if copies != Copies::Always {

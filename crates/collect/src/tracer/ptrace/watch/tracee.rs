@@ -3,7 +3,7 @@
 use super::cut_short;
 use super::sampled::Spared;
 use super::windows::View;
-use crate::tracer::ptrace::call::Inside;
+use crate::tracer::ptrace::call::{Entry, Inside};
 use crate::tracer::ptrace::facts::{self, Ran};
 use std::fs::File;
 
@@ -13,6 +13,12 @@ pub(super) struct Tracee {
     pub inside: Inside,
     /// The call that it goes on with when it makes the one to go on.
     pub restarts: Option<u32>,
+    /// A call that a signal has interrupted, as those do that the program ignores, where it is traced; the kernel makes it again.
+    pub interrupted: Option<Box<Entry>>,
+    /// How often it had been given a CPU when it was looked at last, and since when that is so: it has slept since then, or stood in line.
+    pub idle: (u64, u64),
+    /// It has slept since then in the call that it was stopped in for a window.
+    pub asleep_since: Option<u64>,
     /// What is left of a call that we cut short.
     pub rest: Option<cut_short::Rest>,
     pub view: View,
@@ -46,6 +52,9 @@ impl Tracee {
             pid,
             inside: Inside::Nothing,
             restarts: None,
+            interrupted: None,
+            idle: (0, since),
+            asleep_since: None,
             rest: None,
             view: View::new(since, alone_ns),
             account,

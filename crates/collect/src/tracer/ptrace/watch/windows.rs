@@ -22,6 +22,10 @@ const LOOKS: usize = 64;
 /// CPU time from which on clock ticks say how much of it was in the kernel, ns.
 const ENOUGH_TICKS_NS: u64 = 50_000_000;
 
+/// What a quiet thread's stops took longer ago counts half, ns: one that begins to call all the time is noticed soon, and a
+/// program's start is not held against it.
+const FADES_NS: u64 = 200_000_000;
+
 /// A call that looks up no path takes about such a part of one that does.
 const SHORTER: u64 = 2;
 /// Clock ticks do not show a smaller share of a gap well.
@@ -36,6 +40,12 @@ pub(super) struct View {
     pub fresh: bool,
     /// It is to stop for a window.
     pub asked: bool,
+    /// It seldom calls: what its stops take is reckoned apart, and it is traced as long as there is room for that. And since when that is looked at, and what it took since.
+    pub quiet: bool,
+    quiet_since: u64,
+    quiet_took: u64,
+    /// It was not quiet, and is not asked again before then.
+    rests_until: u64,
     /// It waits among those to be looked at.
     pub queued: bool,
     since: u64,
@@ -47,7 +57,7 @@ pub(super) struct View {
     all_cpu: u64,
     /// How often it stopped, as far as that has not been reported.
     stops: u64,
-    pub asleep: u64,
+    asleep: u64,
     pub calls: u64,
     /// Calls, each with the number of its leg.
     seen: Vec<(Finished, Option<usize>)>,
@@ -126,6 +136,7 @@ impl View {
         self.took_cpu += cpu;
         self.all_cpu += cpu;
         self.opened_took += wall;
+        self.quiet_took += wall;
         self.stops += 1;
     }
 
@@ -150,6 +161,36 @@ impl View {
     /// The part of what is met in calls that is in them, as far as clock ticks have shown.
     pub(super) fn kept_of_calls(&self) -> f64 {
         self.in_kernel.part
+    }
+
+    /// Whether it may be traced on although others have taken what there is: it calls so seldom. That is looked at over windows.
+    fn stays_quiet(&mut self, now: u64, budget: &Budget) -> bool {
+        let elapsed = now.saturating_sub(self.quiet_since);
+        let seldom = Budget::is_quiet(self.quiet_took, elapsed);
+        if !seldom {
+            self.rests_until = now + Budget::rest(self.quiet_took);
+        }
+        self.quiet = seldom && budget.has_room_for_quiet(now);
+        self.quiet
+    }
+
+    fn fade(&mut self, now: u64) {
+        let elapsed = now.saturating_sub(self.quiet_since);
+        if elapsed >= FADES_NS {
+            (self.quiet_since, self.quiet_took) = (now - elapsed / 2, self.quiet_took / 2);
+        }
+    }
+
+    /// Whether it has slept for most of the time since its last window.
+    fn may_be_quiet(&self, now: u64, ran: Ran) -> bool {
+        let before = self.ran.unwrap_or_default();
+        let own = ran.cpu_ns.saturating_sub(before.cpu_ns);
+        now >= self.rests_until && Budget::seldom_runs(own, now.saturating_sub(self.since))
+    }
+
+    /// It has slept for so long until now: a part of that may have been before the window.
+    pub(super) fn slept(&mut self, ns: u64, now: u64) {
+        self.asleep += ns.min(now.saturating_sub(self.since));
     }
 
     pub(super) fn called(&mut self) {
@@ -274,6 +315,7 @@ impl Watch {
         view.begin(now, ran);
         (view.traced, view.least) = (true, least);
         (view.opened, view.opened_took, view.opened_calls) = (now, 0, 0);
+        (view.quiet_since, view.quiet_took) = (now, 0);
     }
 
     /// A stop at which a window may be opened: the beginning of a thread or of a program.
@@ -281,11 +323,16 @@ impl Watch {
         let over = self.budget.is_over(now_ns());
         match self.threads.get_mut(&tid) {
             Some(_) if !over => self.open(tid, budget::FIRST_CALLS),
-            Some(thread) if !thread.view.traced => {
-                thread.view.fresh = false;
-                self.queue(tid);
-            }
-            _ => {}
+            Some(_) => self.begins_undisturbed(tid),
+            None => {}
+        }
+    }
+
+    /// A thread or a program begins without a window.
+    pub(super) fn begins_undisturbed(&mut self, tid: u32) {
+        if let Some(thread) = self.threads.get_mut(&tid).filter(|thread| !thread.view.traced) {
+            thread.view.fresh = false;
+            self.queue(tid);
         }
     }
 
@@ -303,12 +350,14 @@ impl Watch {
     pub(super) fn after_call(&mut self, tid: u32) {
         let (now, over, threads) = (now_ns(), self.budget.is_over(now_ns()), self.threads.len());
         let Some(view) = self.threads.get_mut(&tid).map(|thread| &mut thread.view) else { return };
+        view.fade(now);
         let full = view.calls >= window::CALLS || now.saturating_sub(view.since) >= window::LENGTH_NS;
         let elapsed = now.saturating_sub(view.opened);
-        let close = over
+        let close = (over || view.quiet)
             && (full || view.calls >= budget::CALLS)
             && view.opened_calls >= view.least
-            && !Budget::is_frugal(view.opened_took, elapsed, threads);
+            && !Budget::is_frugal(view.opened_took, elapsed, threads)
+            && !view.stays_quiet(now, &self.budget);
         if close {
             self.close(tid);
         } else if full {
@@ -329,6 +378,7 @@ impl Watch {
         let view = &mut thread.view;
         let window = view.window(now, ran, cost);
         (view.traced, view.ticks) = (false, facts::ticks(thread.pid, tid));
+        view.quiet = false;
         view.moves = facts::moves(thread.pid, tid);
         self.shared.traced_ns.fetch_add(window.own.cpu_ns, Ordering::Relaxed);
         if let Some(before) = view.held.replace(window) {
@@ -411,9 +461,11 @@ impl Watch {
 
     /// Has threads stop for a window, those first that have run undisturbed for longest.
     pub(super) fn look(&mut self) {
-        let mut room = self.budget.windows(now_ns());
+        let now = now_ns();
+        let mut room = self.budget.windows(now);
+        let quiet = self.budget.has_room_for_quiet(now);
         for _ in 0..self.undisturbed.len().min(LOOKS) {
-            if room == 0 {
+            if room == 0 && !quiet {
                 return;
             }
             let Some(tid) = self.undisturbed.pop_front() else { return };
@@ -422,9 +474,19 @@ impl Watch {
             if thread.view.traced || thread.view.asked || thread.exited {
                 continue;
             }
-            if facts::may_be_stopped(thread.pid, tid) && sys::interrupt(tid).is_ok() {
-                thread.view.asked = true;
-                room -= 1;
+            let ran = thread.account.as_ref().and_then(facts::ran);
+            if let Some(ran) = ran.filter(|ran| ran.turns != thread.idle.0) {
+                thread.idle = (ran.turns, now);
+            }
+            let may_be_quiet = || quiet && ran.is_some_and(|ran| thread.view.may_be_quiet(now, ran));
+            let as_quiet = room == 0;
+            if (!as_quiet || may_be_quiet())
+                && facts::may_be_stopped(thread.pid, tid)
+                && sys::interrupt(tid).is_ok()
+            {
+                (thread.view.asked, thread.view.quiet) = (true, as_quiet);
+                thread.asleep_since = Some(thread.idle.1).filter(|since| *since < now);
+                room -= u64::from(!as_quiet);
             } else {
                 self.queue(tid);
             }
