@@ -184,6 +184,33 @@ fn reached(blocks: &[Block]) -> Vec<bool> {
     reached
 }
 
+/// The blocks of a loop in an order in which a round may pass them: each behind those that lead to it, but for jumps back, so that what a round ends with comes last,
+/// wherever the compiler put it; else as they lie.
+pub(super) fn round(blocks: &[Block], header: usize, body: &BTreeSet<usize>) -> Vec<usize> {
+    let mut order = Vec::with_capacity(body.len());
+    let mut seen = BTreeSet::from([header]);
+    let mut open = vec![(header, next_in(blocks, header, body))];
+    while let Some((block, next)) = open.last_mut() {
+        match next.pop() {
+            Some(next) if seen.insert(next) => open.push((next, next_in(blocks, next, body))),
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                open.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// Where a block of a loop leads to within it. Those that lie last come last: they are gone first, so that they are behind the others in a round.
+fn next_in(blocks: &[Block], block: usize, body: &BTreeSet<usize>) -> Vec<usize> {
+    let mut next: Vec<usize> = blocks[block].next.iter().copied().filter(|to| body.contains(to)).collect();
+    next.sort_unstable();
+    next
+}
+
 /// The blocks that the entry leads to, each behind all that it leads to (but for jumps back).
 fn postorder(blocks: &[Block]) -> Vec<usize> {
     let mut order = Vec::new();

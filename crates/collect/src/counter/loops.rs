@@ -6,7 +6,7 @@
 //! all blocks from which the jump is reached without passing that block. Blocks, and who dominates whom, are left to `flow`; what a loop does in most rounds
 //! to `usual`.
 
-use super::flow::{Graph, blocks};
+use super::flow::{self, Graph, blocks};
 use super::origin::{self, Origin};
 use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
@@ -104,8 +104,8 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         let around = |block: &usize| (0..bodies.len()).rev().find(|of| bodies[*of].1.contains(block));
         let beside = |block: usize| !body.contains(&block) && around(&block) == parent;
         let way = graph.way_to(*header, body, beside);
-        let from_header = body.range(*header..).chain(body.range(..*header));
-        let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
+        let in_order = flow::round(&blocks, *header, body);
+        let round: Vec<&Instruction> = in_order.into_iter().flat_map(code_of).collect();
         let chases = chase::chases(every(), frame);
         let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
         if work == Work::Calculates && !chases && fold::folds(every(), frame) {
@@ -235,6 +235,30 @@ mod tests {
         assert_eq!((outer.count_at, outer.varies), (Some(1), true));
         assert_eq!((inner.header, &inner.ranges, inner.parent), (9, &one(9..17), Some(0)));
         assert_eq!((inner.count_at, inner.varies, inner.work), (Some(15), false, Work::Walks));
+    }
+
+    #[test]
+    fn a_round_ends_where_it_jumps_back_wherever_that_lies() {
+        let code = [
+            0x53, // 0: push rbx
+            0x31, 0xc9, // 1: xor ecx, ecx
+            0x48, 0x8b, 0x04, 0xcf, // 3: L: mov rax, [rdi+rcx*8]
+            0x48, 0x89, 0x4c, 0x24, 0x08, // 7: mov [rsp+8], rcx
+            0x31, 0xc9, // 12: xor ecx, ecx
+            0x48, 0x39, 0xf0, // 14: cmp rax, rsi
+            0x74, 0x0e, // 17: je M
+            0x48, 0x8b, 0x4c, 0x24, 0x08, // 19: mov rcx, [rsp+8]
+            0x48, 0xff, 0xc1, // 24: N: inc rcx
+            0x48, 0x39, 0xd1, // 27: cmp rcx, rdx
+            0x75, 0xe3, // 30: jne L
+            0x5b, 0xc3, // 32: pop rbx; ret
+            0x48, 0x8b, 0x4c, 0x24, 0x08, // 34: M: mov rcx, [rsp+8]
+            0xeb, 0xef, // 39: jmp N
+        ];
+        let found = loops(&code);
+        let entry = found[0].entry.as_ref().unwrap();
+        let strides: Vec<i64> = entry.origins.iter().map(|(_, stride)| *stride).collect();
+        assert_eq!((found.len(), strides), (1, vec![8]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The usual way around a loop: what it does in most rounds, as samples show it. A search has parts that run only where something is found (to count a
 //! reference, to put a result on a list); what it does else is to look and step on.
 
-use super::flow::{Block, Graph, blocks};
+use super::flow::{self, Block, Graph, blocks};
 use super::loops::{self, Loop};
 use super::place::is_emulated;
 use super::values::calls;
@@ -119,8 +119,8 @@ fn of_body(
     let frame = instructions.iter().any(walk::makes_a_frame);
     let code_of = |block: usize| &instructions[all[block].code.clone()];
     let every = || left.iter().flat_map(|block| code_of(*block));
-    let from_header = left.range(header..).chain(left.range(..header));
-    let round: Vec<&Instruction> = from_header.flat_map(|block| code_of(*block)).collect();
+    let in_order = flow::round(&all, header, &left);
+    let round: Vec<&Instruction> = in_order.into_iter().flat_map(code_of).collect();
     // In each round: without it there is no way around.
     let once = left.iter().copied().filter(|block| {
         let without: BTreeSet<usize> = left.iter().copied().filter(|other| other != block).collect();
