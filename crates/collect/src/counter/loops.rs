@@ -11,7 +11,7 @@ use super::origin::{self, Origin};
 use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase, fold, fresh, groups, heads, places, unrolled};
+use super::{bucket, chase, fold, fresh, groups, heads, places, spins, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -140,6 +140,9 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         let places = places::next_places(&round, frame);
         if !places.is_empty() && heads::leads_to_place(on_the_way(), &places, selects) {
             work = Work::Places;
+        }
+        if spins::spins(&round, frame) {
+            work = Work::Spins;
         }
         if groups::probes(every()) {
             work = Work::Groups;

@@ -47,6 +47,7 @@ pub(crate) mod place;
 mod places;
 mod reads_only;
 mod room;
+mod spins;
 mod standing;
 mod survey;
 mod taken_up;

@@ -13,7 +13,7 @@ const SMALL: i64 = 4096;
 const RSP: u8 = 4;
 const RBP: u8 = 5;
 /// What a call may change, in the System V ABI; Go's compiler uses no register across one.
-const CLOBBERED: [Register; 9] = [
+pub(super) const CLOBBERED: [Register; 9] = [
     Register::RAX,
     Register::RCX,
     Register::RDX,

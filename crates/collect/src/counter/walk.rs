@@ -26,6 +26,8 @@ pub(crate) enum Work {
     Groups,
     /// … or one by one, around its end.
     Places,
+    /// It waits for what another thread changes in memory.
+    Spins,
     /// It makes one result of what it reads in order, and stores nothing: a sum, a number of characters, a checksum.
     Folds,
     /// It adds up, multiplies, or makes something new in another way.
@@ -45,6 +47,7 @@ impl Work {
             Work::Chains => "chains",
             Work::Groups => "groups",
             Work::Places => "places",
+            Work::Spins => "spins",
             Work::Folds => "folds",
             Work::Calculates => "calculates",
             Work::Reads => "reads",

@@ -47,6 +47,7 @@ mod repeated_scan;
 mod rewritten_files;
 mod scripts;
 mod small_io;
+mod spinning;
 mod stopping;
 mod superlinear_guilt;
 mod superlinear_loops;

@@ -40,7 +40,7 @@ enum Work {
 
 /// Whether a loop leaves a result: a number that it counted is one.
 fn is_calculating(work: &str) -> bool {
-    matches!(work, "calculates" | "counts" | "folds" | "groups")
+    matches!(work, "calculates" | "counts" | "folds" | "groups" | "spins")
 }
 
 /// The loops of one function.

@@ -6,10 +6,12 @@
 //! something. A library's threads that yield while they wait for their next part of a computation do so by design: a yield counts
 //! where the program itself makes it.
 
+mod spins;
+
 use super::words::{count, time};
-use super::{Find, Needs, Spec};
+use super::{Find, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_single, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, is_single, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -22,9 +24,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CAUSE: Spec = Spec {
     slug: "busy-wait",
     title: "busy waiting",
-    symptom: "polling in a loop without sleeping",
-    page: include_str!("../../../../docs/causes/busy-wait.md"),
-    needs: &[Needs::Transfers],
+    symptom: "polling, or reading a flag, in a loop without sleeping",
+    page: include_str!("../../../../../docs/causes/busy-wait.md"),
+    // Calls, or hot loops: whichever there are.
+    needs: &[],
     find: Find::InRecording(find),
 };
 
@@ -83,6 +86,17 @@ struct Looks {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let mut found = spins::find(evidence);
+    // Older tracers by ptrace recorded no calls that move bytes.
+    let moves = |row: &Syscall| is_send(row) || is_receive(row) || POLLS.contains(&row.number);
+    if !evidence.by_ptrace || evidence.recording.tables.syscalls.iter().any(moves) {
+        found.extend(calls_in_vain(evidence));
+    }
+    found
+}
+
+/// Calls that return with nothing, and events that are not handled.
+fn calls_in_vain(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     // Before, a poll that found something and one that did not were added up as one.
     let format = &evidence.recording.about.format;
