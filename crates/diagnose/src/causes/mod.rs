@@ -94,6 +94,8 @@ pub enum Needs {
     AllSyscalls,
     /// Reads, writes and what waits for answers, with their files; at least in windows, from which they are scaled up.
     Transfers,
+    /// These, or hot loops.
+    TransfersOrLoops,
     /// Functions (or loops) whose calls were counted or whose entries were looked at, or a run under callgrind.
     CountedCalls,
     /// Hot loops and functions whose entries were looked at.
@@ -126,6 +128,7 @@ impl Spec {
         // A tracer by ptrace sees them since it stops at all calls, not in older recordings.
         let moves = |row: &Syscall| is_send(row) || is_receive(row) || POLLS.contains(&row.number);
         let has_transfers = || tables.syscalls.iter().any(moves);
+        let transfers = || !tables.syscalls.is_empty() && (!evidence.by_ptrace || has_transfers());
         self.needs.iter().all(|needs| match needs {
             Needs::Syscalls => !tables.syscalls.is_empty(),
             // Traced by ptrace in windows, short calls seem to take longer than they do, and how many there are is an estimate.
@@ -133,7 +136,8 @@ impl Spec {
                 !tables.syscalls.is_empty()
                     && (!evidence.by_ptrace || !evidence.recording.about.in_windows() && has_transfers())
             }
-            Needs::Transfers => !tables.syscalls.is_empty() && (!evidence.by_ptrace || has_transfers()),
+            Needs::Transfers => transfers(),
+            Needs::TransfersOrLoops => transfers() || !tables.loops.is_empty(),
             Needs::Walks => !tables.walks.is_empty(),
             Needs::Samples => !tables.samples.is_empty(),
             Needs::Builds => !tables.builds.is_empty(),

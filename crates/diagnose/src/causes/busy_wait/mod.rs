@@ -9,7 +9,7 @@
 mod spins;
 
 use super::words::{count, time};
-use super::{Find, Spec};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, Sum, fact, from, is_receive, is_send, is_single, place};
 use crate::candidate::Candidate;
@@ -26,8 +26,7 @@ pub(super) const CAUSE: Spec = Spec {
     title: "busy waiting",
     symptom: "polling, or reading a flag, in a loop without sleeping",
     page: include_str!("../../../../../docs/causes/busy-wait.md"),
-    // Calls, or hot loops: whichever there are.
-    needs: &[],
+    needs: &[Needs::TransfersOrLoops],
     find: Find::InRecording(find),
 };
 
