@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{REFUSER, SLOWPATH, built, one_at_a_time, refused, said};
+use support::{REFUSER, SLOWPATH, built, one_at_a_time, program, refused, said};
 
 /// Looks up a path that does not exist, as often as its argument says.
 const LOOKUPS: &str = r#"
@@ -67,6 +67,54 @@ fn a_program_of_many_calls_is_traced_for_a_small_part_of_its_time_and_they_are_e
         // Never more than there was.
         assert!(finding["cost_ns"].as_u64().unwrap_or(0) <= ns("user_ns") + ns("sys_ns"), "{finding:#}");
     }
+}
+
+/// Starts ten children one after the other, which sleep for 20 ms, and looks every 60 ms whether the last one has ended.
+const LATE: &str = r#"
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) static void look_now_and_then(pid_t child) {
+    do nanosleep(&(struct timespec){0, 60000000}, 0); while (waitpid(child, 0, WNOHANG) == 0);
+}
+int main(void) {
+    for (int i = 0; i < 10; i++) {
+        pid_t child = fork();
+        if (!child) { nanosleep(&(struct timespec){0, 20000000}, 0); _exit(0); }
+        look_now_and_then(child);
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn a_sleep_in_which_a_child_ends_is_one_sleep() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let program = built(dir.path(), "late", LATE);
+    // The kernel wakes a traced parent for SIGCHLD, which it ignores.
+    let (report, _) = recorded(dir.path(), &[program.to_str().unwrap()]);
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(
+        (&findings[0]["cause"], &findings[0]["function"]),
+        (&"waiting".into(), &"look_now_and_then".into())
+    );
+    // 40 of 60 ms.
+    let whole = report["recording"]["undisturbed_wall_ns"].as_f64().unwrap();
+    let share = findings[0]["gain_ns"].as_f64().unwrap() / whole;
+    assert!((0.5..0.8).contains(&share), "{share}");
+}
+
+#[test]
+fn a_signal_that_asks_a_program_to_end_is_heard_of_whatever_is_traced() {
+    let _one = one_at_a_time();
+    let dir = tempfile::tempdir().unwrap();
+    let program = program("stops_late");
+    let (report, _) = recorded(dir.path(), &[program.to_str().unwrap(), "1"]);
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&"waiting".into(), &"serve".into()));
 }
 
 #[test]

@@ -41,6 +41,9 @@ pub struct Interface {
     /// The share of the CPU time, in per cent, from which on it is worth a change; none for the usual one.
     #[serde(default)]
     pub percent: Option<u32>,
+    /// Calls that its own library makes do not count: whoever calls that cannot keep the answer.
+    #[serde(default)]
+    pub direct: bool,
 }
 
 /// Which arguments tell one input from another, counted from 1 as they are passed.

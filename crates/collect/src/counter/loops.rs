@@ -141,7 +141,11 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         if !places.is_empty() && heads::leads_to_place(on_the_way(), &places, selects) {
             work = Work::Places;
         }
-        if spins::spins(&round, frame) {
+        let each: BTreeSet<usize> = (own.iter().copied())
+            .filter(|block| latches.iter().all(|latch| graph.dominates(*block, *latch)))
+            .collect();
+        let always = |one: &Instruction| each.iter().any(|block| blocks[*block].range.contains(&one.ip()));
+        if own.len() == body.len() && spins::spins(&round, &always, frame) {
             work = Work::Spins;
         }
         if groups::probes(every()) {

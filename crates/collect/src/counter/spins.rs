@@ -8,28 +8,29 @@ use super::walk::stores_beside;
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::HashSet;
 
-/// Whether a loop whose round is `round`, its header first, only waits. `frame`: rbp is the frame pointer.
-pub(super) fn spins(round: &[&Instruction], frame: bool) -> bool {
+/// Whether a loop whose round is `round`, its header first, only waits. `always`: which instructions each round passes; `frame`: rbp is the frame pointer.
+pub(super) fn spins(round: &[&Instruction], always: &dyn Fn(&Instruction) -> bool, frame: bool) -> bool {
     let mut registers = Registers::at(0, frame);
     let mut read = Vec::new();
     let mut infos = InstructionInfoFactory::new();
     for instruction in round {
         let memory = (0..instruction.op_count()).any(|at| instruction.op_kind(at) == OpKind::Memory);
         if memory && !matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop) {
-            // Trying to take a lock stores as well, at the same place each time.
-            let tries = instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg;
-            let stores = infos.info(instruction).used_memory().iter().any(|one| stores_beside(one, frame));
-            let Some(address) = registers.address(instruction).filter(|_| tries || !stores) else {
-                return false;
-            };
+            let Some(address) = registers.address(instruction) else { return false };
             read.push(address);
+        }
+        // Trying to take a lock stores as well, and so does every update that is made with none.
+        if infos.info(instruction).used_memory().iter().any(|one| stores_beside(one, frame)) {
+            return false;
         }
         registers.step(instruction);
     }
     registers.restore_spilled();
     let beside = |address: &Sum| address.slot(frame).is_none();
     let still = |address: &Sum| is_still(address, &registers, frame);
-    read.iter().any(beside) && read.iter().filter(|one| beside(one)).all(still) && !takes_over(round, frame)
+    read.iter().any(beside)
+        && read.iter().filter(|one| beside(one)).all(still)
+        && !takes_over(round, always, frame)
 }
 
 /// Whether an address is the same in the next round.
@@ -45,11 +46,12 @@ fn is_still(address: &Sum, after: &Registers, frame: bool) -> bool {
 }
 
 /// Whether a round uses what the one before left in a register or in a variable on the stack.
-fn takes_over(round: &[&Instruction], frame: bool) -> bool {
+fn takes_over(round: &[&Instruction], always: &dyn Fn(&Instruction) -> bool, frame: bool) -> bool {
     let mut infos = InstructionInfoFactory::new();
-    // What was read before it was written, and what was written, in a round.
-    let (mut first_read, mut written) = (HashSet::new(), HashSet::new());
-    let (mut slots_read, mut slots_written) = (HashSet::new(), HashSet::new());
+    // What may have been read before it was written, what was written in each round, and what was in some.
+    let (mut first_read, mut written, mut changed) = (HashSet::new(), HashSet::new(), HashSet::new());
+    let (mut slots_read, mut slots_written, mut slots_always) =
+        (HashSet::new(), HashSet::new(), HashSet::new());
     for instruction in round {
         // Setting a register to zero reads nothing.
         let zeroes = matches!(
@@ -59,8 +61,11 @@ fn takes_over(round: &[&Instruction], frame: bool) -> bool {
             && instruction.op1_kind() == OpKind::Register
             && instruction.op0_register() == instruction.op1_register();
         if calls(instruction) {
-            written.extend(CLOBBERED);
-            written.extend((0..16).map(|at| Register::ZMM0 + at));
+            let lost = CLOBBERED.into_iter().chain((0..16).map(|at| Register::ZMM0 + at));
+            changed.extend(lost.clone());
+            if always(instruction) {
+                written.extend(lost);
+            }
             continue;
         }
         let info = infos.info(instruction);
@@ -73,25 +78,31 @@ fn takes_over(round: &[&Instruction], frame: bool) -> bool {
                 first_read.insert(register);
             }
         }
-        let writes_to = info
-            .used_registers()
-            .iter()
-            .filter(|used| writes(used.access()))
-            .map(|used| used.register().full_register());
-        written.extend(writes_to.filter(|register| *register != Register::RSP));
+        for used in info.used_registers().iter().filter(|used| writes(used.access())) {
+            let register = used.register().full_register();
+            if register != Register::RSP {
+                changed.insert(register);
+                if always(instruction) && used.access() == OpAccess::Write {
+                    written.insert(register);
+                }
+            }
+        }
         for memory in info.used_memory() {
             let on_the_stack = memory.index() == Register::None
                 && (memory.base() == Register::RSP || frame && memory.base() == Register::RBP);
             let slot = (memory.base(), memory.displacement());
-            if on_the_stack && reads(memory.access()) && !slots_written.contains(&slot) {
+            if on_the_stack && reads(memory.access()) && !slots_always.contains(&slot) {
                 slots_read.insert(slot);
             }
             if on_the_stack && writes(memory.access()) {
                 slots_written.insert(slot);
+                if always(instruction) && memory.access() == OpAccess::Write {
+                    slots_always.insert(slot);
+                }
             }
         }
     }
-    first_read.iter().any(|register| written.contains(register))
+    first_read.iter().any(|register| changed.contains(register))
         || slots_read.iter().any(|slot| slots_written.contains(slot))
 }
 
@@ -111,7 +122,7 @@ mod tests {
     fn of(frame: bool, code: &[u8]) -> bool {
         let code: Vec<Instruction> =
             Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
-        spins(&code.iter().collect::<Vec<_>>(), frame)
+        spins(&code.iter().collect::<Vec<_>>(), &|_| true, frame)
     }
 
     #[test]
@@ -126,8 +137,6 @@ mod tests {
             0xed,
         ];
         assert!(of(false, &clock));
-        // mov eax, 1; xchg [rdi], eax; test eax, eax; jne
-        assert!(of(false, &[0xb8, 1, 0, 0, 0, 0x87, 0x07, 0x85, 0xc0, 0x75, 0xf5]));
         // mov rax, [rbp-8]; mov eax, [rax]; test eax, eax; je: without optimisation
         assert!(of(true, &[0x48, 0x8b, 0x45, 0xf8, 0x8b, 0x00, 0x85, 0xc0, 0x74, 0xf6]));
     }
@@ -138,9 +147,23 @@ mod tests {
         assert!(!of(false, &[0x83, 0x3f, 0x00, 0x74, 0x05, 0xff, 0xc9, 0x75, 0xf7])); // cmp [rdi], 0; je; dec ecx; jne
         assert!(!of(false, &[0xff, 0x07, 0x83, 0x3f, 0x0a, 0x75, 0xf9])); // inc dword [rdi]; cmp; jne
         assert!(!of(false, &[0x01, 0xc8, 0x3d, 0, 1, 0, 0, 0x75, 0xf7])); // add eax, ecx; cmp; jne: nothing is read
+        // mov eax, 1; xchg [rdi], eax; test eax, eax; jne: it takes a lock, as a rule at once
+        assert!(!of(false, &[0xb8, 1, 0, 0, 0, 0x87, 0x07, 0x85, 0xc0, 0x75, 0xf5]));
+        // mov eax, [rdi]; rep stosb; test eax, eax; jne
+        assert!(!of(false, &[0x8b, 0x06, 0xf3, 0xaa, 0x85, 0xc0, 0x75, 0xf8]));
         // mov eax, [rdi]; add edx, eax; cmp edx, esi; jne: a sum
         assert!(!of(false, &[0x8b, 0x07, 0x01, 0xc2, 0x39, 0xf2, 0x75, 0xf8]));
         // mov eax, [rdi]; inc dword [rbp-4]; cmp dword [rbp-4], 100; jne: a count on the stack
         assert!(!of(true, &[0x8b, 0x07, 0xff, 0x45, 0xfc, 0x83, 0x7d, 0xfc, 0x64, 0x75, 0xf5]));
+    }
+    #[test]
+    fn what_only_some_rounds_write_is_taken_over_by_others() {
+        // mov eax, [rdi]; test eax, eax; je M; mov ecx, [rsi]; M: dec ecx; jne
+        let code = [0x8b, 0x07, 0x85, 0xc0, 0x74, 0x02, 0x8b, 0x0e, 0xff, 0xc9, 0x75, 0xf4];
+        let code: Vec<Instruction> =
+            Decoder::with_ip(64, &code, 0, DecoderOptions::NONE).into_iter().collect();
+        let round: Vec<&Instruction> = code.iter().collect();
+        assert!(!spins(&round, &|one| one.ip() != 6, false));
+        assert!(spins(&round, &|_| true, false));
     }
 }

@@ -6,18 +6,6 @@ use crate::unwind::{Copied, Place};
 use crate::world::memory;
 use slowpath_recording::tables::Sample as SampleRow;
 
-/// How many of these frames, innermost first, make a system call for somebody: those in the file of the innermost one, as libc's; where all are in one file,
-/// that function alone.
-fn wrapper(places: &[Place]) -> usize {
-    let file = |place: &Place| match place {
-        Place::Native { module, .. } => Some(*module),
-        _ => None,
-    };
-    let Some(first) = places.first() else { return 0 };
-    let other = places.iter().position(|place| file(place) != file(first));
-    other.unwrap_or(usize::from(places.len() > 1))
-}
-
 impl Session {
     pub(super) fn sample(&mut self, sample: Sample) {
         let Some(live) = self.world.process(sample.pid) else { return };
@@ -75,8 +63,9 @@ impl Session {
             let before_ns = (weight as f64 * part) as u64;
             tables.samples.push(row(weight - before_ns.min(weight), stack));
             if before_ns > 0 {
-                let callers = locations.len() - wrapper(&self.places).min(locations.len());
-                let stack = self.stacks.stack(locations[..callers].iter().copied(), &mut tables.stacks);
+                // The innermost function makes the call, for its caller.
+                let callers = &locations[..locations.len().saturating_sub(1).max(1).min(locations.len())];
+                let stack = self.stacks.stack(callers.iter().copied(), &mut tables.stacks);
                 tables.samples.push(row(before_ns, stack));
             }
         }
@@ -100,19 +89,5 @@ impl Session {
     fn starts_a_thread(&self, place: Place) -> bool {
         let Place::Native { module, svma } = place else { return false };
         self.world.image(module).is_some_and(|image| image.is_start(svma))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_makes_a_call_for_somebody_is_in_the_file_of_the_innermost_frame() {
-        let at = |module, svma| Place::Native { module, svma };
-        assert_eq!(wrapper(&[at(1, 5), at(1, 6), at(0, 7), at(1, 8)]), 2);
-        assert_eq!(wrapper(&[at(0, 5), at(0, 6), at(0, 7)]), 1, "all is in one file");
-        assert_eq!(wrapper(&[at(0, 5), Place::Jit { address: 9 }]), 1);
-        assert_eq!((wrapper(&[at(0, 5)]), wrapper(&[])), (0, 0), "nobody called it");
     }
 }

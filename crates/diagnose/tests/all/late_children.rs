@@ -86,6 +86,34 @@ fn the_time_from_the_end_of_a_child_to_that_of_the_sleep_is_lost() {
 }
 
 #[test]
+fn by_ptrace_a_sleep_of_a_window_stands_for_others() {
+    let mut recording = recording(Jobs { number: 6, goes_on: 6, other_ms: 3_000, ..Jobs::default() });
+    recording.about.tracer = Some(slowpath_recording::about::Tracer::Ptrace);
+    let late = |recording: &Recording| {
+        let finding = only(recording, "waiting");
+        (finding.cost.gain() / MS, finding.explanation[0].split(' ').next().map(str::to_owned))
+    };
+    for row in recording.tables.syscalls.iter_mut().filter(|row| row.number == NANOSLEEP) {
+        (row.count, row.duration_ns, row.blocked_ns) = (10, 10 * row.duration_ns, 10 * row.blocked_ns);
+    }
+    // 30 of each 40 ms, ten times each.
+    assert_eq!(late(&recording), (1_800, Some("60".to_owned())));
+    // By BPF such a row is of calls that were added up, and it is not known when each was.
+    recording.about.tracer = Some(slowpath_recording::about::Tracer::Bpf);
+    silent(&recording);
+}
+
+#[test]
+fn a_child_that_ended_before_the_sleep_began_was_waited_for_through_all_of_it() {
+    let mut recording = recording(Jobs::default());
+    let ends: Vec<u64> =
+        recording.tables.syscalls.iter().filter(|row| row.number == CLONE).map(|row| row.end_ns).collect();
+    let children = recording.tables.processes.iter_mut().filter(|process| process.program == "/bin/job");
+    children.zip(ends).for_each(|(child, end)| child.end_ns = Some(end));
+    assert_eq!(only(&recording, "waiting").cost.gain() / MS, 800);
+}
+
+#[test]
 fn five_of_them_a_tenth_of_the_time_and_half_a_second_of_sleep_count() {
     let with = |change: fn(&mut Jobs)| {
         let mut jobs = Jobs::default();

@@ -15,6 +15,8 @@ const AT_CALL: u32 = 2;
 const BEHIND: u32 = 3;
 const CALLED: u32 = 4;
 const WORK: u32 = 5;
+const START: u32 = 6;
+const KERNEL: u32 = 7;
 
 /// Ms in the loop, in what it calls, behind it, and in `work`.
 struct Spent {
@@ -22,8 +24,12 @@ struct Spent {
     called: &'static str,
     in_loop: f64,
     in_called: f64,
+    in_kernel: f64,
     behind: f64,
     elsewhere: f64,
+    /// Of so many waits.
+    turns: u32,
+    module: u32,
 }
 
 impl Default for Spent {
@@ -33,8 +39,11 @@ impl Default for Spent {
             called: "clock_gettime",
             in_loop: 60.0,
             in_called: 40.0,
+            in_kernel: 0.0,
             behind: 0.0,
             elsewhere: 100.0,
+            turns: 2,
+            module: 0,
         }
     }
 }
@@ -51,8 +60,12 @@ fn findings(spent: &Spent) -> Vec<Finding> {
         mtime_ns: 0,
     };
     tables.modules.extend([module(0, "/bin/program"), module(1, "/lib/libc.so.6")]);
-    let functions =
-        [(0, "main", 0, 0x1000), (1, "wait", 0, 0x2000), (2, spent.called, 1, 0x500), (3, "work", 0, 0x3000)];
+    let functions = [
+        (0, "main", 0, 0x1000),
+        (1, "wait", spent.module, 0x2000),
+        (2, spent.called, 1, 0x500),
+        (3, "work", 0, 0x3000),
+    ];
     for (function, name, module, address) in functions {
         let file = Some("program.c".to_owned());
         tables.functions.push(Function {
@@ -71,7 +84,7 @@ fn findings(spent: &Spent) -> Vec<Finding> {
         (BEHIND, 1, 0, 0x2040),
         (CALLED, 2, 1, 0x500),
         (WORK, 3, 0, 0x3000),
-        (6, 1, 0, 0x2000),
+        (START, 1, 0, 0x2000),
     ];
     for (location, function, module, address) in places {
         let kind = || "native".to_owned();
@@ -90,9 +103,17 @@ fn findings(spent: &Spent) -> Vec<Finding> {
     for (location, parent) in (0..).zip(parents) {
         tables.stacks.push(Stack { stack: location, parent, location });
     }
+    tables.locations.push(Location {
+        location: KERNEL,
+        module: None,
+        address: 0x9000,
+        kind: "kernel".into(),
+    });
+    tables.stacks.push(Stack { stack: START, parent: None, location: START });
+    tables.stacks.push(Stack { stack: KERNEL, parent: Some(IN_LOOP), location: KERNEL });
     tables.loops.push(Loop {
         loop_number: 0,
-        location: 6,
+        location: START,
         parent: None,
         ranges: vec![0x10, 0x40],
         work: spent.work.into(),
@@ -100,12 +121,15 @@ fn findings(spent: &Spent) -> Vec<Finding> {
         usual: None,
         items: None,
     });
-    // Calls of the kernel that say nothing: without any the cause is not looked for.
     let mut run = Run::new(tables);
-    run.spend(spent.in_loop * MS, IN_LOOP);
-    run.spend(spent.in_called * MS, CALLED);
-    run.spend(spent.behind * MS, BEHIND);
-    run.spend(spent.elsewhere * MS, WORK);
+    let turns = f64::from(spent.turns);
+    for _ in 0..spent.turns {
+        run.spend(spent.in_loop * MS / turns, IN_LOOP);
+        run.spend(spent.in_called * MS / turns, CALLED);
+        run.spend(spent.in_kernel * MS / turns, KERNEL);
+        run.spend(spent.behind * MS / turns, BEHIND);
+        run.spend(spent.elsewhere * MS / turns, WORK);
+    }
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     one_thread(&mut tables, end_ns);
@@ -146,4 +170,17 @@ fn a_tenth_of_the_time_and_50_ms_count() {
     assert_eq!((with(52.0, 100.0), with(48.0, 100.0)), (1, 0));
     let behind = Spent { in_loop: 0.0, in_called: 0.0, behind: 100.0, ..Spent::default() };
     assert!(findings(&behind).is_empty(), "outside of the loop");
+}
+
+#[test]
+fn short_visits_are_no_waits_and_libraries_may_wait_so() {
+    let with = |turns| findings(&Spent { turns, ..Spent::default() }).len();
+    assert_eq!((with(10), with(50)), (1, 0), "ten or two samples in a row");
+    assert!(findings(&Spent { module: 1, ..Spent::default() }).is_empty());
+}
+
+#[test]
+fn a_loop_that_works_by_the_kernel_does_not_wait() {
+    let with = |in_kernel| findings(&Spent { in_kernel, ..Spent::default() }).len();
+    assert_eq!((with(10.0), with(13.0)), (1, 0));
 }

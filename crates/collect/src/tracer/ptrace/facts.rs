@@ -109,6 +109,12 @@ pub(super) fn ignores(tid: u32, signal: i32) -> bool {
     ignored & bit != 0 || MEAN_NOTHING.contains(&signal) && handled & bit == 0
 }
 
+/// Whether a thread's process has a handler for a signal.
+pub(super) fn handles(tid: u32, signal: i32) -> bool {
+    let [Some(handled)] = signals(tid, ["SigCgt"]) else { return false };
+    handled & 1u64.checked_shl(signal.wrapping_sub(1) as u32).unwrap_or(0) != 0
+}
+
 /// Sets of signals of a thread, by their names in `/proc/TID/status`.
 fn signals<const N: usize>(tid: u32, names: [&str; N]) -> [Option<u64>; N] {
     let text = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();

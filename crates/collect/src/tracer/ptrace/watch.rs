@@ -2,6 +2,7 @@
 //! the user, exits and exec happen as they would without us. Which threads stop at their calls is `windows`' business, what begins and ends
 //! that of `lives`.
 
+mod asked;
 mod cut_short;
 mod floor;
 pub(in crate::tracer::ptrace) mod legs;
@@ -270,7 +271,14 @@ impl Watch {
             0 if self.noted(tid, seen, signal) => noted = true,
             0 => {
                 pass_on = signal;
+                self.asked(tid, seen, signal);
                 self.ignores(tid, signal);
+                // After its handler a call may be made again by the program itself, much later.
+                if let Some(thread) = self.threads.get_mut(&tid).filter(|thread| thread.interrupted.is_some())
+                    && !facts::ignores(tid, signal)
+                {
+                    thread.interrupted = None;
+                }
             }
             _ => {}
         }
@@ -280,11 +288,11 @@ impl Watch {
         match self.sampling.as_mut().filter(|_| sampled && !of_call) {
             Some(sampling) => sampling.took(took),
             None if noted => {}
+            None if !of_call => {}
             None if self.threads.get(&tid).is_some_and(|thread| thread.view.quiet) => {
-                self.budget.add_quiet(took)
+                self.budget.add_quiet(took);
             }
-            None if of_call => self.budget.add(took),
-            None => {}
+            None => self.budget.add(took),
         }
         self.went(tid, Kind::Other); // unless it was a call's
         self.asks_again(tid);
@@ -304,6 +312,7 @@ impl Watch {
             place.number = thread.restarts.take().unwrap_or(slowpath_syscalls::RESTART_SYSCALL);
         }
         let asleep_since = thread.asleep_since.take().filter(|_| goes_on);
+        let interrupted = thread.interrupted.take();
         let number = place.number;
         if abi != wanted::AUDIT_ARCH_X86_64 || !wanted::is_wanted(number, &arguments) {
             let ran = thread.account.as_ref().and_then(facts::ran);
@@ -314,16 +323,19 @@ impl Watch {
         let waits = slowpath_syscalls::WAITS.contains(&number);
         let copies = match number {
             _ if waits => Copies::Always,
-            number if slowpath_syscalls::SLEEPS.contains(&number) => Copies::Met,
+            number if wanted::goes_on_after_a_stop(number) => Copies::Met,
             _ => Copies::Rationed,
         };
         self.copy_stack(tid, pid, &place, entry.site, now_ns(), copies);
         if let Some(thread) = self.threads.get_mut(&tid) {
-            (entry.ran, entry.time) = match thread.interrupted.take().filter(|before| entry.goes_on(before)) {
+            (entry.ran, entry.time) = match interrupted.filter(|before| entry.goes_on(before)) {
                 Some(before) => (before.ran, before.time),
                 None => {
                     let ran = thread.account.as_ref().and_then(facts::ran);
-                    (ran, asleep_since.unwrap_or_else(now_ns))
+                    let now = now_ns();
+                    let since = asleep_since.unwrap_or(now);
+                    thread.view.began_to_sleep_before(now.saturating_sub(since));
+                    (ran, since)
                 }
             };
             thread.inside = Inside::Wanted(Box::new(entry));

@@ -85,12 +85,18 @@ struct Looks {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
-    let mut found = spins::find(evidence);
+    let mut found = Vec::new();
     // Older tracers by ptrace recorded no calls that move bytes.
     let moves = |row: &Syscall| is_send(row) || is_receive(row) || POLLS.contains(&row.number);
     if !evidence.by_ptrace || evidence.recording.tables.syscalls.iter().any(moves) {
         found.extend(calls_in_vain(evidence));
     }
+    // A loop that yields is known by its calls.
+    let is_known = |one: &Candidate| {
+        found.iter().any(|other| (one.process, one.function()) == (other.process, other.function()))
+    };
+    let spins: Vec<Candidate> = spins::find(evidence).into_iter().filter(|one| !is_known(one)).collect();
+    found.extend(spins);
     found
 }
 

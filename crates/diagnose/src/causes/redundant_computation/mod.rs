@@ -142,6 +142,11 @@ fn of_the_same(evidence: &Evidence<'_>) -> Vec<Candidate> {
         else {
             continue;
         };
+        let module = evidence.module(functions[at]);
+        let by_itself = functions.get(at + 1).is_some_and(|caller| evidence.module(*caller) == module);
+        if called[&(process, functions[at])].interface.direct && by_itself && !evidence.is_program(&module) {
+            continue;
+        }
         let asker = asker(evidence, &functions[at..]);
         if asker.is_none() && !sample.complete {
             *cut.entry((process, functions[at])).or_default() += weight;

@@ -99,7 +99,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         let Some(lost) = places.get_mut(&(row.thread, slept.own)) else { continue };
         if let Some(end) = children.ended(row, process).and_then(|child| child.end_ns) {
             // It ended in the sleep or before it, and the look for it would not have waited.
-            if row.argument & WNOHANG != 0 && end < slept.to {
+            if row.argument & WNOHANG != 0 && end < slept.to && slept.from < slept.to {
                 let end = end.max(slept.from);
                 let last = slept.ended.map_or(end, |known| known.max(end));
                 match lost.intervals.last_mut().filter(|_| slept.ended.is_some()) {
@@ -170,11 +170,11 @@ fn one_after_another(evidence: &Evidence<'_>, calls: &Calls<'_>, few: Vec<OfThre
             first.get_or_insert(site);
             processes += 1;
         }
-        // Others of this program, of which no call was traced, are like those.
+        // Others of this program, of which no call was traced, are like those that were, if most of those lost time so: a shell may do anything.
         let alike = |other: &&Process| other.program == program;
         let number = siblings().filter(alike).count() as f64;
         let heard = siblings().filter(alike).filter(|other| traced.contains(&other.process)).count() as f64;
-        let part = number / heard.max(1.0);
+        let part = if 2.0 * processes as f64 >= heard { number / heard.max(1.0) } else { 1.0 };
         (all.late, all.goes_on) = (all.late * part, all.goes_on * part);
         all.intervals.iter_mut().for_each(|interval| interval.times *= part);
         finding(evidence, calls, first?, all, processes)
@@ -202,7 +202,7 @@ fn finding(
         children.any(|other| other.start_ns < at && other.end_ns.is_none_or(|end| end > at))
     };
     lost.intervals.retain(|interval| !lives(interval.thread, interval.to));
-    let each = |interval: &Interval| (interval.to - interval.from) as f64;
+    let each = |interval: &Interval| interval.to.saturating_sub(interval.from) as f64;
     let late: f64 = lost.intervals.iter().map(|interval| interval.times * each(interval)).sum();
     let late = late.min(evidence.elapsed_ns);
     let number: f64 = lost.intervals.iter().map(|interval| interval.times).sum();

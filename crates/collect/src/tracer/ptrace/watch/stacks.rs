@@ -13,7 +13,7 @@ const STACK_BYTES: usize = 80 << 10;
 const COPY_AGAIN: u32 = 1024;
 const SLICE_NS: u64 = 10_390_000;
 const SLICE_STACKS: u32 = 40;
-/// A child's own stacks are not worth their copies until it has lived so long, but for those of sleeps.
+/// A child's own stacks are not worth their copies until it has lived so long, but for those of calls that sleep.
 const YOUNG_NS: u64 = 20_000_000;
 
 /// When the stack of a place is copied.

@@ -164,9 +164,14 @@ impl View {
     }
 
     /// Whether it may be traced on although others have taken what there is: it calls so seldom. That is looked at over windows.
-    fn stays_quiet(&mut self, now: u64, budget: &Budget) -> bool {
+    fn stays_quiet(&mut self, now: u64, ran: Option<Ran>, budget: &Budget) -> bool {
         let elapsed = now.saturating_sub(self.quiet_since);
-        let seldom = Budget::is_quiet(self.quiet_took, elapsed);
+        let sleeps = |ran: Ran| {
+            let before = self.ran.unwrap_or_default();
+            let own = ran.cpu_ns.saturating_sub(before.cpu_ns).saturating_sub(self.took_cpu);
+            Budget::seldom_runs(own, now.saturating_sub(self.since))
+        };
+        let seldom = Budget::is_quiet(self.quiet_took, elapsed) && (self.quiet || ran.is_some_and(sleeps));
         if !seldom {
             self.rests_until = now + Budget::rest(self.quiet_took);
         }
@@ -191,6 +196,11 @@ impl View {
     /// It has slept for so long until now: a part of that may have been before the window.
     pub(super) fn slept(&mut self, ns: u64, now: u64) {
         self.asleep += ns.min(now.saturating_sub(self.since));
+    }
+
+    /// So much of a sleep was before the window, and belongs to it nevertheless.
+    pub(super) fn began_to_sleep_before(&mut self, ns: u64) {
+        self.gap.asleep_ns = self.gap.asleep_ns.saturating_sub(ns);
     }
 
     pub(super) fn called(&mut self) {
@@ -349,6 +359,7 @@ impl Watch {
     /// A call has returned: whether the window goes on.
     pub(super) fn after_call(&mut self, tid: u32) {
         let (now, over, threads) = (now_ns(), self.budget.is_over(now_ns()), self.threads.len());
+        let ran = if over { self.ran(tid) } else { None };
         let Some(view) = self.threads.get_mut(&tid).map(|thread| &mut thread.view) else { return };
         view.fade(now);
         let full = view.calls >= window::CALLS || now.saturating_sub(view.since) >= window::LENGTH_NS;
@@ -357,7 +368,7 @@ impl Watch {
             && (full || view.calls >= budget::CALLS)
             && view.opened_calls >= view.least
             && !Budget::is_frugal(view.opened_took, elapsed, threads)
-            && !view.stays_quiet(now, &self.budget);
+            && !view.stays_quiet(now, ran, &self.budget);
         if close {
             self.close(tid);
         } else if full {
@@ -392,6 +403,7 @@ impl Watch {
         let (now, ran, cost) = (now_ns(), self.ran(tid), self.cost);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let view = &mut thread.view;
+        view.quiet = false;
         let held = view.held.take();
         if view.traced {
             let last = view.window(now, ran, cost);
