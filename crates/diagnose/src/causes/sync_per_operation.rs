@@ -4,7 +4,9 @@
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_met, is_receive, is_send, place};
+use crate::calls::{
+    CallSite, Calls, Sum, fact, from, is_connect, is_met, is_receive, is_send, moment, place,
+};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -120,8 +122,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         {
             *turns.entry(*peer).or_default() += 1;
         }
-        if row.count == 1 {
-            intervals.push((row.thread, row.time_ns, row.end_ns));
+        if let Some((from, to, _)) = moment(evidence, row) {
+            intervals.push((row.thread, from, to));
         }
         if let Some(file) = calls.file(row) {
             files.insert(file.path.clone(), u64::from(file.file));

@@ -1,7 +1,7 @@
 //! What the terminal report shows, and that no text or width breaks it.
 
 use crate::common::{assert_golden, certificates, empty, healthy, hostile, without_color};
-use slowpath_diagnose::findings::{Confidence, Findings};
+use slowpath_diagnose::findings::{Confidence, Cost, Findings};
 use slowpath_report::{Style, terminal};
 use unicode_width::UnicodeWidthStr;
 
@@ -48,6 +48,27 @@ fn a_gain_of_which_only_a_part_was_measured_is_given_as_the_least() {
     let said = plain(&findings);
     assert!(said.contains("6.3 s CPU → 0.21 s or less if this is fixed"), "{said}");
     assert!(said.contains("gain: at least 52 ms of 6.3 s wall if this is fixed"), "{said}");
+}
+
+#[test]
+fn where_a_part_of_the_cost_stays_the_gain_says_so() {
+    let mut findings = certificates();
+    let gains = |gain_ns| Cost::Cpu { cost_ns: 3_000_000_000, gain_ns };
+    findings.findings[0].cost = gains(2_690_000_000);
+    let said = plain(&findings);
+    assert!(said.contains("about 3.6 s if this is fixed: not all"), "{said}");
+    assert!(said.contains("of the 3 s can be saved") || said.contains("the 3.0 s can be saved"), "{said}");
+    findings.findings[0].cost = gains(2_710_000_000);
+    assert!(!plain(&findings).contains("not all"));
+}
+
+#[test]
+fn what_tracing_took_is_left_out_of_the_elapsed_time() {
+    let mut findings = certificates();
+    findings.recording.undisturbed_wall_ns = 5_000_000_000;
+    let said = plain(&findings);
+    assert!(said.contains("wall 6.31 s (5.00 s without tracing)"), "{said}");
+    assert!(said.contains("of 5.0 s wall"), "{said}");
 }
 
 #[test]
