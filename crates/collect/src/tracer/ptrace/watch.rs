@@ -8,6 +8,7 @@ mod floor;
 pub(in crate::tracer::ptrace) mod legs;
 mod lives;
 mod noted;
+mod quiet;
 pub(in crate::tracer::ptrace) mod sampled;
 mod stacks;
 mod tracee;
@@ -289,7 +290,7 @@ impl Watch {
             Some(sampling) => sampling.took(took),
             None if noted => {}
             None if !of_call => {}
-            None if self.threads.get(&tid).is_some_and(|thread| thread.view.quiet) => {
+            None if self.threads.get(&tid).is_some_and(|thread| thread.view.quiet.is()) => {
                 self.budget.add_quiet(took);
             }
             None => self.budget.add(took),

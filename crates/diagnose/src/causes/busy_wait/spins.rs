@@ -174,10 +174,9 @@ fn finding(evidence: &Evidence<'_>, process: u32, function: u32, spun: &Spun) ->
         variant: "spins",
         explanation: vec![
             format!(
-                "{name} goes around a loop that reads the same places in memory each time, stores nothing and calls nothing that works: it waits until another \
-                 thread changes what is there, or until it is late enough"
+                "{name} loops: it reads the same memory again and again (and at most the clock) and changes nothing. It waits for another thread, or for a point in time"
             ),
-            format!("that used {} of CPU time, which other threads could use", time(cost)),
+            format!("this used {} of CPU time. The run gets shorter if other threads lack a CPU meanwhile", time(cost)),
         ],
         facts: vec![fact("CPU time in the loop", cost, "ns", Sure::Sampled)],
         advice: "Wait for the event: a condition variable, a semaphore or a futex that the other thread signals; std::sync::Condvar or a channel; a future or a \

@@ -6,6 +6,7 @@
 
 use super::Watch;
 use super::legs::Legs;
+use super::quiet::Quiet;
 use crate::bpf::event::Event;
 use crate::clock::now_ns;
 use crate::tracer::event::Finished;
@@ -22,10 +23,6 @@ const LOOKS: usize = 64;
 /// CPU time from which on clock ticks say how much of it was in the kernel, ns.
 const ENOUGH_TICKS_NS: u64 = 50_000_000;
 
-/// What a quiet thread's stops took longer ago counts half, ns: one that begins to call all the time is noticed soon, and a
-/// program's start is not held against it.
-const FADES_NS: u64 = 200_000_000;
-
 /// A call that looks up no path takes about such a part of one that does.
 const SHORTER: u64 = 2;
 /// Clock ticks do not show a smaller share of a gap well.
@@ -40,12 +37,8 @@ pub(super) struct View {
     pub fresh: bool,
     /// It is to stop for a window.
     pub asked: bool,
-    /// It seldom calls: what its stops take is reckoned apart, and it is traced as long as there is room for that. And since when that is looked at, and what it took since.
-    pub quiet: bool,
-    quiet_since: u64,
-    quiet_took: u64,
-    /// It was not quiet, and is not asked again before then.
-    rests_until: u64,
+    /// It seldom calls: what its stops take is reckoned apart.
+    pub quiet: Quiet,
     /// It waits among those to be looked at.
     pub queued: bool,
     since: u64,
@@ -136,7 +129,7 @@ impl View {
         self.took_cpu += cpu;
         self.all_cpu += cpu;
         self.opened_took += wall;
-        self.quiet_took += wall;
+        self.quiet.add(wall);
         self.stops += 1;
     }
 
@@ -163,34 +156,11 @@ impl View {
         self.in_kernel.part
     }
 
-    /// Whether it may be traced on although others have taken what there is: it calls so seldom. That is looked at over windows.
-    fn stays_quiet(&mut self, now: u64, ran: Option<Ran>, budget: &Budget) -> bool {
-        let elapsed = now.saturating_sub(self.quiet_since);
-        let sleeps = |ran: Ran| {
-            let before = self.ran.unwrap_or_default();
-            let own = ran.cpu_ns.saturating_sub(before.cpu_ns).saturating_sub(self.took_cpu);
-            Budget::seldom_runs(own, now.saturating_sub(self.since))
-        };
-        let seldom = Budget::is_quiet(self.quiet_took, elapsed) && (self.quiet || ran.is_some_and(sleeps));
-        if !seldom {
-            self.rests_until = now + Budget::rest(self.quiet_took);
-        }
-        self.quiet = seldom && budget.has_room_for_quiet(now);
-        self.quiet
-    }
-
-    fn fade(&mut self, now: u64) {
-        let elapsed = now.saturating_sub(self.quiet_since);
-        if elapsed >= FADES_NS {
-            (self.quiet_since, self.quiet_took) = (now - elapsed / 2, self.quiet_took / 2);
-        }
-    }
-
-    /// Whether it has slept for most of the time since its last window.
-    fn may_be_quiet(&self, now: u64, ran: Ran) -> bool {
-        let before = self.ran.unwrap_or_default();
-        let own = ran.cpu_ns.saturating_sub(before.cpu_ns);
-        now >= self.rests_until && Budget::seldom_runs(own, now.saturating_sub(self.since))
+    /// Whether it has slept for most of the time since its window or gap began.
+    fn sleeps(&self, now: u64, ran: Ran) -> bool {
+        let own =
+            ran.cpu_ns.saturating_sub(self.ran.unwrap_or_default().cpu_ns).saturating_sub(self.took_cpu);
+        Budget::seldom_runs(own, now.saturating_sub(self.since))
     }
 
     /// It has slept for so long until now: a part of that may have been before the window.
@@ -325,7 +295,7 @@ impl Watch {
         view.begin(now, ran);
         (view.traced, view.least) = (true, least);
         (view.opened, view.opened_took, view.opened_calls) = (now, 0, 0);
-        (view.quiet_since, view.quiet_took) = (now, 0);
+        view.quiet.begin(now);
     }
 
     /// A stop at which a window may be opened: the beginning of a thread or of a program.
@@ -361,14 +331,15 @@ impl Watch {
         let (now, over, threads) = (now_ns(), self.budget.is_over(now_ns()), self.threads.len());
         let ran = if over { self.ran(tid) } else { None };
         let Some(view) = self.threads.get_mut(&tid).map(|thread| &mut thread.view) else { return };
-        view.fade(now);
+        view.quiet.fade(now);
         let full = view.calls >= window::CALLS || now.saturating_sub(view.since) >= window::LENGTH_NS;
         let elapsed = now.saturating_sub(view.opened);
-        let close = (over || view.quiet)
+        let sleeps = ran.is_some_and(|ran| view.sleeps(now, ran));
+        let close = (over || view.quiet.is())
             && (full || view.calls >= budget::CALLS)
             && view.opened_calls >= view.least
             && !Budget::is_frugal(view.opened_took, elapsed, threads)
-            && !view.stays_quiet(now, ran, &self.budget);
+            && !view.quiet.goes_on(now, sleeps, &self.budget);
         if close {
             self.close(tid);
         } else if full {
@@ -389,7 +360,7 @@ impl Watch {
         let view = &mut thread.view;
         let window = view.window(now, ran, cost);
         (view.traced, view.ticks) = (false, facts::ticks(thread.pid, tid));
-        view.quiet = false;
+        view.quiet.set(false);
         view.moves = facts::moves(thread.pid, tid);
         self.shared.traced_ns.fetch_add(window.own.cpu_ns, Ordering::Relaxed);
         if let Some(before) = view.held.replace(window) {
@@ -403,7 +374,7 @@ impl Watch {
         let (now, ran, cost) = (now_ns(), self.ran(tid), self.cost);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let view = &mut thread.view;
-        view.quiet = false;
+        view.quiet.set(false);
         let held = view.held.take();
         if view.traced {
             let last = view.window(now, ran, cost);
@@ -490,13 +461,16 @@ impl Watch {
             if let Some(ran) = ran.filter(|ran| ran.turns != thread.idle.0) {
                 thread.idle = (ran.turns, now);
             }
-            let may_be_quiet = || quiet && ran.is_some_and(|ran| thread.view.may_be_quiet(now, ran));
+            let view = &thread.view;
+            let sleeps = || ran.is_some_and(|ran| view.sleeps(now, ran));
+            let may_be_quiet = || quiet && view.quiet.has_rested(now) && sleeps();
             let as_quiet = room == 0;
             if (!as_quiet || may_be_quiet())
                 && facts::may_be_stopped(thread.pid, tid)
                 && sys::interrupt(tid).is_ok()
             {
-                (thread.view.asked, thread.view.quiet) = (true, as_quiet);
+                thread.view.asked = true;
+                thread.view.quiet.set(as_quiet);
                 thread.asleep_since = Some(thread.idle.1).filter(|since| *since < now);
                 room -= u64::from(!as_quiet);
             } else {
