@@ -486,10 +486,11 @@ pub(crate) struct Spent {
 }
 
 /// Bytes of code.
-fn size(one: &Loop) -> u64 {
+pub(crate) fn size(one: &Loop) -> u64 {
     one.ranges.chunks_exact(2).map(|range| range[1].saturating_sub(range[0])).sum()
 }
 
-fn holds(one: &Loop, offset: u64) -> bool {
+/// Whether an instruction at an offset in the function is in a loop.
+pub(crate) fn holds(one: &Loop, offset: u64) -> bool {
     one.ranges.chunks_exact(2).any(|range| (range[0]..range[1]).contains(&offset))
 }

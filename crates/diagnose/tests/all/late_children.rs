@@ -191,3 +191,26 @@ fn what_each_of_many_processes_loses_adds_up_if_they_come_one_after_another() {
     assert!(late(&one_after_another(20, -20 * after, false)).is_empty());
     assert!(late(&one_after_another(20, after, true)).is_empty());
 }
+
+#[test]
+fn processes_that_were_not_traced_lose_as_much_if_most_of_those_do_that_were() {
+    // Of twenty `heard` were traced, and `late` of these see their child late; the others wait for it.
+    let gain = |heard: u32, late: u32| {
+        let mut recording = one_after_another(20, MS as i64, false);
+        let threads = &recording.tables.threads;
+        let ours = threads
+            .iter()
+            .filter(|thread| recording.tables.processes[thread.process as usize].program == "/bin/timeout");
+        let ours: Vec<u32> = ours.map(|thread| thread.thread).collect();
+        let place = |thread: u32| ours.iter().position(|one| *one == thread).map_or(0, |at| at as u32);
+        recording.tables.syscalls.retain(|row| row.number == CLONE || place(row.thread) < heard);
+        for row in recording.tables.syscalls.iter_mut().filter(|row| row.number == WAIT4) {
+            row.argument = u64::from(place(row.thread) < late);
+        }
+        only(&recording, "waiting").cost.gain() / MS
+    };
+    // 30 ms each.
+    assert!((595..=605).contains(&gain(10, 10)), "{}", gain(10, 10));
+    assert!((295..=305).contains(&gain(12, 6)), "{}", gain(12, 6));
+    assert!((148..=152).contains(&gain(12, 5)), "{}", gain(12, 5));
+}

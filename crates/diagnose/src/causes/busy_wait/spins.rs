@@ -10,6 +10,7 @@ use crate::causes::words::time;
 use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Place, Sure};
+use crate::walks;
 use slowpath_interfaces::without_arguments;
 use slowpath_recording::tables::{Loop, Sample};
 use std::collections::{BTreeMap, HashMap};
@@ -146,10 +147,8 @@ fn met(evidence: &Evidence<'_>, loops: &HashMap<u32, Vec<&Loop>>, sample: &Sampl
 /// The smallest loop around an address of a function that begins at `start`.
 fn innermost<'a>(start: u64, address: u64, loops: &[&'a Loop]) -> Option<&'a Loop> {
     let offset = address.checked_sub(start)?;
-    let holds = |one: &&&Loop| one.ranges.chunks_exact(2).any(|range| (range[0]..range[1]).contains(&offset));
-    let size =
-        |one: &Loop| one.ranges.chunks_exact(2).map(|range| range[1].saturating_sub(range[0])).sum::<u64>();
-    loops.iter().filter(holds).min_by_key(|one| size(one)).copied()
+    let around = loops.iter().filter(|one| walks::holds(one, offset));
+    around.min_by_key(|one| walks::size(one)).copied()
 }
 
 fn is_clock(evidence: &Evidence<'_>, function: u32) -> bool {
