@@ -124,8 +124,14 @@ fn verdict(case: &Case, slow: &[Value], fixed: &[Value]) -> (Option<String>, Str
     } else if let Some(unsaid) = case.expect.says.iter().find(|word| !explained.contains(word.as_str())) {
         Some(format!("the explanation does not mention {unsaid}"))
     } else {
-        let said = |finding| format!("the fixed program has a finding: {}", text(finding, "cause"));
-        fixed.first().map(said)
+        fixed.first().map(|finding| {
+            let (cause, place, why) =
+                (text(finding, "cause"), text(finding, "function"), &finding["explanation"]);
+            format!(
+                "the fixed program has a finding: {cause} in {place}: {}",
+                why[0].as_str().unwrap_or_default()
+            )
+        })
     };
     (wrong, cause, place)
 }

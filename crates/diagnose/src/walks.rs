@@ -276,8 +276,21 @@ impl Entries<'_> {
 
     /// Items that a walk looks at, on average (see `rounds`).
     pub(crate) fn length(&self) -> f64 {
-        let items = self.one_loop.and_then(|one| one.items).unwrap_or(1).max(1);
-        self.rounds() * f64::from(items)
+        self.rounds() * f64::from(self.items())
+    }
+
+    /// Whether walks are at least so long, in items: also without the burst that had the longest, where there are others. One moment may be unlike
+    /// the rest of the run.
+    pub(crate) fn are_as_long_as(&self, least: f64) -> bool {
+        let longest = self.lengths.iter().map(|length| length.rounds).fold(0.0, f64::max);
+        let (others, rounds) = (self.lengths.len().saturating_sub(1) as f64, self.rounds());
+        let without = if others > 0.0 { (rounds * (others + 1.0) - longest) / others } else { rounds };
+        without * f64::from(self.items()) >= least
+    }
+
+    /// Items that a round looks at.
+    fn items(&self) -> u32 {
+        self.one_loop.and_then(|one| one.items).unwrap_or(1).max(1)
     }
 
     /// Walks of a burst, on average.

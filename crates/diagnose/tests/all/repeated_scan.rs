@@ -126,6 +126,19 @@ fn short_searches_are_none() {
 }
 
 #[test]
+fn one_moment_of_long_searches_says_nothing_where_others_were_short() {
+    let of_long = |long: usize| {
+        let walked = Walked { counted: (10, 30), each_ns: &[10_000; 4], ..Walked::default() };
+        let mut recording = recording(&walked);
+        let counted = recording.tables.walk_bursts.iter_mut().filter(|burst| burst.rounds.is_some());
+        counted.take(long).for_each(|burst| (burst.entries, burst.rounds) = (0, Some(3_000)));
+        diagnose(&recording).findings
+    };
+    assert!(of_long(1).is_empty());
+    assert_eq!(of_long(2).len(), 1);
+}
+
+#[test]
 fn a_round_of_an_unrolled_search_looks_at_several_items() {
     let unrolled = |rounds| Walked { counted: (10, rounds), items: Some(8), ..Walked::default() };
     silent(unrolled(70));

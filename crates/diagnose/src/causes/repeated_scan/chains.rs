@@ -41,7 +41,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         || !of_lists
         || !seen
         || entries.noted() < NOTED
-        || length < LENGTH
+        || !entries.are_as_long_as(LENGTH)
     {
         return None;
     }

@@ -290,7 +290,11 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let (same, overlap) = (entries.of_pointers(), entries.overlap());
     let same = Some(same).filter(|same| same.share() >= AGAIN);
     let repeated = same.is_some() || overlap >= OVERLAP;
-    if entries.noted() < NOTED || !repeated || length < LENGTH || walks::is_refilled(evidence, entries) {
+    if entries.noted() < NOTED
+        || !repeated
+        || !entries.are_as_long_as(LENGTH)
+        || walks::is_refilled(evidence, entries)
+    {
         return None;
     }
     let spent = entries.spent(evidence);
