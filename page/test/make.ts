@@ -283,6 +283,7 @@ export function make(made: Made): Recording {
       coverage: "",
       unseen: made.unseen ?? [],
       nothing: [],
+      not_explained: [],
       cut_short: null,
       cpu_ns: made.cpu_ns ?? total,
     },

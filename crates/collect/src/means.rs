@@ -61,6 +61,12 @@ pub(crate) fn not_sampled(why: &str, by_stops: bool) -> String {
     }
 }
 
+fn kernel_not_sampled(traced: bool) -> String {
+    let instead =
+        if traced { "is estimated from traced system calls, not sampled" } else { "was not sampled" };
+    format!("time in the kernel {instead}, because of {UNPRIVILEGED}")
+}
+
 /// Tries what the machine allows. `attach`: to a process that runs already, which takes no filter.
 pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
     let mut means =
@@ -69,7 +75,7 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
     let mut plan = Plan { rate: options.rate, stack_bytes: options.stack_bytes, cycles: false, kernel: true };
     let machine = plan.probe(Scope::Machine).is_ok();
     let scope = if machine { Scope::Machine } else { own };
-    let sampled = match allowed(&mut plan, scope, &mut means.degraded) {
+    let sampled = match allowed(&mut plan, scope) {
         Ok(()) => means.sample(plan, scope),
         Err(unsampled) => Err(unsampled),
     };
@@ -106,8 +112,10 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
             means.trace(sampled.as_ref().err(), scope)?;
         }
     }
-    if let Err(unsampled) = sampled {
-        means.degraded.insert(0, not_sampled(&unsampled.why, means.ptrace.is_some()));
+    match sampled {
+        Err(unsampled) => means.degraded.insert(0, not_sampled(&unsampled.why, means.ptrace.is_some())),
+        Ok(()) if !plan.kernel => means.degraded.insert(0, kernel_not_sampled(means.ptrace.is_some())),
+        Ok(()) => {}
     }
     if means.hit_ns.is_some() && means.ptrace.is_none() {
         let instead = match (attach, options.trace) {
@@ -123,7 +131,7 @@ pub(crate) fn means(options: &Options, attach: bool) -> Result<Means, Error> {
 }
 
 /// Takes from a plan what is not allowed; the error if samples are not.
-fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<(), Unsampled> {
+fn allowed(plan: &mut Plan, scope: Scope) -> Result<(), Unsampled> {
     if plan.probe(scope).is_err() {
         plan.kernel = false;
         if let Err(error) = plan.probe(scope) {
@@ -139,7 +147,6 @@ fn allowed(plan: &mut Plan, scope: Scope, degraded: &mut Vec<String>) -> Result<
             }
             return Err(Unsampled { why, forbidden });
         }
-        degraded.push(format!("time in the kernel was not sampled, because of {UNPRIVILEGED}"));
     }
     plan.cycles = std::env::var_os(CLOCK).is_none() && Plan { cycles: true, ..*plan }.probe(scope).is_ok();
     Ok(())

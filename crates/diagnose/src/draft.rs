@@ -116,15 +116,17 @@ impl Draft {
             self.confidence = Confidence::Likely;
         }
         let in_windows = traced_share < 1.0;
-        let reckoned = |unit: &str| unit == "ns" || in_windows && matches!(unit, "calls" | "bytes");
-        for fact in self.facts.iter_mut().filter(|fact| reckoned(&fact.unit) && fact.sure == Sure::Exact) {
+        // What probes count is all that there was.
+        let is_count =
+            |fact: &Fact| fact.source != "probe" && matches!(fact.unit.as_str(), "calls" | "bytes");
+        let reckoned = |fact: &Fact| fact.unit == "ns" || in_windows && is_count(fact);
+        for fact in self.facts.iter_mut().filter(|fact| reckoned(fact) && fact.sure == Sure::Exact) {
             fact.sure = Sure::Fitted;
         }
         self.explanation.push(
             "times are estimates: the measured cost of stopping the program at each traced call is subtracted".to_owned(),
         );
-        let counted = self.facts.iter().any(|fact| matches!(fact.unit.as_str(), "calls" | "bytes"));
-        if in_windows && counted {
+        if in_windows && self.facts.iter().any(is_count) {
             self.explanation.push(format!(
                 "so are counts: calls were traced in {} of the CPU time and scaled up; they may be off by a factor of four \
                  (the number of reads and writes by a few percent, for the kernel counts these)",

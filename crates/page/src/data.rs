@@ -374,7 +374,7 @@ impl<'a> Builder<'a> {
             // What vouches for the recording here is nothing to send around.
             "about": About { machine: None, ..about.clone() },
             "run": {
-                "facts": facts, "coverage": said.coverage, "unseen": said.unseen, "nothing": said.nothing,
+                "facts": facts, "coverage": said.coverage, "unseen": said.unseen, "nothing": said.nothing, "not_explained": said.not_explained,
                 "cut_short": said.cut_short, "cpu_ns": self.evidence.cpu_ns,
             },
             "unit_ns": self.unit_ns,

@@ -42,6 +42,7 @@ fn markdown_text(findings: &Findings) -> String {
         blocks.push(format!("## {}", phrases::NOTHING_FOUND.trim_end_matches('.')));
         blocks.extend(phrases::nothing_found(findings).into_iter().skip(1).map(|said| prose(&said)));
     }
+    blocks.extend(phrases::not_explained(findings).into_iter().map(|said| prose(&said)));
     if !findings.notes.is_empty() {
         blocks.push("Notes:".to_owned());
         blocks.push(list(findings.notes.iter().map(|note| prose(note))));

@@ -160,7 +160,8 @@ pub(crate) fn legend(findings: &Findings) -> Vec<(&'static str, &'static str)> {
         (
             Confidence::Likely,
             "likely",
-            "part of the evidence is inferred; the page named under `more` says which. Check it before you change the program",
+            "part of the evidence is inferred; the page named under `more` says which. Look at the named place first, or try a change there \
+             and let `slowpath compare` tell whether it helps",
         ),
         (Confidence::Hint, "hint", "another explanation is possible"),
     ];
@@ -275,13 +276,43 @@ fn off_cpu(findings: &Findings) -> Option<String> {
     ))
 }
 
+fn at(frame: &Frame) -> String {
+    let place = place(frame.file.as_deref().map(base_name), frame.line);
+    place.map_or_else(|| frame.function.clone(), |place| format!("{} ({place})", frame.function))
+}
+
+/// The longest wait of the program.
+fn longest_wait(findings: &Findings) -> Option<String> {
+    let wait = findings.leads.wait.as_ref()?;
+    let file = wait.file.as_ref().map_or(String::new(), |file| format!(" on {file}"));
+    let from = wait.function.as_ref().map_or(String::new(), |frame| format!(", called from {}", at(frame)));
+    Some(format!(
+        "The longest wait: {} waited {} in {}{file} ({}){from}.",
+        wait.program,
+        units::rough(wait.total_ns),
+        wait.call,
+        units::counted(wait.calls, "call")
+    ))
+}
+
+/// What is said below findings of a program that mostly did not run, where they do not explain half of that time.
+pub(crate) fn not_explained(findings: &Findings) -> Vec<String> {
+    let recording = &findings.recording;
+    let Some(said) = off_cpu(findings).filter(|_| !findings.findings.is_empty()) else { return Vec::new() };
+    let waits = findings.findings.iter().filter(|one| one.cost.basis() == Basis::Wall);
+    let explained: u64 = waits.map(|one| one.cost.amount()).sum();
+    if 2 * explained >= recording.undisturbed_wall_ns.saturating_sub(recording.cpu_ns) {
+        return Vec::new();
+    }
+    [format!("Much of the elapsed time is not explained above. {said}")]
+        .into_iter()
+        .chain(longest_wait(findings))
+        .collect()
+}
+
 /// What is said where no cause was found: that, and where to look.
 pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
     let leads = &findings.leads;
-    let at = |frame: &Frame| {
-        let place = place(frame.file.as_deref().map(base_name), frame.line);
-        place.map_or_else(|| frame.function.clone(), |place| format!("{} ({place})", frame.function))
-    };
     let busiest = leads.busiest.as_ref().map(|busiest| {
         format!(
             "Most CPU time, {} or {}, is spent in {} and the functions it calls: look there first.",
@@ -290,18 +321,6 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
             at(&busiest.function)
         )
     });
-    let wait = leads.wait.as_ref().map(|wait| {
-        let file = wait.file.as_ref().map_or(String::new(), |file| format!(" on {file}"));
-        let from =
-            wait.function.as_ref().map_or(String::new(), |frame| format!(", called from {}", at(frame)));
-        format!(
-            "The longest wait: {} waited {} in {}{file} ({}){from}.",
-            wait.program,
-            units::rough(wait.total_ns),
-            wait.call,
-            units::counted(wait.calls, "call")
-        )
-    });
     let first = std::iter::once(NOTHING_FOUND.to_owned());
-    first.chain(off_cpu(findings)).chain(wait).chain(busiest).collect()
+    first.chain(off_cpu(findings)).chain(longest_wait(findings)).chain(busiest).collect()
 }

@@ -43,6 +43,8 @@ pub struct RunSaid {
     pub unseen: Vec<String>,
     /// Where there is no finding: what then.
     pub nothing: Vec<String>,
+    /// Where there are findings that say little of why the program mostly did not run: that.
+    pub not_explained: Vec<String>,
     /// The recording ends before the program: said first.
     pub cut_short: Option<&'static str>,
 }
@@ -55,6 +57,7 @@ pub fn run_said(findings: &Findings) -> RunSaid {
         coverage: phrases::coverage(recording),
         unseen: phrases::unseen(recording),
         nothing: if findings.findings.is_empty() { phrases::nothing_found(findings) } else { Vec::new() },
+        not_explained: phrases::not_explained(findings),
         cut_short: recording.cut_short.then_some(phrases::CUT_SHORT),
     }
 }

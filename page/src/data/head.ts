@@ -172,6 +172,7 @@ export interface Head {
     coverage: Outside;
     unseen: Outsides;
     nothing: Outsides;
+    not_explained: Outsides;
     cut_short: Outside | null;
     /** CPU time that shares are of, ns: of everything that was sampled, daemons that nobody waited for included. */
     cpu_ns: number;

@@ -27,6 +27,9 @@ export function FindingsView() {
           )}
         </article>
       )}
+      {run.not_explained.map((sentence) => (
+        <p key={sentence}>{show(sentence)}</p>
+      ))}
       {recording.head.findings.notes.length > 0 && (
         <ul class="notes">
           {recording.head.findings.notes.map((note) => (

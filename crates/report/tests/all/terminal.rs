@@ -1,7 +1,7 @@
 //! What the terminal report shows, and that no text or width breaks it.
 
 use crate::common::{assert_golden, certificates, empty, healthy, hostile, without_color};
-use slowpath_diagnose::findings::{Confidence, Cost, Findings};
+use slowpath_diagnose::findings::{Basis, Confidence, Cost, Findings};
 use slowpath_report::{Style, terminal};
 use unicode_width::UnicodeWidthStr;
 
@@ -139,6 +139,27 @@ fn a_busy_program_without_findings_is_not_said_to_wait() {
     ));
     findings.recording.cpu_ns = 6_000_000_000;
     assert!(!plain(&findings).contains("did not run"));
+}
+
+#[test]
+fn a_program_that_mostly_waits_is_said_to_even_if_something_else_was_found() {
+    let mut findings = certificates();
+    assert!(!plain(&findings).contains("not explained above"));
+    // 6.27 s of CPU time.
+    (findings.recording.wall_ns, findings.recording.undisturbed_wall_ns) = (60_000_000_000, 60_000_000_000);
+    let text = plain(&findings).replace('\n', " ");
+    assert!(
+        text.contains("Much of the elapsed time is not explained above. For at least 53.7 s of the 60.0 s"),
+        "{text}"
+    );
+    // Half of 53.7 s.
+    let waits = |ns| {
+        let mut findings = findings.clone();
+        findings.findings[0].cost = Cost::new(Basis::Wall, ns, 0.0);
+        findings.findings.truncate(1);
+        plain(&findings).contains("not explained above")
+    };
+    assert!(waits(26e9) && !waits(27e9));
 }
 
 #[test]
