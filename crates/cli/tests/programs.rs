@@ -186,6 +186,32 @@ fn a_thread_that_waits_in_a_loop_without_sleeping_is_found() {
     }
 }
 
+/// With BPF.
+#[test]
+fn a_question_that_repeats_the_one_before_is_found() {
+    let _one = one_at_a_time();
+    if !may_run("asks_twice") {
+        return;
+    }
+    let path = program("asks_twice");
+    let path = path.to_str().expect("UTF-8");
+    let dir = tempfile::tempdir().expect("a folder");
+    let report = json(dir.path(), &[], &[path, "1"]);
+    let findings = report["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert_eq!(
+        (&findings[0]["cause"], &findings[0]["function"]),
+        (&"redundant-file-access".into(), &"size_of".into())
+    );
+    let cpu = report["recording"]["cpu_ns"].as_f64().expect("a number");
+    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / cpu;
+    assert!((0.2..=0.55).contains(&gain), "{gain}");
+    for clean in ["clean", "links"] {
+        let report = json(dir.path(), &[], &[path, "1", clean]);
+        assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{clean}: {report:#}");
+    }
+}
+
 /// With BPF. How long a fork copies hangs on the machine; that most of starting up is copying does not.
 #[test]
 fn a_large_process_that_is_copied_for_each_operation_is_found() {

@@ -109,6 +109,11 @@ static __always_inline __u64 argument_of(struct thread *thread)
 		return (__u32)thread->arguments[2] | thread->arguments[1] << 32;
 	case CALL_FUTEX: // the operation, and its number
 		return (__u32)thread->arguments[1] | thread->arguments[2] << 32;
+	// Where from, and the flags.
+	case CALL_NEWFSTATAT:
+		return (__u32)thread->arguments[0] | thread->arguments[3] << 32;
+	case CALL_STATX:
+		return (__u32)thread->arguments[0] | thread->arguments[2] << 32;
 	}
 	switch (telling(thread->number)) {
 	case 1: return thread->arguments[1];

@@ -7,7 +7,7 @@ use crate::causes::words::base_name;
 use crate::findings::{Busiest, Leads, Wait};
 use crate::hot::is_own;
 use slowpath_recording::tables::Syscall;
-use slowpath_syscalls::{WAITS, name};
+use slowpath_syscalls::{FUTEX, WAITS, name};
 use std::collections::BTreeMap;
 
 /// A function with this share of the CPU time has most of it.
@@ -74,7 +74,13 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
     let mut found: Option<Wait> = None;
     let mut for_child = false;
     for _ in 0..GENERATIONS {
-        let Some(wait) = of_main_threads(evidence, &calls, &processes) else { break };
+        let Some(mut wait) = of_threads(evidence, &calls, &processes, Threads::First) else { break };
+        // Who waits for the other threads waits for what they wait for.
+        if wait.1 == FUTEX
+            && let Some(others) = of_threads(evidence, &calls, &processes, Threads::Others)
+        {
+            wait = others;
+        }
         if let Some(before) = &found
             && (wait.0.total_ns as f64) < SAME_WAIT * before.total_ns as f64
         {
@@ -96,21 +102,35 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
     found.filter(|wait| is_long(wait) && !is_work(wait))
 }
 
-/// What the first threads of processes waited for longest, in one kind of call on one thing from one place; and the call's number.
-fn of_main_threads(evidence: &Evidence<'_>, calls: &Calls<'_>, processes: &[u32]) -> Option<(Wait, u32)> {
+/// Which threads of processes.
+#[derive(Clone, Copy, PartialEq)]
+enum Threads {
+    First,
+    /// The others, where they do not wait for each other.
+    Others,
+}
+
+/// What one of these threads of processes waited for longest, in one kind of call on one thing from one place; and the call's number.
+fn of_threads(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    processes: &[u32],
+    threads: Threads,
+) -> Option<(Wait, u32)> {
     let tables = &evidence.recording.tables;
-    let is_first = |row: &Syscall, process: u32| {
-        tables.threads[row.thread as usize].tid == tables.processes[process as usize].pid
+    let is_one = |row: &Syscall, process: u32| {
+        let is_first = tables.threads[row.thread as usize].tid == tables.processes[process as usize].pid;
+        is_first == (threads == Threads::First) && (is_first || row.number != FUTEX)
     };
-    // By process (several may wait at the same time), call, what it concerns, and the place.
-    type Key = (u32, u32, Option<u32>, Option<u32>);
+    // By thread (several may wait at the same time), call, what it concerns, and the place.
+    type Key = (u32, u32, u32, Option<u32>, Option<u32>);
     let mut waits: BTreeMap<Key, Sum> = BTreeMap::new();
     for (row, process) in calls.all() {
-        if row.blocked_ns > 0 && processes.contains(&process) && is_first(row, process) {
-            waits.entry((process, row.number, row.file, calls.own(row))).or_default().add(row);
+        if row.blocked_ns > 0 && processes.contains(&process) && is_one(row, process) {
+            waits.entry((process, row.thread, row.number, row.file, calls.own(row))).or_default().add(row);
         }
     }
-    let ((process, number, file, own), sum) =
+    let ((process, _, number, file, own), sum) =
         waits.into_iter().max_by(|a, b| a.1.blocked_ns.total_cmp(&b.1.blocked_ns))?;
     let path = sum.stack().zip(own).map(|(stack, own)| evidence.path_at(stack, own));
     let whole = &tables.processes[process as usize];

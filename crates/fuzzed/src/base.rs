@@ -10,8 +10,8 @@ use crate::common::about;
 use crate::sampled::{self, MS as MS_F, Run};
 use crate::traced::{MS, Mode};
 use calls::{
-    asking, building, chatty, children, churning, contending, exchanging, needless, parking, polling,
-    reading, rewriting, small, spinning, syncing, threading, throwing, unanswered,
+    asking, asking_twice, building, chatty, children, churning, contending, exchanging, needless, parking,
+    polling, reading, rewriting, small, spinning, syncing, threading, throwing, unanswered,
 };
 use slowpath_recording::tables::*;
 use slowpath_recording::{About, Recording, Tables};
@@ -38,7 +38,10 @@ pub(crate) fn all() -> &'static [Base] {
             matching(),
         ];
         for mode in [Mode::Each, Mode::AddedUp] {
-            all.extend([reading(mode), asking(mode), small(mode), needless(mode), polling(mode)].map(apart));
+            all.extend(
+                [reading(mode), asking(mode), asking_twice(mode), small(mode), needless(mode), polling(mode)]
+                    .map(apart),
+            );
         }
         all.extend(
             [

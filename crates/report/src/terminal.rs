@@ -45,9 +45,11 @@ fn terminal_text(findings: &Findings, style: &Style) -> String {
             ink.prose(0, &said, if number == 0 { STRONG } else { PLAIN });
         }
     }
-    for said in phrases::not_explained(findings) {
-        ink.line("");
-        let said = ink.sentence(&said);
+    for (number, said) in phrases::not_explained(findings).iter().enumerate() {
+        if number == 0 {
+            ink.line("");
+        }
+        let said = ink.sentence(said);
         ink.prose(0, &said, PLAIN);
     }
     notes(&mut ink, findings);

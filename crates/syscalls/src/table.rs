@@ -122,8 +122,8 @@ table! {
     GETXATTR getxattr: PATH0, FIRST;
     LGETXATTR lgetxattr: PATH0, FIRST;
     // Without a path they are of the descriptor itself.
-    NEWFSTATAT newfstatat: PATH1 | FD, FIRST;
-    STATX statx: PATH1 | FD, FIRST;
+    NEWFSTATAT newfstatat: PATH1 | FD, SEVERAL;
+    STATX statx: PATH1 | FD, SEVERAL;
     READLINKAT readlinkat: PATH1, FIRST;
     FACCESSAT faccessat: PATH1, FIRST;
     FACCESSAT2 faccessat2: PATH1, FIRST;

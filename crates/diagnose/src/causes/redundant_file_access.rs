@@ -1,5 +1,5 @@
 //! One unchanged file is opened, read and closed again and again from one place, asked for its state, or rewound; or one is opened
-//! again for each write.
+//! again for each write; or each of many paths is asked about twice in a row.
 //!
 //! A file is the same if device, inode, size and modification time are. What the kernel makes up as it is read (`/proc`)
 //! is no such file. Each process counts for itself: that every program reads its
@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 mod asked;
 mod processed;
 mod rewound;
+mod twice;
 
 use processed::Again;
 
@@ -68,6 +69,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             None => findings.push(question),
         }
     }
+    // Where one path is asked about often, that says more than that it was asked about twice in a row.
+    let is_asked = |one: &Sign| {
+        let place = |sign: &Sign| (sign.place.0, sign.candidate.finding.place.frame.function_id);
+        findings.iter().any(|other| place(other) == place(one))
+    };
+    let twice: Vec<Sign> = twice::find(evidence, &calls).into_iter().filter(|one| !is_asked(one)).collect();
+    findings.extend(twice);
     let mut candidates: Vec<Candidate> = findings.into_iter().map(|sign| sign.candidate).collect();
     candidates.extend(reopened(evidence, &calls).into_iter().map(|(_, candidate)| candidate));
     candidates.extend(rewound::find(evidence, &calls).into_iter().map(|(_, candidate)| candidate));

@@ -1,7 +1,9 @@
 //! The causes in questions about paths, those that are there and those that are not, on synthetic recordings, at their thresholds.
 
 use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
+use slowpath_recording::tables::Syscall;
 
 const OPEN: u32 = 257;
 const STAT: u32 = 262;
@@ -100,7 +102,82 @@ fn two_questions_in_a_row_about_each_of_many_paths_are_no_sign_that_there_are_fe
         traced.call(STAT, Some(file), 0, 100 * US);
     }
     traced.call(STAT, None, 0, 100_000 * 100 * US).count = 100_000;
-    silent(&traced.recording(20_000 * MS));
+    let recording = traced.recording(20_000 * MS);
+    silent(&recording);
+    assert_eq!(
+        only(&with_flags(recording), "redundant-file-access").title,
+        "the same path is looked up twice in a row"
+    );
+}
+
+/// Each of so many paths is asked about twice, the second time so long after the first; `between` makes another call, and `second` changes the second one.
+fn asking_twice(mode: Mode, paths: u32, pause: u64, between: &[u32], second: fn(&mut Syscall)) -> Recording {
+    let mut traced = Traced::new(mode);
+    for number in 0..paths {
+        let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+        traced.call(STAT, Some(file), 0, 100 * US);
+        for call in between {
+            traced.call(*call, None, 0, US);
+        }
+        traced.now += pause;
+        second(traced.call(STAT, Some(file), 0, 100 * US));
+    }
+    with_flags(traced.recording(u64::from(paths) * 300 * US))
+}
+
+/// As of a version that records the flags of calls.
+fn with_flags(mut recording: Recording) -> Recording {
+    recording.about.format.minor = 18;
+    recording
+}
+
+#[test]
+fn a_question_right_after_the_same_one_is_one_too_many() {
+    let twice = |paths, second| asking_twice(Mode::Each, paths, 10 * US, &[], second);
+    let finding = only(&twice(150, |_| ()), "redundant-file-access");
+    assert!(finding.explanation[0].starts_with("150 of 300 lookups repeat the one before"), "{finding:#?}");
+    assert_eq!((finding.cost.gain(), finding.confidence), (150 * 100 * US, Confidence::Likely));
+    only(&twice(100, |_| ()), "redundant-file-access");
+    silent(&twice(99, |_| ()));
+    // With its flags, and its answer.
+    silent(&twice(150, |row| row.argument = 0x100 << 32));
+    silent(&twice(150, |row| row.result = 1));
+    silent(&twice(150, |row| row.number = 4));
+    // What came between two calls that were added up is not known.
+    silent(&asking_twice(Mode::AddedUp, 150, 10 * US, &[], |_| ()));
+    // Older recordings do not tell whether a link was followed.
+    let mut old = twice(150, |_| ());
+    old.about.format.minor = 17;
+    silent(&old);
+}
+
+#[test]
+fn nothing_may_lie_between_two_equal_questions_but_a_moment() {
+    const MMAP: u32 = 9;
+    let with = |pause, between: &[u32]| asking_twice(Mode::Each, 150, pause, between, |_| ());
+    only(&with(900 * US, &[MMAP]), "redundant-file-access");
+    silent(&with(1_100 * US, &[]));
+    silent(&with(10 * US, &[OPEN]));
+}
+
+#[test]
+fn two_in_five_questions_must_repeat_another() {
+    let with = |others: u32| {
+        let mut traced = Traced::new(Mode::Each);
+        for number in 0..150 {
+            for path in 0..others {
+                let file = traced.file(&format!("/pictures/{number}-{path}"), "path", 0);
+                traced.call(STAT, Some(file), 0, 100 * US);
+            }
+            let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+            traced.call(STAT, Some(file), 0, 100 * US);
+            traced.call(STAT, Some(file), 0, 100 * US);
+        }
+        with_flags(traced.recording(150 * 500 * US))
+    };
+    // One in two, and one in three.
+    only(&with(0), "redundant-file-access");
+    silent(&with(1));
 }
 
 #[test]

@@ -35,6 +35,20 @@ pub(super) fn asking(mode: Mode) -> Recording {
     traced.recording(40 * MS)
 }
 
+/// Paths that are asked for twice in a row.
+pub(super) fn asking_twice(mode: Mode) -> Recording {
+    let mut traced = Traced::new(mode);
+    for at in 0..120 {
+        let path = traced.file(&format!("/var/{at}"), "path", 0);
+        for _ in 0..2 {
+            traced.call(332, Some(path), 0, 100 * US).argument = 0x100 << 32;
+        }
+    }
+    let mut recording = traced.recording(40 * MS);
+    recording.about.format.minor = 18;
+    recording
+}
+
 /// Bytes moved a few at a time.
 pub(super) fn small(mode: Mode) -> Recording {
     let mut traced = Traced::new(mode);

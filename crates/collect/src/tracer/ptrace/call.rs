@@ -5,7 +5,9 @@ use super::facts::Ran;
 use super::sys;
 use crate::bpf::event::Event;
 use crate::tracer::event::{FileId, Finished};
-use slowpath_syscalls::{BRK, FUTEX, MADVISE, OPEN, OPENAT, POLL, PPOLL, PSELECT6, SELECT, telling};
+use slowpath_syscalls::{
+    BRK, FUTEX, MADVISE, NEWFSTATAT, OPEN, OPENAT, POLL, PPOLL, PSELECT6, SELECT, STATX, telling,
+};
 
 const PATH_MAX: usize = 4096;
 
@@ -99,9 +101,11 @@ fn argument(entry: &Entry) -> u64 {
         SELECT | PSELECT6 if arguments[0] as u32 != 0 => 1 | arguments[0] << 32,
         SELECT | PSELECT6 => 2,
         PPOLL => u64::from(arguments[2] != 0) | arguments[1] << 32,
-        // The timeout and how many; the operation and its number.
+        // The timeout and how many; the operation and its number; where from and the flags.
         POLL => arguments[2] & u64::from(u32::MAX) | arguments[1] << 32,
         FUTEX => arguments[1] & u64::from(u32::MAX) | arguments[2] << 32,
+        NEWFSTATAT => arguments[0] & u64::from(u32::MAX) | arguments[3] << 32,
+        STATX => arguments[0] & u64::from(u32::MAX) | arguments[2] << 32,
         number => telling(number).and_then(|at| arguments.get(at)).copied().unwrap_or_default(),
     }
 }
