@@ -55,6 +55,41 @@ fn is_runtime(function: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Whether a frame is of a library that is built into the program with its source: the language's own, or a package that was downloaded. The
+/// reader knows neither.
+fn is_of_package(frame: &Frame) -> bool {
+    const FOLDERS: [&str; 6] =
+        ["/rustc/", "/.cargo/registry/", "/.cargo/git/", "/go/pkg/mod/", "/usr/include/", "/usr/lib/go"];
+    let named =
+        |file: &str| FOLDERS.iter().any(|folder| file.contains(folder)) || file.contains("/go/src/runtime/");
+    frame.file.as_deref().is_some_and(named)
+}
+
+/// The steps as a chain that fits: if all do not, runs of steps in packages are left out first, then the middle.
+pub(crate) fn fitted_chain(
+    steps: &[Step<'_>],
+    name: impl Fn(&Step<'_>) -> String,
+    (arrow, mark): (&str, &str),
+    room: usize,
+) -> String {
+    let names: Vec<String> = steps.iter().map(&name).collect();
+    if columns(&names.join(arrow)) <= room {
+        return names.join(arrow);
+    }
+    let mut own: Vec<String> = Vec::new();
+    let mut gap = false;
+    for (at, (step, name)) in steps.iter().zip(names).enumerate() {
+        let ends = at + 1 == steps.len();
+        if !ends && is_of_package(step.frame) {
+            gap = true;
+        } else {
+            own.extend(std::mem::take(&mut gap).then(|| mark.to_owned()));
+            own.push(name);
+        }
+    }
+    chain(&own, arrow, mark, room)
+}
+
 /// `names` joined by `arrow` in at most `room` columns where that can be. The innermost stay longest; what goes
 /// is the middle, counted by `mark` and a number; at last the names themselves are cut.
 pub(crate) fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
@@ -132,6 +167,22 @@ mod tests {
         for room in 0..120 {
             assert!(columns(&chain(&all, " → ", "…", room)) <= room.max(15), "{room}");
         }
+    }
+
+    #[test]
+    fn of_a_long_path_packages_are_left_out_first() {
+        let mut path = frames(&["main", "bridge", "join", "walk", "filter", "ignore"]);
+        for (at, file) in
+            [(1, "/root/.cargo/registry/src/rayon/a.rs"), (2, "/rustc/1/a.rs"), (3, "src/walk.rs")]
+        {
+            path[at].file = Some(file.to_owned());
+        }
+        // The guilty one stays.
+        path[5].file = Some("/usr/include/c++/12/a.h".to_owned());
+        let steps = steps(&path);
+        let chain = |room| fitted_chain(&steps, |step| step.frame.function.clone(), (" > ", "~"), room);
+        assert_eq!(chain(100), "main > bridge > join > walk > filter > ignore");
+        assert_eq!(chain(44), "main > ~ > walk > filter > ignore");
     }
 
     #[test]

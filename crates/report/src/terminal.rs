@@ -134,11 +134,10 @@ fn cause(ink: &mut Ink<'_>, number: usize, finding: &Finding, recording: &Record
     }
     files(ink, finding);
     bars(ink, finding);
-    let names: Vec<String> =
-        path::steps(&finding.place.path).iter().map(|step| step_name(ink, step)).collect();
-    if names.len() > 1 {
+    let steps = path::steps(&finding.place.path);
+    if steps.len() > 1 {
         let room = ink.measure().saturating_sub(INDENT + "path: ".len());
-        let chain = path::chain(&names, ink.arrow(), ink.mark(), room);
+        let chain = path::fitted_chain(&steps, |step| step_name(ink, step), (ink.arrow(), ink.mark()), room);
         ink.labelled(INDENT, "path:", &glued(&chain), (LABEL, PLAIN));
     }
     if let Some(gain) = phrases::gain(finding, recording) {
