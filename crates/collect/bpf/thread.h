@@ -98,7 +98,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct thread *thread = bpf_task_storage_get(&tasks, task, 0, 0);
 	if (!thread || !thread->out)
 		return 0;
-	thread->blocked += bpf_ktime_get_ns() - thread->out;
+	// The clocks of two CPUs differ by some ns.
+	__u64 out = thread->out, now = bpf_ktime_get_ns();
+	if (now > out)
+		thread->blocked += now - out;
 	thread->out = 0;
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread *waker = bpf_task_storage_get(&tasks, current, 0, 0);

@@ -229,6 +229,8 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	if (!thread || !thread->time)
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
+	if (now < thread->time) // the clocks of two CPUs differ by some ns
+		now = thread->time;
 	__u32 zero = 0;
 	struct syscall_event *event = bpf_map_lookup_elem(&scratch, &zero);
 	struct grain *grain = bpf_map_lookup_elem(&grains, &zero);

@@ -123,7 +123,7 @@ impl Tracer {
             compat: call.compat,
             count: call.count,
             duration_ns: call.count * call.end.saturating_sub(call.time).saturating_sub(call.in_line),
-            blocked_ns: call.count * call.blocked,
+            blocked_ns: call.count * call.blocked.min(call.end.saturating_sub(call.time)),
             result: call.result,
             bytes: call.count.saturating_mul(bytes),
             argument: call.argument,

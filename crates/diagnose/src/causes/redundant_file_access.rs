@@ -16,7 +16,7 @@ use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
 use slowpath_syscalls::CLOSE;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod asked;
 mod processed;
@@ -149,7 +149,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         files.iter().for_each(|file| times += opens[&(place, *file)]);
         let kernel = sum.working_ns();
         // What the program makes of the content is done again as well.
-        let (open, gate) = match while_open(evidence, calls, process, &files) {
+        let (open, gate) = match while_open(evidence, calls, place, &files) {
             Meanwhile::Used(ns) => (ns, GATE),
             Meanwhile::OtherFiles => (0.0, NESTED_GATE),
         };
@@ -271,25 +271,32 @@ enum Meanwhile {
 ///
 /// Only where samples show it. They know what used the CPU, but few fall into spans that are short; and half of the spans took at
 /// most the median, without their system calls and what tracing these took. The lower of the two counts.
-fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &[u32]) -> Meanwhile {
+fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, files: &[u32]) -> Meanwhile {
     let tables = &evidence.recording.tables;
-    let of_files = |row: &Syscall| row.file.is_some_and(|file| files.contains(&file));
+    let (process, own) = place;
+    // Others that the same place opens may be read but once each, as the sources that include them.
+    let opened = calls.all().filter(|(row, of)| *of == process && is_read_open(row) && calls.own(row) == own);
+    let opened = opened.filter(|(row, _)| calls.file(row).is_some_and(|file| file.kind == "file"));
+    let of_place: BTreeSet<u32> =
+        opened.filter_map(|(row, _)| row.file).chain(files.iter().copied()).collect();
+    let often: BTreeSet<u32> = files.iter().copied().collect();
     let is_one = |row: &Syscall| is_one(evidence, row);
     // By thread and file: since when it is open, what was read, and how many others were opened since, but for those opened since one of these.
     let mut open: BTreeMap<(u32, u32), (u64, u64, u64)> = BTreeMap::new();
     let (mut opens, mut single, mut nested) = (0u64, 0u64, 0u64);
     let mut spans: Vec<(u32, u64, u64)> = Vec::new();
-    for (row, _) in calls.all().filter(|(row, of)| *of == process && of_files(row)) {
-        let Some(file) = row.file else { continue };
+    for (row, of) in calls.all() {
+        let Some(file) = row.file.filter(|file| of == process && of_place.contains(file)) else { continue };
         let key = (row.thread, file);
+        let is_often = often.contains(&file);
         if is_read_open(row) {
-            opens += row.count;
+            opens += if is_often { row.count } else { 0 };
             if is_one(row) {
-                single += 1;
+                single += u64::from(is_often);
                 let of_thread =
                     open.iter_mut().filter(|((thread, other), _)| *thread == row.thread && *other != file);
                 if let Some((_, (_, _, within))) = of_thread.max_by_key(|(_, (since, ..))| *since) {
-                    *within += 1;
+                    *within += u64::from(is_often);
                 }
                 // The open itself is the kernel's.
                 open.insert(key, (row.end_ns, 0, 0));
@@ -300,7 +307,7 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, files: &
             *read += row.bytes / row.count.max(1);
             if row.number == CLOSE {
                 nested += *within;
-                if *read as f64 >= WHOLE * tables.files[file as usize].size as f64 {
+                if is_often && *read as f64 >= WHOLE * tables.files[file as usize].size as f64 {
                     spans.push((row.thread, *since, row.time_ns));
                 }
                 open.remove(&key);
