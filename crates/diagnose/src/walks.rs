@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Addresses below are numbers: the first pages are never mapped.
 pub(crate) const LOWEST_ADDRESS: u64 = 1 << 16;
+/// What lies below and cannot be read is a number as well: memory is mapped above, but for what is in programs that are not relocated.
+const LARGEST_NUMBER: u64 = 1 << 32;
 /// Entries of a burst that say something of how they follow each other.
 const OF_BURST: usize = 8;
 /// Bytes of the items whose size is inferred. Below, texts are gone through by characters of different lengths; above, what walks begin at are arrays
@@ -53,11 +55,15 @@ pub(crate) struct Entries<'a> {
     pub hit_ns: Option<f64>,
 }
 
-/// Where the pointers of an entry begin: which, its address, and what is there. An index from nought is no pointer.
+/// Where the pointers of an entry begin: which, its address, and what is there. An index from nought is no pointer, nor is a number of bytes that are
+/// left.
 fn pointers(row: &Beginning) -> Vec<(usize, u64, u64)> {
     let ends = row.addresses.iter().zip(&row.contents).enumerate();
     let ends = ends.map(|(at, (address, content))| (at, *address, *content));
-    ends.filter(|(_, address, _)| *address >= LOWEST_ADDRESS).collect()
+    let is_number = |address: u64, content: u64| {
+        address < LOWEST_ADDRESS || address < LARGEST_NUMBER && content == 0 // nothing is there
+    };
+    ends.filter(|(_, address, content)| !is_number(*address, *content)).collect()
 }
 
 /// How many rounds the walks of a burst had.

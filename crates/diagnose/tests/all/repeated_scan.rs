@@ -187,6 +187,16 @@ fn what_cannot_be_read_is_not_known() {
 }
 
 #[test]
+fn a_number_of_what_is_left_is_no_pointer() {
+    let with = |entry: Entry| Walked { strides: vec![0, 0], entry, ..Walked::default() };
+    only(with(|n| (vec![LIST, 900_000 - 8 * n], vec![77, 0], 0)));
+    only(with(|n| (vec![LIST, (1 << 32) - 1 - n], vec![77, 0], 0)));
+    silent(with(|n| (vec![LIST, (1 << 32) + n], vec![77, 0], 0)));
+    silent(with(|n| (vec![LIST, 900_000 - 8 * n], vec![77, n + 1], 0)));
+    silent(with(|n| (vec![900_000 - 8 * n], vec![0], 0)));
+}
+
+#[test]
 fn every_pointer_must_begin_where_it_did() {
     let pairs = |second: Entry| Walked { strides: vec![0, 0], entry: second, ..Walked::default() };
     silent(pairs(|n| (vec![LIST, LIST + (n + 1) * 4096], vec![77, n + 1], 0)));
