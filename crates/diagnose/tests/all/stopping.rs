@@ -3,6 +3,7 @@
 use crate::traced::{MS, Mode, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
+use slowpath_recording::tables::Syscall;
 
 const POLL: u32 = 7;
 const RT_SIGRETURN: u32 = 15;
@@ -138,15 +139,28 @@ fn who_ticks_by_chance_just_before_one_end_does_not_hold_up_all() {
 
 /// Threads sleep so often until they are asked to stop, and another one joins each of them in its last sleep.
 fn joined(number: u32, sleeps: u32, timed_out: bool) -> Recording {
+    joined_after(number, sleeps, timed_out, |_| 200 * MS, |_| ())
+}
+
+/// The same with sleeps of other lengths, and with something that is changed in each.
+fn joined_after(
+    number: u32,
+    sleeps: u32,
+    timed_out: bool,
+    length: fn(u32) -> u64,
+    change: fn(&mut Syscall),
+) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     for _ in 0..number {
         let worker = traced.tables.threads.len() as u32;
         traced.threads(1);
         let mut began = 0;
-        for _ in 0..sleeps {
+        for at in 0..sleeps {
             began = traced.now;
             let result = if timed_out { -110 } else { 0 };
-            traced.sleep(FUTEX, None, result, 200 * MS).thread = worker;
+            let row = traced.sleep(FUTEX, None, result, length(sleeps - 1 - at));
+            row.thread = worker;
+            change(row);
         }
         let end = traced.now;
         traced.tables.threads[worker as usize].end_ns = Some(end);
@@ -171,6 +185,52 @@ fn who_comes_to_wait_twice_in_the_last_of_several_sleeps_waits_for_a_flag_to_be_
     // It sleeps to its own end, in one sleep or two.
     silent(&joined(3, 1, true));
     silent(&joined(2, 2, true));
+    only(&joined(3, 2, true), "waiting");
     // It was woken.
     silent(&joined(2, 3, false));
+}
+
+#[test]
+fn sleeps_before_the_last_one_may_be_shorter_if_they_are_made_at_the_same_place() {
+    let longer = |before: u32| 200 * MS / u64::from(1 + before);
+    only(&joined_after(2, 3, true, longer, |_| ()), "waiting");
+    silent(&joined_after(2, 3, true, longer, |row| row.stack = None));
+    // As long, but for a fifth.
+    let alike = |before: u32| if before == 0 { 200 * MS } else { 165 * MS };
+    only(&joined_after(2, 3, true, alike, |row| row.stack = None), "waiting");
+}
+
+#[test]
+fn who_got_the_signal_may_wait_for_a_thread_that_sleeps() {
+    // A signal before the last sleep: it is not what that thread looks at.
+    let mut recording = joined(3, 2, true);
+    let (first, last) = (recording.tables.syscalls[0].time_ns, u64::MAX);
+    let end = recording.tables.syscalls.iter().map(|row| row.end_ns).max().unwrap_or(last);
+    let row = |number, time_ns, end_ns, argument, thread| Syscall {
+        number,
+        time_ns,
+        end_ns,
+        argument,
+        thread,
+        blocked_ns: end_ns - time_ns,
+        duration_ns: end_ns - time_ns,
+        result: 0,
+        ..recording.tables.syscalls[0].clone()
+    };
+    let mut parent = recording.tables.processes[0].clone();
+    (parent.process, parent.pid) = (1, 101);
+    let mut thread = recording.tables.threads[0].clone();
+    (thread.thread, thread.process, thread.tid) = (recording.tables.threads.len() as u32, 1, 101);
+    let number = thread.thread;
+    let rows = [
+        row(KILL, first, first + US, 15, number),
+        row(WAIT4, first + 2 * US, end + MS, 0, number),
+        row(RT_SIGRETURN, first + US, first + 2 * US, 0, 0),
+    ];
+    recording.tables.syscalls.extend(rows);
+    recording.tables.syscalls.sort_by_key(|row| row.time_ns);
+    recording.tables.processes[0].end_ns = Some(end);
+    recording.tables.processes.push(parent);
+    recording.tables.threads.push(thread);
+    assert_eq!(only(&recording, "waiting").cost.gain() / MS, 450);
 }

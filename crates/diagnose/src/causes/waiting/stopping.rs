@@ -32,9 +32,10 @@ const HANDLED_NS: u64 = 50_000_000;
 const WOKEN_NS: u64 = 5_000_000;
 /// Times that another thread came to wait while one waited for the last time, before that counts.
 const JOINED: usize = 2;
-/// Waits of that thread before, which timed out and were as long but for this share (a busy machine wakes it late): it looks for something in turns. One
-/// alone may be a pause of another kind.
-const BEFORE: usize = 2;
+/// Waits before that, in all threads that end so at that place, and one at least in each: they look for something in turns. One alone may be a pause of another
+/// kind, and a thread that waits but once may work so long. They must have timed out, and be made at the same place or be as long but for this share (a busy
+/// machine wakes late).
+const BEFORE: usize = 3;
 const DIFFERENCE: f64 = 0.2;
 /// Signals that ask a program to end: hangup, interrupt, quit, terminate.
 const ENDS: [u64; 4] = [1, 2, 3, 15];
@@ -55,6 +56,8 @@ struct Ends<'a> {
     late: Vec<Late<'a>>,
     /// Those that were asked and did not end with such a time-out.
     others: usize,
+    /// Waits before the last ones, see [`BEFORE`].
+    before: usize,
 }
 
 /// Program, own function, and whether it was asked by a signal.
@@ -81,17 +84,25 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if let Some(asked_ns) = signalled {
             let ends = places.entry((program, calls.own(row), true)).or_default();
             let goes = process.end_ns.is_some_and(|gone| gone < end + SOON_NS);
-            match ends_so && goes && within(&asked_ns) {
-                true => ends.late.push(Late { row, process: process.process, asked_ns }),
-                false => ends.others += 1,
+            if ends_so && goes && within(&asked_ns) {
+                ends.late.push(Late { row, process: process.process, asked_ns });
+                continue;
             }
-        } else if ends_so && looks_in_turns(of_thread, row) {
-            let asked_ns = others.joined(process.process, row, end).filter(within);
-            let late = asked_ns.map(|asked_ns| Late { row, process: process.process, asked_ns });
-            places.entry((program, calls.own(row), false)).or_default().late.extend(late);
+            ends.others += 1;
+        }
+        // Whoever got the signal may ask the others one after another.
+        let before = turns_before(calls, of_thread, row);
+        if ends_so && before > 0 {
+            let Some(asked_ns) = others.joined(process.process, row, end).filter(within) else { continue };
+            let ends = places.entry((program, calls.own(row), false)).or_default();
+            ends.late.push(Late { row, process: process.process, asked_ns });
+            ends.before += before;
         }
     }
-    places.retain(|_, ends| ends.late.len() as f64 >= NEARLY_ALL * (ends.late.len() + ends.others) as f64);
+    places.retain(|(_, _, by_signal), ends| {
+        let all = ends.late.len() + ends.others;
+        ends.late.len() as f64 >= NEARLY_ALL * all as f64 && (*by_signal || ends.before >= BEFORE)
+    });
     let spans = |ends: &Ends<'_>| {
         intervals::union(ends.late.iter().map(|one| (one.asked_ns, one.row.end_ns)).collect())
     };
@@ -109,16 +120,17 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     places.into_iter().filter_map(of_place).collect()
 }
 
-/// Whether a thread waited in the same way before its last wait.
-fn looks_in_turns(waits: &[&Syscall], last: &Syscall) -> bool {
+/// How often a thread waited in the same way before its last wait.
+fn turns_before(calls: &Calls<'_>, waits: &[&Syscall], last: &Syscall) -> usize {
     let length = last.blocked_ns as f64;
     let alike = |row: &&&Syscall| {
+        let here = calls.own(row).is_some() && calls.own(row) == calls.own(last);
         row.number == last.number
             && row.end_ns < last.end_ns
             && is_timed_out(row)
-            && (row.blocked_ns as f64 - length).abs() <= DIFFERENCE * length
+            && (here || (row.blocked_ns as f64 - length).abs() <= DIFFERENCE * length)
     };
-    waits.iter().filter(alike).count() >= BEFORE
+    waits.iter().filter(alike).count()
 }
 
 /// Whether a wait went on until its time was over.
