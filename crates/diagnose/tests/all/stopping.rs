@@ -201,6 +201,31 @@ fn sleeps_before_the_last_one_may_be_shorter_if_they_are_made_at_the_same_place(
 }
 
 #[test]
+fn a_short_pause_may_follow_the_long_one() {
+    let with = |pause: u64| {
+        let mut recording = joined(2, 4, true);
+        // The last sleep begins later, after a pause: in the one before it was asked.
+        let last: Vec<usize> = (1..3).map(|worker| worker * 4 - 1).collect();
+        let sleeps: Vec<usize> = (0..recording.tables.syscalls.len())
+            .filter(|at| recording.tables.syscalls[*at].result == -110)
+            .collect();
+        for at in last {
+            let (before, after) = (sleeps[at - 1], sleeps[at]);
+            let end = recording.tables.syscalls[after].end_ns;
+            recording.tables.syscalls[after].time_ns = end - pause;
+            recording.tables.syscalls[after].blocked_ns = pause;
+            let start = recording.tables.syscalls[before].time_ns;
+            recording.tables.syscalls[before].end_ns = end - pause - US;
+            recording.tables.syscalls[before].blocked_ns = end - pause - US - start;
+        }
+        recording
+    };
+    // The one before takes 380 ms.
+    assert_eq!(only(&with(21 * MS), "waiting").cost.gain() / MS, 257);
+    silent(&with(60 * MS));
+}
+
+#[test]
 fn who_got_the_signal_may_wait_for_a_thread_that_sleeps() {
     // A signal before the last sleep: it is not what that thread looks at.
     let mut recording = joined(3, 2, true);

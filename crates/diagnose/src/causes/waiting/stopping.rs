@@ -72,13 +72,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     let others = Others::of(calls);
     let mut places: BTreeMap<Key<'_>, Ends<'_>> = BTreeMap::new();
     for of_thread in waits.values() {
-        let Some(row) = of_thread.iter().max_by_key(|row| row.end_ns) else { continue };
-        let thread = &tables.threads[row.thread as usize];
+        let Some(last) = of_thread.iter().max_by_key(|row| row.end_ns) else { continue };
+        let thread = &tables.threads[last.thread as usize];
         let process = &tables.processes[thread.process as usize];
         let Some(end) = thread.end_ns.or(process.end_ns) else { continue };
+        let ends_so = |row: &Syscall| {
+            let soon = row.end_ns + ((SOON * row.blocked_ns as f64) as u64).min(SOON_NS);
+            is_timed_out(row) && (row.end_ns..soon).contains(&end)
+        };
+        // A short pause may follow the long one in which it was asked.
+        let longest = of_thread.iter().filter(|row| ends_so(row)).max_by_key(|row| row.blocked_ns);
+        let (row, ends_so) = (longest.unwrap_or(last), longest.is_some());
         let within = |asked: &u64| (row.time_ns..row.end_ns).contains(asked);
-        let soon = row.end_ns + ((SOON * row.blocked_ns as f64) as u64).min(SOON_NS);
-        let ends_so = is_timed_out(row) && (row.end_ns..soon).contains(&end);
         let signalled = process.end_ns.and_then(|end| others.signalled(process.process, end));
         let program = process.program.as_str();
         if let Some(asked_ns) = signalled {
