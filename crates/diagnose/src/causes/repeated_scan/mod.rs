@@ -28,7 +28,7 @@ use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
+use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, Repeats, Spent};
 use chains::Lists;
@@ -93,6 +93,8 @@ const END: &str = "Look for the end once and keep the length. Functions such as 
 /// The work of a loop that counts what it meets, and of one that makes one result of it in another way.
 const COUNTS: &str = "counts";
 const FOLDS: &str = "folds";
+/// A search with so much of the cost of a function around it is what that function does.
+const NEARLY_ALL: f64 = 0.95;
 /// The variant of `superlinear-work` that is found here.
 const GROWING: &str = "walks";
 /// Searches take ever longer if those of the last third of the bursts take so many times as long as those of the first: a machine that
@@ -182,8 +184,23 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
     let among = |one: &Candidate, known: &HashSet<(String, String)>| {
         known.iter().any(|(function, module)| one.is_about((function, module)))
     };
+    // A function that grows because of a search in what it calls, or what was inlined into it: the search is named.
+    let inner: Vec<Candidate> = found.iter().filter(|one| one.finding.variant == GROWING).cloned().collect();
+    let is_outer = |one: &Candidate| {
+        let (function, module) = one.function();
+        let has = |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
+        inner.iter().any(|other| {
+            let within = other.function() != (function, module) && other.finding.place.path.iter().any(has);
+            let (all, part) = (one.finding.cost.amount() as f64, other.finding.cost.amount() as f64);
+            within
+                && one.process == other.process
+                && other.finding.confidence >= one.finding.confidence
+                && part >= NEARLY_ALL * all
+        })
+    };
     found.retain(|one| match one {
         one if is_scan(one) => !among(one, &growing),
+        one if is(one, &SUPERLINEAR_WORK) && is_outer(one) => false,
         one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
     });
