@@ -7,9 +7,7 @@ use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_recording::tables::{File, Syscall, Thread};
-use slowpath_syscalls::{
-    CONNECT, CREAT, OPENAT2, OPENS, READS, RECEIVES, SELECTS, SENDFILE, SENDS, SLEEPS, WRITES,
-};
+use slowpath_syscalls::{CONNECT, CREAT, OPENAT2, OPENS, READS, RECEIVES, SELECTS, SENDS, SLEEPS, WRITES};
 use std::collections::{BTreeMap, HashMap};
 
 /// What is done under one function for more than this share of the time is mostly done there: more than anywhere else.
@@ -298,7 +296,7 @@ pub(crate) fn moment(evidence: &Evidence<'_>, row: &Syscall) -> Option<(u64, u64
 
 /// Bytes go out: to a file, a pipe or a socket.
 pub(crate) fn is_send(row: &Syscall) -> bool {
-    SENDS.contains(&row.number) || WRITES.contains(&row.number) || row.number == SENDFILE
+    SENDS.contains(&row.number) || WRITES.contains(&row.number)
 }
 
 /// Bytes come in.

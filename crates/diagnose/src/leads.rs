@@ -75,9 +75,11 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
     let mut for_child = false;
     for _ in 0..GENERATIONS {
         let Some(mut wait) = of_threads(evidence, &calls, &processes, Threads::First) else { break };
-        // Who waits for the other threads waits for what they wait for.
+        // Who waits for the other threads waits for what they wait for. One long call is that of a thread that idles.
         if wait.1 == FUTEX
             && let Some(others) = of_threads(evidence, &calls, &processes, Threads::Others)
+            && others.0.total_ns as f64 >= SAME_WAIT * wait.0.total_ns as f64
+            && others.0.calls > 1
         {
             wait = others;
         }

@@ -76,46 +76,76 @@ pub(crate) fn fitted_chain(
     if columns(&names.join(arrow)) <= room {
         return names.join(arrow);
     }
-    let mut own: Vec<String> = Vec::new();
-    let mut gap = false;
+    let mut own: Vec<Part> = Vec::new();
     for (at, (step, name)) in steps.iter().zip(names).enumerate() {
         let ends = at + 1 == steps.len();
-        if !ends && is_of_package(step.frame) {
-            gap = true;
-        } else {
-            own.extend(std::mem::take(&mut gap).then(|| mark.to_owned()));
-            own.push(name);
+        match own.last_mut() {
+            Some(Part::Gap(steps)) if !ends && is_of_package(step.frame) => *steps += 1,
+            _ if !ends && is_of_package(step.frame) => own.push(Part::Gap(1)),
+            _ => own.push(Part::Name(name)),
         }
     }
-    chain(&own, arrow, mark, room)
+    chain_of(&own, arrow, mark, room)
 }
 
-/// `names` joined by `arrow` in at most `room` columns where that can be. The innermost stay longest; what goes
+/// One part of a chain.
+#[derive(Debug, Clone)]
+enum Part {
+    Name(String),
+    /// So many steps are left out.
+    Gap(usize),
+}
+
+#[cfg(test)]
+fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
+    let parts: Vec<Part> = names.iter().cloned().map(Part::Name).collect();
+    chain_of(&parts, arrow, mark, room)
+}
+
+/// Parts joined by `arrow` in at most `room` columns where that can be. The innermost stay longest; what goes
 /// is the middle, counted by `mark` and a number; at last the names themselves are cut.
-pub(crate) fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
-    let Some((outermost, inner)) = names.split_first() else { return String::new() };
+fn chain_of(parts: &[Part], arrow: &str, mark: &str, room: usize) -> String {
+    let Some((outermost, inner)) = parts.split_first() else { return String::new() };
     let longest_name = (room / 2).max(24);
-    let short = |name: &String| fitted(name, longest_name, mark);
-    let whole = names.iter().map(short).collect::<Vec<_>>().join(arrow);
+    let left_out = |steps: usize| format!("{mark} {steps} more {mark}");
+    let short = |part: &Part| match part {
+        Part::Name(name) => fitted(name, longest_name, mark),
+        Part::Gap(1) => mark.to_owned(),
+        Part::Gap(steps) => left_out(*steps),
+    };
+    let steps = |part: &Part| if let Part::Gap(steps) = part { *steps } else { 1 };
+    let whole = parts.iter().map(short).collect::<Vec<_>>().join(arrow);
     if columns(&whole) <= room {
         return whole;
     }
     // Without the middle, of which one step at least goes.
     for kept in (1..inner.len()).rev() {
-        let gone = inner.len() - kept;
-        let mut parts = vec![short(outermost), format!("{mark} {gone} more {mark}")];
-        parts.extend(inner[gone..].iter().map(short));
-        let text = parts.join(arrow);
+        let (gone, rest) = inner.split_at(inner.len() - kept);
+        if matches!(rest, [Part::Gap(_), ..]) {
+            continue; // they go together
+        }
+        let gone: usize = gone.iter().map(steps).sum();
+        let mut shown = match outermost {
+            Part::Gap(steps) => vec![left_out(steps + gone)],
+            Part::Name(_) => vec![short(outermost), left_out(gone)],
+        };
+        shown.extend(rest.iter().map(short));
+        let text = shown.join(arrow);
         if columns(&text) <= room {
             return text;
         }
     }
-    let Some(guilty) = inner.last() else { return fitted(outermost, room.max(8), mark) };
+    let name = |part: &Part| match part {
+        Part::Name(name) => name.clone(),
+        Part::Gap(_) => mark.to_owned(),
+    };
+    let outermost = name(outermost);
+    let Some(guilty) = inner.last().map(name) else { return fitted(&outermost, room.max(8), mark) };
     let between = if inner.len() > 1 { format!("{arrow}{mark}{arrow}") } else { arrow.to_owned() };
     let both = room.saturating_sub(columns(&between));
     // The guilty function gets what the outermost leaves over.
-    let outermost = fitted(outermost, (both / 2).max(4), mark);
-    let guilty = fitted(guilty, both.saturating_sub(columns(&outermost)).max(4), mark);
+    let outermost = fitted(&outermost, (both / 2).max(4), mark);
+    let guilty = fitted(&guilty, both.saturating_sub(columns(&outermost)).max(4), mark);
     format!("{outermost}{between}{guilty}")
 }
 
@@ -182,7 +212,14 @@ mod tests {
         let steps = steps(&path);
         let chain = |room| fitted_chain(&steps, |step| step.frame.function.clone(), (" > ", "~"), room);
         assert_eq!(chain(100), "main > bridge > join > walk > filter > ignore");
-        assert_eq!(chain(44), "main > ~ > walk > filter > ignore");
+        assert_eq!(chain(44), "main > ~ 2 more ~ > walk > filter > ignore");
+        assert_eq!(chain(40), "main > ~ 3 more ~ > filter > ignore");
+        assert_eq!(chain(30), "main > ~ 4 more ~ > ignore");
+        path[0].file = Some("/rustc/1/a.rs".to_owned());
+        let steps = super::steps(&path);
+        let chain = |room| fitted_chain(&steps, |step| step.frame.function.clone(), (" > ", "~"), room);
+        assert_eq!(chain(44), "~ 3 more ~ > walk > filter > ignore");
+        assert_eq!(chain(30), "~ 4 more ~ > filter > ignore");
     }
 
     #[test]

@@ -300,14 +300,15 @@ pub(crate) fn not_explained(findings: &Findings) -> Vec<String> {
     let recording = &findings.recording;
     let Some(said) = off_cpu(findings).filter(|_| !findings.findings.is_empty()) else { return Vec::new() };
     let waits = findings.findings.iter().filter(|one| one.cost.basis() == Basis::Wall);
-    let explained: u64 = waits.map(|one| one.cost.amount()).sum();
+    // They may be of the same time.
+    let explained = waits.map(|one| one.cost.amount()).max().unwrap_or(0);
     if 2 * explained >= recording.undisturbed_wall_ns.saturating_sub(recording.cpu_ns) {
         return Vec::new();
     }
-    [format!("Much of the elapsed time is not explained above. {said}")]
-        .into_iter()
-        .chain(longest_wait(findings))
-        .collect()
+    let said = format!("Much of the elapsed time is not explained above. {said}");
+    // The longest wait may be what was found.
+    let wait = longest_wait(findings).filter(|_| explained == 0);
+    std::iter::once(said).chain(wait).collect()
 }
 
 /// What is said where no cause was found: that, and where to look.

@@ -293,8 +293,9 @@ fn while_open(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, files
             opens += if is_often { row.count } else { 0 };
             if is_one(row) {
                 single += u64::from(is_often);
-                let of_thread =
-                    open.iter_mut().filter(|((thread, other), _)| *thread == row.thread && *other != file);
+                let of_thread = open
+                    .range_mut((row.thread, 0)..=(row.thread, u32::MAX))
+                    .filter(|((_, other), _)| *other != file);
                 if let Some((_, (_, _, within))) = of_thread.max_by_key(|(_, (since, ..))| *since) {
                     *within += u64::from(is_often);
                 }

@@ -193,8 +193,9 @@ fn who_comes_to_wait_twice_in_the_last_of_several_sleeps_waits_for_a_flag_to_be_
 #[test]
 fn sleeps_before_the_last_one_may_be_shorter_if_they_are_made_at_the_same_place() {
     let longer = |before: u32| 200 * MS / u64::from(1 + before);
-    only(&joined_after(2, 3, true, longer, |_| ()), "waiting");
-    silent(&joined_after(2, 3, true, longer, |row| row.stack = None));
+    only(&joined_after(3, 3, true, longer, |_| ()), "waiting");
+    silent(&joined_after(2, 3, true, longer, |_| ()));
+    silent(&joined_after(3, 3, true, longer, |row| row.stack = None));
     // As long, but for a fifth.
     let alike = |before: u32| if before == 0 { 200 * MS } else { 165 * MS };
     only(&joined_after(2, 3, true, alike, |row| row.stack = None), "waiting");
@@ -203,9 +204,9 @@ fn sleeps_before_the_last_one_may_be_shorter_if_they_are_made_at_the_same_place(
 #[test]
 fn a_short_pause_may_follow_the_long_one() {
     let with = |pause: u64| {
-        let mut recording = joined(2, 4, true);
+        let mut recording = joined(3, 4, true);
         // The last sleep begins later, after a pause: in the one before it was asked.
-        let last: Vec<usize> = (1..3).map(|worker| worker * 4 - 1).collect();
+        let last: Vec<usize> = (1..4).map(|worker| worker * 4 - 1).collect();
         let sleeps: Vec<usize> = (0..recording.tables.syscalls.len())
             .filter(|at| recording.tables.syscalls[*at].result == -110)
             .collect();
@@ -221,7 +222,7 @@ fn a_short_pause_may_follow_the_long_one() {
         recording
     };
     // The one before takes 380 ms.
-    assert_eq!(only(&with(21 * MS), "waiting").cost.gain() / MS, 257);
+    assert_eq!(only(&with(21 * MS), "waiting").cost.gain() / MS, 386);
     silent(&with(60 * MS));
 }
 

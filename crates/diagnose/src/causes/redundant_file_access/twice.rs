@@ -10,10 +10,18 @@ use crate::causes::words::{count, time, two_digits};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use crate::intervals;
 use slowpath_recording::tables::Syscall;
-use slowpath_syscalls::{OF_MEMORY, STATS};
+use slowpath_syscalls::{
+    CLOSE, FSTAT, FUTEX, GETDENTS64, LSEEK, LSTAT, NEWFSTATAT, OF_MEMORY, SCHED_YIELD, STAT, STATS, STATX,
+};
 use std::collections::{BTreeMap, HashMap};
 
+/// Questions that are known well enough to be compared: of `access` it is not recorded what it asks.
+const ASKS: [u32; 4] = [STAT, LSTAT, NEWFSTATAT, STATX];
+const BY_NAME: [u32; 2] = [STAT, LSTAT];
+/// Calls that change no path, besides those of memory and other questions: of others that were added up it is not known when each was.
+const HARMLESS: [u32; 6] = [FUTEX, CLOSE, LSEEK, FSTAT, SCHED_YIELD, GETDENTS64];
 /// The first version whose recordings tell `lstat` from `stat`.
 const WITH_FLAGS: (u32, u32) = (1, 18);
 /// From the end of one to the start of the next, ns: what the program does with an answer before it asks again takes a few microseconds. Who comes back after a
@@ -27,13 +35,29 @@ const SHARE: f64 = 0.4;
 /// where it is felt.
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
-/// Questions of a group, and those of them that repeat the one before.
+/// Questions from one place, and those of them that repeat the one before.
 #[derive(Default)]
 struct Group {
-    seen: Sum,
-    again: Sum,
+    seen: Seen,
+    again: Seen,
     /// What the questions before them took, by stack.
     before: Sum,
+    /// Questions about ever new paths, beyond those of which each was recorded; and those in which a thread was met.
+    beyond: Sum,
+}
+
+/// Calls that were seen one by one: by ptrace each stands for others.
+#[derive(Default)]
+struct Seen {
+    sum: Sum,
+    rows: u64,
+}
+
+impl Seen {
+    fn add(&mut self, row: &Syscall) {
+        self.sum.add(row);
+        self.rows += 1;
+    }
 }
 
 /// See the file's head.
@@ -42,94 +66,98 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     if (format.major, format.minor) < WITH_FLAGS {
         return Vec::new();
     }
-    // By the function under which both are asked.
+    let unknown = added_up(evidence, calls);
     let mut groups: BTreeMap<CallSite, Group> = BTreeMap::new();
     let mut last: HashMap<u32, &Syscall> = HashMap::new();
-    let mut of_stack: HashMap<(u32, Option<u32>), CallSite> = HashMap::new();
-    let in_order = |row: &&Syscall| !is_met(row) && !OF_MEMORY.contains(&row.number);
-    for (row, process) in calls.all().filter(|(row, _)| in_order(row)) {
+    for (row, process) in calls.all().filter(|(row, _)| !OF_MEMORY.contains(&row.number)) {
+        let asks = ASKS.contains(&row.number) && row.result >= 0;
+        let place = (process, calls.own(row));
         let Some((start, _, _)) = moment(evidence, row) else {
-            last.remove(&row.thread); // calls added up: what came last is not known
+            if asks && (row.file.is_none() || is_met(row)) {
+                groups.entry(place).or_default().beyond.add(row);
+            }
             continue;
         };
-        let Some(before) = last.insert(row.thread, row) else { continue };
-        let ended = moment(evidence, before).map_or(0, |(_, end, _)| end);
-        if !is_repeated(calls, before, row) || start.saturating_sub(ended) > RIGHT_AWAY_NS {
+        let before = last.insert(row.thread, row);
+        if !asks {
             continue;
         }
-        let place = (process, under_both(calls, before, row));
+        let again = before.filter(|before| {
+            let ended = moment(evidence, before).map_or(0, |(_, end, _)| end);
+            start.saturating_sub(ended) <= RIGHT_AWAY_NS && is_repeated(calls, before, row)
+        });
+        let known = |spans: &Vec<(u64, u64)>| {
+            let ended = again.map_or(start, |before| before.end_ns);
+            let behind = spans.partition_point(|(_, to)| *to <= ended);
+            spans.get(behind).is_none_or(|(from, _)| *from >= start)
+        };
+        if !unknown.get(&row.thread).is_none_or(known) {
+            continue;
+        }
         let group = groups.entry(place).or_default();
-        group.again.add(row);
-        group.before.add(before);
-        for one in [before, row] {
-            of_stack.insert((process, one.stack), place);
+        group.seen.add(row);
+        if let Some(before) = again {
+            group.again.add(row);
+            group.before.add(before);
         }
     }
-    // All questions from the same places: also those of which not each was recorded.
-    let mut all: BTreeMap<CallSite, Sum> = BTreeMap::new();
-    for (row, process) in calls.all().filter(|(row, _)| STATS.contains(&row.number) && row.result >= 0) {
-        let Some(place) = of_stack.get(&(process, row.stack)) else { continue };
-        all.entry(*place).or_default().add(row);
-        let single = in_order(&row) && moment(evidence, row).is_some();
-        groups.get_mut(place).filter(|_| single).into_iter().for_each(|group| group.seen.add(row));
+    groups.iter().filter_map(|(place, group)| finding(evidence, calls, *place, group)).collect()
+}
+
+/// When each thread made calls that were added up and may have changed something: a union of intervals.
+fn added_up(evidence: &Evidence<'_>, calls: &Calls<'_>) -> HashMap<u32, Vec<(u64, u64)>> {
+    let mut spans: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+    for (row, _) in calls.all().filter(|(row, _)| moment(evidence, row).is_none() && !is_met(row)) {
+        let number = &row.number;
+        if !OF_MEMORY.contains(number) && !STATS.contains(number) && !HARMLESS.contains(number) {
+            spans.entry(row.thread).or_default().push((row.time_ns, row.end_ns));
+        }
     }
-    let finding =
-        |(place, group): (&CallSite, &Group)| finding(evidence, calls, *place, group, all.get(place)?);
-    groups.iter().filter_map(finding).collect()
+    spans.values_mut().for_each(|spans| *spans = intervals::union(std::mem::take(spans)));
+    spans
 }
 
-/// Whether a call asks what the one before it asked, and is answered the same.
+/// Whether a call asks what the one before it asked, and both succeeded.
 fn is_repeated(calls: &Calls<'_>, before: &Syscall, row: &Syscall) -> bool {
-    let asked = |row: &Syscall| (row.number, row.file, row.argument, row.result);
-    let of_path = || calls.file(row).is_some_and(|file| file.kind == "path");
-    STATS.contains(&row.number) && row.result >= 0 && asked(before) == asked(row) && of_path()
+    // Where from and the flags; `stat` and `lstat` have neither.
+    let how = |row: &Syscall| if BY_NAME.contains(&row.number) { 0 } else { row.argument };
+    let asked = |row: &Syscall| (row.number, row.file, how(row), row.result);
+    asked(before) == asked(row) && calls.file(row).is_some_and(|file| file.kind == "path")
 }
 
-/// The innermost function of the program itself under which both calls are made.
-fn under_both(calls: &Calls<'_>, before: &Syscall, row: &Syscall) -> Option<u32> {
-    let of_first: Vec<u32> = calls.on(before.stack?).collect();
-    calls.on(row.stack?).find(|function| of_first.contains(function))
-}
-
-fn finding(
-    evidence: &Evidence<'_>,
-    calls: &Calls<'_>,
-    place: CallSite,
-    group: &Group,
-    all: &Sum,
-) -> Option<Sign> {
+fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &Group) -> Option<Sign> {
     let (process, own) = place;
-    let share = group.again.count as f64 / group.seen.count.max(1) as f64;
-    if group.again.count < REPEATED || share < SHARE {
+    let Group { seen, again, before, beyond } = group;
+    let share = again.rows as f64 / seen.rows.max(1) as f64;
+    if again.rows < REPEATED || share < SHARE {
         return None;
     }
-    // Of the questions that were added up as many are taken to be repetitions.
-    let unseen = (all.working_ns() - group.seen.working_ns()).max(0.0);
-    let part = group.again.working_ns() / group.seen.working_ns().max(1.0);
-    let cost = group.again.working_ns() + unseen * part;
+    // Of those that are not known one by one as many are taken to be repetitions.
+    let part = again.sum.working_ns() / seen.sum.working_ns().max(1.0);
+    let cost = again.sum.working_ns() + beyond.working_ns() * part;
     if !GATE.may_pass(evidence, cost) {
         return None;
     }
-    let (number, questions) = (share * all.count as f64, all.count as f64);
-    let stack = group.again.stack();
-    let asker = stack.and_then(|stack| calls.own_of(stack)).or(own);
-    let first = group.before.stack();
-    let before = from(evidence, first, first.and_then(|first| calls.own_of(first)));
+    let questions = (seen.sum.count + beyond.count) as f64;
+    let number = share * questions;
+    let (about, sure) = if beyond.count > 0 { ("about ", Sure::Sampled) } else { ("", Sure::Exact) };
+    let (first, stack) = (before.stack(), again.sum.stack());
+    let asked_before = from(evidence, first, first.and_then(|first| calls.own_of(first)));
     let candidate = Draft {
         variant: "again",
         explanation: vec![
             format!(
-                "{} of {} lookups repeat the one before: the same call about the same path, with no other system call in between",
+                "{about}{} of {} lookups repeat the one before: the same call about the same path, with no other system call in between",
                 count(two_digits(number)),
                 count(two_digits(questions))
             ),
-            format!("asked before{before}, and again{}", from(evidence, stack, asker)),
-            format!("those that repeat took {} in the kernel alone", time(cost)),
+            format!("asked before{asked_before}, and again{}", from(evidence, stack, own)),
+            format!("those that repeat took {about}{} in the kernel alone", time(cost)),
         ],
         facts: vec![
             fact("questions", questions, "calls", Sure::Exact),
-            fact("repeated questions", number, "calls", Sure::Sampled),
-            fact("time in the kernel", cost, "ns", Sure::Exact),
+            fact("repeated questions", number, "calls", sure),
+            fact("time in the kernel", cost, "ns", sure),
         ],
         advice: "Ask once, and pass the answer on: metadata of a path tells whether it exists, what it is, its size and its times".to_owned(),
         ..Draft::new(
@@ -137,11 +165,11 @@ fn finding(
             "the same path is looked up twice in a row",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, cost),
-            crate::calls::place(evidence, stack, asker, process),
+            crate::calls::place(evidence, stack, own, process),
         )
     }
     .candidate(evidence, GATE, process);
     let mut sum = Sum::default();
-    sum.join(&group.again);
+    sum.join(&again.sum);
     Some(Sign { place, sum, candidate })
 }

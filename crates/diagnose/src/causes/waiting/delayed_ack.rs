@@ -9,7 +9,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_syscalls::POLLS;
+use slowpath_syscalls::{POLLS, SENDFILE, SETSOCKOPT};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Messages that do not fill a packet, bytes: the first is sent at once, and acknowledged late.
@@ -29,8 +29,7 @@ pub(super) const GATE: Gate = Gate::TENTH_OF_WALL;
 
 /// The finding's title, and what to do.
 pub(super) const TITLE: &str = "waits for delayed acknowledgements";
-pub(super) const NO_DELAY: &str =
-    "Write each message in one call (writev, or a buffer that is flushed once), or set TCP_NODELAY";
+pub(super) const NO_DELAY: &str = "Write each message in one call (writev, or a buffer that is flushed once), set TCP_NODELAY, or mark all but the last part with MSG_MORE";
 
 /// Waits after two small messages in a row: those that were delayed, and how many there were.
 #[derive(Default)]
@@ -69,13 +68,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
             };
         }
         let socket = calls.file(row).filter(|file| file.kind == "socket").map(|file| file.file);
-        let sends = is_send(row);
+        // Of a file a part may be sent without being read.
+        let sends = is_send(row) || row.number == SENDFILE;
         let receives = is_receive(row);
         // Whether there is room for the next message, asked before it is written, or whether an answer is there that then is read.
         if POLLS.contains(&row.number) && row.blocked_ns == 0 {
             continue;
         }
         let written = threads.entry(row.thread).or_default();
+        // A cork that is taken out sends what it held back.
+        if row.number == SETSOCKOPT {
+            written.small = 0;
+        }
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
             let most = if before > 0 && local.contains(&row.thread) { PACKET } else { SMALL };

@@ -30,8 +30,10 @@ const NEARLY_ALL: f64 = 0.8;
 const HANDLED_NS: u64 = 50_000_000;
 /// Whoever waits for the end of a thread is woken by that, ns.
 const WOKEN_NS: u64 = 5_000_000;
-/// Times that another thread came to wait while one waited for the last time, before that counts.
+/// Times that another thread came to wait while one waited for the last time, before that counts; more where the waits before were of other lengths, as those of
+/// a thread that tries ever more seldom, and then gives up by itself.
 const JOINED: usize = 2;
+const JOINED_UNLIKE: usize = 3;
 /// Waits before that, in all threads that end so at that place, and one at least in each: they look for something in turns. One alone may be a pause of another
 /// kind, and a thread that waits but once may work so long. They must have timed out, and be made at the same place or be as long but for this share (a busy
 /// machine wakes late).
@@ -56,8 +58,17 @@ struct Ends<'a> {
     late: Vec<Late<'a>>,
     /// Those that were asked and did not end with such a time-out.
     others: usize,
-    /// Waits before the last ones, see [`BEFORE`].
+    /// Waits before the last ones, see [`BEFORE`]: all, and those that were as long.
     before: usize,
+    as_long: usize,
+}
+
+impl Ends<'_> {
+    /// Whether the threads that end so look for something in turns.
+    fn is_in_turns(&self) -> bool {
+        let joined = if self.as_long >= BEFORE { JOINED } else { JOINED_UNLIKE };
+        self.before >= BEFORE && self.late.len() >= joined
+    }
 }
 
 /// Program, own function, and whether it was asked by a signal.
@@ -96,17 +107,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             ends.others += 1;
         }
         // Whoever got the signal may ask the others one after another.
-        let before = turns_before(calls, of_thread, row);
+        let (before, as_long) = turns_before(of_thread, row);
         if ends_so && before > 0 {
             let Some(asked_ns) = others.joined(process.process, row, end).filter(within) else { continue };
             let ends = places.entry((program, calls.own(row), false)).or_default();
             ends.late.push(Late { row, process: process.process, asked_ns });
             ends.before += before;
+            ends.as_long += as_long;
         }
     }
     places.retain(|(_, _, by_signal), ends| {
         let all = ends.late.len() + ends.others;
-        ends.late.len() as f64 >= NEARLY_ALL * all as f64 && (*by_signal || ends.before >= BEFORE)
+        ends.late.len() as f64 >= NEARLY_ALL * all as f64 && (*by_signal || ends.is_in_turns())
     });
     let spans = |ends: &Ends<'_>| {
         intervals::union(ends.late.iter().map(|one| (one.asked_ns, one.row.end_ns)).collect())
@@ -125,17 +137,15 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     places.into_iter().filter_map(of_place).collect()
 }
 
-/// How often a thread waited in the same way before its last wait.
-fn turns_before(calls: &Calls<'_>, waits: &[&Syscall], last: &Syscall) -> usize {
+/// How often a thread waited in the same way before its last wait, and how often as long.
+fn turns_before(waits: &[&Syscall], last: &Syscall) -> (usize, usize) {
     let length = last.blocked_ns as f64;
-    let alike = |row: &&&Syscall| {
-        let here = calls.own(row).is_some() && calls.own(row) == calls.own(last);
-        row.number == last.number
-            && row.end_ns < last.end_ns
-            && is_timed_out(row)
-            && (here || (row.blocked_ns as f64 - length).abs() <= DIFFERENCE * length)
-    };
-    waits.iter().filter(alike).count()
+    let before =
+        waits.iter().filter(|row| row.number == last.number && row.end_ns < last.end_ns && is_timed_out(row));
+    let is_as_long = |row: &Syscall| (row.blocked_ns as f64 - length).abs() <= DIFFERENCE * length;
+    let is_here = |row: &Syscall| row.stack.is_some() && row.stack == last.stack;
+    let as_long = before.clone().filter(|row| is_as_long(row)).count();
+    (before.filter(|row| is_here(row) || is_as_long(row)).count(), as_long)
 }
 
 /// Whether a wait went on until its time was over.
