@@ -27,6 +27,9 @@ pub(super) const CAUSE: Spec = Spec {
 /// Misses in a run before they count, and misses for each hit.
 const MISSES: u64 = 200;
 const FOR_EACH_HIT: f64 = 2.0;
+/// What to do where each name is looked for in one place, and in several.
+const REMEMBER: &str = "Remember which files do not exist: the same paths are asked for again. Or find out why a path is wrong (a relative one, a missing prefix)";
+const SEARCH_PATH: &str = "Put the right directory first (an absolute path, an rpath, a shorter search path), or cache which files do not exist";
 /// The same paths are missed so often on average: a path that is tried once had to be tried.
 const EACH: f64 = 3.0;
 /// … or so many places are tried for each name.
@@ -88,7 +91,13 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
         return None;
     }
     let files = &evidence.recording.tables.files;
-    let paths: BTreeSet<&str> = search.paths.keys().map(|file| files[*file as usize].path.as_str()).collect();
+    let mut missed: BTreeMap<&str, u64> = BTreeMap::new();
+    for (file, misses) in &search.paths {
+        *missed.entry(files[*file as usize].path.as_str()).or_default() += misses;
+    }
+    // What was missed most often first.
+    let mut paths: Vec<&str> = missed.keys().copied().collect();
+    paths.sort_by_key(|path| std::cmp::Reverse(missed[path]));
     let names: BTreeSet<&str> = paths.iter().map(|path| split(path).1).collect();
     // Where most was missed first.
     let mut folders: BTreeMap<&str, u64> = BTreeMap::new();
@@ -115,7 +124,10 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
         "{by} looked up {} files that do not exist, {} times in total{}; {} other lookups succeeded",
         count(paths.len() as f64),
         count(sum.count as f64),
-        from(evidence, stack, *own),
+        match search.own.len() {
+            0 | 1 => from(evidence, stack, *own),
+            _ => from(evidence, stack, *own).replacen(" from ", ", mostly from ", 1),
+        },
         count(search.hits as f64)
     )];
     explanation.push(format!(
@@ -137,10 +149,7 @@ fn finding(evidence: &Evidence<'_>, program: &str, search: &Search) -> Option<Ca
                 fact("processes", runs as f64, "processes", Sure::Exact),
                 fact("time in the kernel", cost, "ns", Sure::Exact),
             ],
-            advice:
-                "Put the right directory first (an absolute path, an rpath, a shorter search path), or cache \
-                     which files do not exist"
-                    .to_owned(),
+            advice: if places < PLACES { REMEMBER } else { SEARCH_PATH }.to_owned(),
             ..Draft::new(
                 &CAUSE,
                 "failed file lookups",

@@ -106,7 +106,7 @@ fn two_questions_in_a_row_about_each_of_many_paths_are_no_sign_that_there_are_fe
     silent(&recording);
     assert_eq!(
         only(&with_flags(recording), "redundant-file-access").title,
-        "the same path is looked up twice in a row"
+        "each path is looked up twice in a row"
     );
 }
 
@@ -248,7 +248,23 @@ fn searches_in_vain_are_told_with_their_directories() {
             "{said}"
         );
         assert!(said.contains("one name in 40 directories"), "{said}");
+        assert!(finding.advice.starts_with("Put the right directory first"), "{}", finding.advice);
     }
+}
+
+#[test]
+fn of_names_that_are_missed_in_one_place_each_the_most_frequent_are_named_first() {
+    let mut traced = Traced::new(Mode::Each);
+    let [once, often] = ["/src/a.h", "/src/b.h"].map(|path| traced.file(path, "path", 0));
+    for _ in 0..200 {
+        for file in [once, often, often] {
+            traced.call(STAT, Some(file), -2, 50 * US);
+        }
+    }
+    let finding = only(&traced.recording(100 * MS), "failed-lookups");
+    let files: Vec<&str> = finding.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(files, ["/src/b.h", "/src/a.h"]);
+    assert!(finding.advice.starts_with("Remember which files do not exist"), "{}", finding.advice);
 }
 
 #[test]

@@ -102,17 +102,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         }
         let paths: Vec<String> = paths.into_iter().collect();
         let stack = sum.stack();
+        let about = if estimated.is_some() { "about " } else { "" };
+        let each = format!(", {about}{} each on average", times(sum.count as f64 / number.max(1.0)));
         let candidate = Draft {
             variant: "path",
             explanation: vec![
                 format!(
-                    "{} {} looked up {} times{}, {}{} each on average",
+                    "{} {} looked up {} times{}{}",
                     some_of(&paths, number),
                     if paths.len() == 1 { "was" } else { "were" },
                     count(sum.count as f64),
                     from(evidence, stack, own),
-                    if estimated.is_some() { "about " } else { "" },
-                    times(sum.count as f64 / number.max(1.0))
+                    if paths.len() == 1 { String::new() } else { each }
                 ),
                 format!("this took {} in the kernel alone", time(cost)),
             ],

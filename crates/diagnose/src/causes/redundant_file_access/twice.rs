@@ -40,6 +40,8 @@ const GATE: Gate = Gate::TENTH_OF_CPU;
 struct Group {
     seen: Seen,
     again: Seen,
+    /// One of the paths.
+    example: Option<u32>,
     /// What the questions before them took, by stack.
     before: Sum,
     /// Questions about ever new paths, beyond those of which each was recorded; and those in which a thread was met.
@@ -98,6 +100,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         group.seen.add(row);
         if let Some(before) = again {
             group.again.add(row);
+            group.example = group.example.or(row.file);
             group.before.add(before);
         }
     }
@@ -127,7 +130,7 @@ fn is_repeated(calls: &Calls<'_>, before: &Syscall, row: &Syscall) -> bool {
 
 fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &Group) -> Option<Sign> {
     let (process, own) = place;
-    let Group { seen, again, before, beyond } = group;
+    let Group { seen, again, before, beyond, .. } = group;
     let share = again.rows as f64 / seen.rows.max(1) as f64;
     if again.rows < REPEATED || share < SHARE {
         return None;
@@ -147,9 +150,12 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &
         variant: "again",
         explanation: vec![
             format!(
-                "{about}{} of {} lookups repeat the one before: the same call about the same path, with no other system call in between",
+                "{about}{} of {} lookups repeat the one before: the same call about the same path, with no other system call in between{}",
                 count(two_digits(number)),
-                count(two_digits(questions))
+                count(two_digits(questions)),
+                group.example.map_or(String::new(), |file| {
+                    format!("; one of the paths is {}", evidence.recording.tables.files[file as usize].path)
+                })
             ),
             format!("asked before{asked_before}, and again{}", from(evidence, stack, own)),
             format!("those that repeat took {about}{} in the kernel alone", time(cost)),
@@ -162,7 +168,7 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &
         advice: "Ask once, and pass the answer on: metadata of a path tells whether it exists, what it is, its size and its times".to_owned(),
         ..Draft::new(
             &CAUSE,
-            "the same path is looked up twice in a row",
+            "each path is looked up twice in a row",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, cost),
             crate::calls::place(evidence, stack, own, process),
