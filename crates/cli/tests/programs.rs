@@ -114,102 +114,62 @@ fn silent(name: &str) {
     assert!(findings.is_empty(), "{name}: {findings:#?}");
 }
 
-/// With BPF, and in the same program where it waits for a condition, beside a thread that has its own reasons to sleep and look.
-#[test]
-fn a_thread_that_looks_for_what_another_one_hands_it_and_sleeps_is_found() {
+/// The program has one cause, in one function, whose gain is such a share of its elapsed or CPU time; and none with another second argument.
+fn finds_unless(
+    name: &str,
+    cause: &str,
+    function: &str,
+    (of, share): (&str, std::ops::RangeInclusive<f64>),
+    clean: &[&str],
+) {
     let _one = one_at_a_time();
-    if !may_run("unnoticed") {
+    if !may_run(name) {
         return;
     }
-    let path = program("unnoticed");
+    let path = program(name);
     let path = path.to_str().expect("UTF-8");
     let dir = tempfile::tempdir().expect("a folder");
     let report = json(dir.path(), &[], &[path, "1"]);
     let findings = report["findings"].as_array().expect("a list");
     assert_eq!(findings.len(), 1, "{findings:#?}");
-    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&"waiting".into(), &"await_job".into()));
-    let wall = report["recording"]["wall_ns"].as_f64().expect("a number");
-    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / wall;
-    assert!((0.15..=1.0).contains(&gain), "{gain}");
-    for clean in ["clean", "paced"] {
+    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&cause.into(), &function.into()));
+    let whole = report["recording"][of].as_f64().expect("a number");
+    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / whole;
+    assert!(share.contains(&gain), "{gain}");
+    for clean in clean {
         let report = json(dir.path(), &[], &[path, "1", clean]);
         assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{clean}: {report:#}");
     }
+}
+
+/// With BPF, and in the same program where it waits for a condition, beside a thread that has its own reasons to sleep and look.
+#[test]
+fn a_thread_that_looks_for_what_another_one_hands_it_and_sleeps_is_found() {
+    finds_unless("unnoticed", "waiting", "await_job", ("wall_ns", 0.15..=1.0), &["clean", "paced"]);
 }
 
 /// With BPF, and in the same program where what is written to a pipe tells the server to end, and where servers end by themselves.
 #[test]
 fn a_server_that_looks_only_now_and_then_whether_it_is_to_end_is_found() {
-    let _one = one_at_a_time();
-    if !may_run("stops_late") {
-        return;
-    }
-    let path = program("stops_late");
-    let path = path.to_str().expect("UTF-8");
-    let dir = tempfile::tempdir().expect("a folder");
-    let report = json(dir.path(), &[], &[path, "1"]);
-    let findings = report["findings"].as_array().expect("a list");
-    assert_eq!(findings.len(), 1, "{findings:#?}");
-    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&"waiting".into(), &"serve".into()));
-    let wall = report["recording"]["wall_ns"].as_f64().expect("a number");
-    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / wall;
-    assert!((0.4..=1.0).contains(&gain), "{gain}");
-    for clean in ["woken", "own"] {
-        let report = json(dir.path(), &[], &[path, "1", clean]);
-        assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{clean}: {report:#}");
-    }
+    finds_unless("stops_late", "waiting", "serve", ("wall_ns", 0.4..=1.0), &["woken", "own"]);
 }
 
 /// With BPF and samples by it: the loop must be hot.
 #[test]
 fn a_thread_that_waits_in_a_loop_without_sleeping_is_found() {
-    let _one = one_at_a_time();
-    if !may_run("spins") {
-        return;
-    }
-    let path = program("spins");
-    let path = path.to_str().expect("UTF-8");
-    let dir = tempfile::tempdir().expect("a folder");
-    let report = json(dir.path(), &[], &[path, "1"]);
-    let findings = report["findings"].as_array().expect("a list");
-    assert_eq!(findings.len(), 1, "{findings:#?}");
-    assert_eq!(
-        (&findings[0]["cause"], &findings[0]["function"]),
-        (&"busy-wait".into(), &"await_result".into())
-    );
-    let cpu = report["recording"]["cpu_ns"].as_f64().expect("a number");
-    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / cpu;
-    assert!((0.2..=0.7).contains(&gain), "{gain}");
-    for clean in ["clean", "brief"] {
-        let report = json(dir.path(), &[], &[path, "1", clean]);
-        assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{clean}: {report:#}");
-    }
+    finds_unless("spins", "busy-wait", "await_result", ("cpu_ns", 0.2..=0.7), &["clean", "brief"]);
 }
 
 /// With BPF.
 #[test]
 fn a_question_that_repeats_the_one_before_is_found() {
-    let _one = one_at_a_time();
-    if !may_run("asks_twice") {
-        return;
-    }
-    let path = program("asks_twice");
-    let path = path.to_str().expect("UTF-8");
-    let dir = tempfile::tempdir().expect("a folder");
-    let report = json(dir.path(), &[], &[path, "1"]);
-    let findings = report["findings"].as_array().expect("a list");
-    assert_eq!(findings.len(), 1, "{findings:#?}");
-    assert_eq!(
-        (&findings[0]["cause"], &findings[0]["function"]),
-        (&"redundant-file-access".into(), &"size_of".into())
+    finds_unless(
+        "asks_twice",
+        "redundant-file-access",
+        "size_of",
+        ("cpu_ns", 0.2..=0.55),
+        &["clean", "links"],
     );
-    let cpu = report["recording"]["cpu_ns"].as_f64().expect("a number");
-    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / cpu;
-    assert!((0.2..=0.55).contains(&gain), "{gain}");
-    for clean in ["clean", "links"] {
-        let report = json(dir.path(), &[], &[path, "1", clean]);
-        assert_eq!(report["findings"].as_array().expect("a list").len(), 0, "{clean}: {report:#}");
-    }
 }
 
 /// With BPF. How long a fork copies hangs on the machine; that most of starting up is copying does not.
