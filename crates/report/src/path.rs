@@ -58,11 +58,16 @@ fn is_runtime(function: &str) -> bool {
 /// Whether a frame is of a library that is built into the program with its source: the language's own, or a package that was downloaded. The
 /// reader knows neither.
 fn is_of_package(frame: &Frame) -> bool {
-    const FOLDERS: [&str; 6] =
-        ["/rustc/", "/.cargo/registry/", "/.cargo/git/", "/go/pkg/mod/", "/usr/include/", "/usr/lib/go"];
-    let named =
-        |file: &str| FOLDERS.iter().any(|folder| file.contains(folder)) || file.contains("/go/src/runtime/");
-    frame.file.as_deref().is_some_and(named)
+    const FOLDERS: [&str; 7] = [
+        "/rustc/",
+        "/.cargo/registry/",
+        "/.cargo/git/",
+        "/go/pkg/mod/",
+        "/go/src/runtime/",
+        "/usr/include/",
+        "/usr/lib/go",
+    ];
+    frame.file.as_deref().is_some_and(|file| FOLDERS.iter().any(|folder| file.contains(folder)))
 }
 
 /// The steps as a chain that fits: if all do not, runs of steps in packages are left out first, then the middle.
@@ -94,12 +99,6 @@ enum Part {
     Name(String),
     /// So many steps are left out.
     Gap(usize),
-}
-
-#[cfg(test)]
-fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
-    let parts: Vec<Part> = names.iter().cloned().map(Part::Name).collect();
-    chain_of(&parts, arrow, mark, room)
 }
 
 /// Parts joined by `arrow` in at most `room` columns where that can be. The innermost stay longest; what goes
@@ -162,6 +161,11 @@ mod tests {
             line: None,
         };
         names.iter().map(frame).collect()
+    }
+
+    fn chain(names: &[String], arrow: &str, mark: &str, room: usize) -> String {
+        let parts: Vec<Part> = names.iter().cloned().map(Part::Name).collect();
+        chain_of(&parts, arrow, mark, room)
     }
 
     fn names(of: &[&str]) -> Vec<String> {

@@ -55,6 +55,32 @@ fn the_longest_wait_is_named_and_that_for_a_child_is_what_the_child_waits_for() 
     assert_eq!(wait.function.expect("its stack is known").function, "work");
 }
 
+/// The first thread waits 1 s for others, one of which reads `calls` times, 1 s / `part` in all.
+fn waiting_for_a_reader(calls: u64, part: u64) -> (String, u64) {
+    const FUTEX: u32 = 202;
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/data", "file", 4096);
+    let reader = traced.tables.threads.len() as u32;
+    traced.threads(1);
+    let from = traced.now;
+    for _ in 0..calls {
+        traced.sleep(READ, Some(file), 100, 1_000 * MS / part / calls).thread = reader;
+    }
+    traced.now = from;
+    traced.sleep(FUTEX, None, 0, 1_000 * MS);
+    let wait = leads(traced, 2 * MS).wait.expect("there are waits");
+    (wait.call, wait.total_ns / MS)
+}
+
+#[test]
+fn who_waits_for_other_threads_waits_for_what_they_wait_for() {
+    assert_eq!(waiting_for_a_reader(4, 1), ("read".to_owned(), 1_000));
+    assert_eq!(waiting_for_a_reader(4, 2), ("read".to_owned(), 500));
+    // They do something else for most of that time; one of them idles.
+    assert_eq!(waiting_for_a_reader(4, 3), ("futex".to_owned(), 1_000));
+    assert_eq!(waiting_for_a_reader(1, 1), ("futex".to_owned(), 1_000));
+}
+
 #[test]
 fn children_that_wait_at_the_same_time_do_not_wait_twice_as_long() {
     let mut traced = Traced::new(Mode::Each);
