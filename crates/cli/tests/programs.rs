@@ -129,12 +129,22 @@ fn finds_unless(
     let path = program(name);
     let path = path.to_str().expect("UTF-8");
     let dir = tempfile::tempdir().expect("a folder");
-    let report = json(dir.path(), &[], &[path, "1"]);
-    let findings = report["findings"].as_array().expect("a list");
-    assert_eq!(findings.len(), 1, "{findings:#?}");
-    assert_eq!((&findings[0]["cause"], &findings[0]["function"]), (&cause.into(), &function.into()));
-    let whole = report["recording"][of].as_f64().expect("a number");
-    let gain = findings[0]["gain_ns"].as_f64().expect("a number") / whole;
+    let mut found = None;
+    for attempt in 1..=ATTEMPTS {
+        let report = json(dir.path(), &[], &[path, "1"]);
+        let whole = report["recording"][of].as_f64().expect("a number");
+        match &report["findings"].as_array().expect("a list")[..] {
+            [] => eprintln!("MISSED {name} in attempt {attempt}"),
+            [one] => found = Some((one.clone(), whole)),
+            more => panic!("{name}: {more:#?}"),
+        }
+        if found.is_some() {
+            break;
+        }
+    }
+    let (finding, whole) = found.unwrap_or_else(|| panic!("{name}: not found in {ATTEMPTS} attempts"));
+    assert_eq!((&finding["cause"], &finding["function"]), (&cause.into(), &function.into()));
+    let gain = finding["gain_ns"].as_f64().expect("a number") / whole;
     assert!(share.contains(&gain), "{gain}");
     for clean in clean {
         let report = json(dir.path(), &[], &[path, "1", clean]);

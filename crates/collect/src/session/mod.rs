@@ -191,11 +191,13 @@ impl Session {
 
     /// Takes the command up, before its exec.
     pub(crate) fn start(&mut self, pid: u32) {
+        self.own_code.wait();
         self.world.start(pid, false, clock::now_ns(), &mut self.writer.tables);
     }
 
     /// Takes a running process up, with its threads: what it uses counts from now on.
     pub(crate) fn take_up(&mut self, pid: u32, threads: &[u32]) {
+        self.own_code.wait();
         self.world.take_up(pid, threads, clock::now_ns(), &mut self.writer.tables);
     }
 

@@ -11,7 +11,7 @@ pub(super) struct OwnCode {
     ranges: Vec<Range<u64>>,
     /// What the kernel does of its own for our sake: it may call other things as well, so that only samples in the function itself are ours.
     around: Vec<Range<u64>>,
-    /// The list of the kernel's functions is long: it is read meanwhile.
+    /// The list of the kernel's functions is long: it is read while the rest is made ready.
     callers: Option<JoinHandle<Found>>,
 }
 
@@ -37,11 +37,15 @@ impl OwnCode {
         self.around = around;
     }
 
-    /// Whether one of the addresses (the innermost first) lies in it, as far as it is known by now.
-    pub(super) fn is_on(&mut self, addresses: &[u64]) -> bool {
-        if let Some(thread) = self.callers.take_if(|thread| thread.is_finished()) {
+    /// Waits until the list was read: on a busy machine that can take longer than many a program.
+    pub(super) fn wait(&mut self) {
+        if let Some(thread) = self.callers.take() {
             self.add(thread.join().unwrap_or_default());
         }
+    }
+
+    /// Whether one of the addresses (the innermost first) lies in it.
+    pub(super) fn is_on(&self, addresses: &[u64]) -> bool {
         let in_one = |ranges: &[Range<u64>], address: &u64| {
             let before = ranges.partition_point(|range| range.start <= *address);
             before > 0 && *address < ranges[before - 1].end

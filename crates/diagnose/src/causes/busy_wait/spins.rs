@@ -47,6 +47,7 @@ const NOW: &str = "::now";
 const VDSO: &str = "[vdso]";
 const STD: &str = "std::";
 const GO: &str = "runtime.";
+const STUB: &str = "@plt";
 
 /// Time in the loops of a function that wait, ns.
 #[derive(Default)]
@@ -154,8 +155,10 @@ fn innermost<'a>(start: u64, address: u64, loops: &[&'a Loop]) -> Option<&'a Loo
 fn is_clock(evidence: &Evidence<'_>, function: u32) -> bool {
     let frame = evidence.frame(function);
     let name = without_arguments(&frame.function);
-    // A program's own function of such a name may do anything.
-    let library = !evidence.is_program(&frame.module) || name.starts_with(STD) || name.starts_with(GO);
+    // A program's own function of such a name may do anything; its stub only goes to the library's.
+    let (name, stub) = name.strip_suffix(STUB).map_or((name, false), |name| (name, true));
+    let library =
+        stub || !evidence.is_program(&frame.module) || name.starts_with(STD) || name.starts_with(GO);
     frame.module == VDSO || library && (CLOCKS.contains(&name) || name.ends_with(NOW))
 }
 
