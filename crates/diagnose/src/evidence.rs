@@ -49,6 +49,8 @@ impl<'a> Evidence<'a> {
         let cpu_ns =
             sampled.max((about.user_ns.saturating_add(about.sys_ns)).saturating_sub(about.tracing_ns) as f64);
         let by_ptrace = about.by_ptrace();
+        // The kernel's tracer runs in the threads themselves, in their CPU time.
+        let stopped = if by_ptrace { about.tracing_wall_ns } else { about.tracing_ns } as f64;
         let (tracing_a_call, tracing_a_thread) = if by_ptrace { tracing(recording) } else { (0.0, 0.0) };
         let programs = tables.processes.iter().map(|process| base_name(&process.program)).collect();
         let mut files: HashMap<&str, Vec<u32>> = HashMap::new();
@@ -59,11 +61,7 @@ impl<'a> Evidence<'a> {
             recording,
             weights,
             cpu_ns,
-            elapsed_ns: elapsed(
-                recording.about.wall_ns as f64,
-                recording.about.tracing_wall_ns as f64,
-                cpu_ns,
-            ),
+            elapsed_ns: elapsed(about.wall_ns as f64, stopped, cpu_ns),
             by_ptrace,
             tracing_a_call,
             tracing_a_thread,
@@ -276,8 +274,8 @@ fn tracing(recording: &Recording) -> (f64, f64) {
 /// No run took more than four times as long for being traced: processes that start others all the time took twice as long. Of threads that sleep side by side the sum says more.
 const LEAST_OF_WALL: f64 = 0.25;
 
-/// Elapsed time of the run without what tracing by ptrace took of it, ns. That is known of all threads together: where several run at a time, they
-/// were also stopped at a time.
+/// Elapsed time of the run without what tracing took of it, ns. That is known of all threads together: where several run at a time, they
+/// were also held up at a time.
 fn elapsed(wall: f64, tracing: f64, cpu_ns: f64) -> f64 {
     let at_a_time = ((cpu_ns + tracing) / wall.max(1.0)).max(1.0);
     (wall - tracing / at_a_time).max(LEAST_OF_WALL * wall)

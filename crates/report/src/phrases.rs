@@ -94,7 +94,7 @@ pub(crate) fn run_facts(recording: &RecordingSummary) -> Vec<(&'static str, Stri
     let traced = recording.wall_ns - recording.undisturbed_wall_ns.min(recording.wall_ns);
     let mut wall = time(recording.wall_ns);
     if traced as f64 >= TRACING_TOLD * recording.wall_ns as f64 && traced > 0 {
-        let _ = write!(wall, " ({} without tracing)", time(recording.undisturbed_wall_ns));
+        let _ = write!(wall, " ({} without recording)", time(recording.undisturbed_wall_ns));
     }
     let mut facts = vec![
         ("wall", wall),

@@ -41,6 +41,9 @@ const OPERATIONS: usize = 10;
 /// Start-up is at least this share of the operations' time.
 const START_UP: f64 = 0.5;
 const GATE: Gate = Gate::TENTH_OF_WALL;
+/// The third quartile of the operations' times is at most so many times the first: what they are given matters little. On a busy machine 1.4 to 1.5 times, where each run
+/// of the same program asked something else. With this and at least half of the time for starting up, the fixes of four programs saved all that their children took.
+const ALIKE: f64 = 2.0;
 /// Starting up takes at most so many times the CPU time that it uses: of eight programs that were started ten times 1.0 to 1.7 times, and cold caches, which take
 /// 4 to 20 times, are so for the first only.
 const BY_CPU: f64 = 3.0;
@@ -239,10 +242,13 @@ fn finding(
         })
         .sum();
     // Both are estimates where little was traced. What was not traced may as well be a sleep or a wait for something else.
-    let start_up = match about.in_windows() {
-        true => start_up.min(lives - waited).min(BY_CPU * cpu),
-        false => start_up,
-    };
+    let longest = if about.in_windows() { (lives - waited).min(BY_CPU * cpu) } else { lives - waited };
+    let start_up = if about.in_windows() { start_up.min(longest) } else { start_up };
+    if start_up < START_UP * (lives - waited) {
+        return None;
+    }
+    // What all take alike does not hang on what they were started for.
+    let fixed = if are_alike(operations) { longest.max(start_up) } else { start_up };
     // Operations that overlap: what one of them takes is not all elapsed time.
     let spans = operations.iter().map(|operation| (operation.start, operation.end)).collect();
     let together = intervals::length(&intervals::union(spans));
@@ -252,11 +258,12 @@ fn finding(
         let cpu = tables.processes[parent as usize].cpu_ns.unwrap_or(0) as f64;
         cpu * (together / (about.wall_ns as f64).max(1.0)).min(1.0)
     } else {
-        sampled(evidence, parent, &starts)
+        let lives: Vec<(u64, u64)> = operations.iter().map(|one| (one.start, one.end)).collect();
+        sampled(evidence, parent, if fixed > start_up { &lives } else { &starts })
     };
     let needless = needless_ns(evidence, operations, needless);
-    let gain = ((start_up - meanwhile - needless) * alone).max(0.0);
-    if start_up < START_UP * (lives - waited) || !GATE.may_pass(evidence, gain) {
+    let gain = ((fixed - meanwhile - needless) * alone).max(0.0);
+    if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let copied = Copied::of(evidence, calls, parent, group, start_up);
@@ -289,6 +296,11 @@ fn finding(
             "each run used {} of CPU time for fork, exec, dynamic linking, reading its configuration and the work \
              itself",
             time(cpu / number)
+        ));
+    }
+    if copied.is_none() && fixed > start_up {
+        explanation.push(String::from(
+            "most runs took about as long, whatever they were started for: the gain is the whole time of the runs"
         ));
     }
     if let Some(copied) = &copied {
@@ -346,6 +358,14 @@ fn needless_ns(evidence: &Evidence<'_>, operations: &[Operation], needless: &[Ca
     let of_them = || needless.iter().filter(|one| members.contains(&one.process));
     let ns: f64 = of_them().map(|one| one.finding.cost.gain() as f64).sum();
     of_them().next().filter(|one| one.gate.passes(evidence, ns)).map_or(0.0, |_| ns)
+}
+
+/// Whether most operations took about as long: see [`ALIKE`].
+fn are_alike(operations: &[Operation]) -> bool {
+    let mut lives: Vec<u64> = operations.iter().map(|one| one.end - one.start).collect();
+    lives.sort_unstable();
+    let quarter = lives.len() / 4;
+    lives[lives.len() - 1 - quarter] as f64 <= ALIKE * lives[quarter] as f64
 }
 
 /// The programs of an operation: "sh → gpg", those behind the first one by their CPU time.

@@ -67,7 +67,7 @@ fn what_tracing_took_is_left_out_of_the_elapsed_time() {
     let mut findings = certificates();
     findings.recording.undisturbed_wall_ns = 5_000_000_000;
     let said = plain(&findings);
-    assert!(said.contains("wall 6.31 s (5.00 s without tracing)"), "{said}");
+    assert!(said.contains("wall 6.31 s (5.00 s without recording)"), "{said}");
     assert!(said.contains("of 5.0 s wall"), "{said}");
 }
 
