@@ -2,6 +2,8 @@
 
 /// Bytes at an address of which `beginnings.contents` has a hash.
 pub const CONTENT_BYTES: usize = 64;
+/// Of a block that is filled, so far from its end is looked at as well: in the last bytes an allocator keeps the size of a block that is free.
+pub const BEFORE_END: usize = 256;
 
 /// From this bit on the column `linked` of `beginnings` tells of items that the one before pointed to.
 pub const LED_TO: u32 = 8;

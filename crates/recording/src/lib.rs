@@ -25,7 +25,7 @@ mod whole;
 mod writer;
 
 pub use about::About;
-pub use content::{CONTENT_BYTES, LED_TO, content_hash, filled_hash};
+pub use content::{BEFORE_END, CONTENT_BYTES, LED_TO, content_hash, filled_hash};
 pub use error::Error;
 pub use reader::Recording;
 pub use writer::{Tables, Writer};

@@ -199,7 +199,8 @@ impl Counter {
         let Some((at, before)) = entry_of(candidate) else { return };
         let Some(code) = code_of(candidate) else { return };
         let given = given::arguments(&code, candidate.image.go);
-        let arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
+        let mut arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
+        listed::note_end(&code, &mut arguments);
         if !arguments.is_empty() {
             self.survey(candidate, of, at, &still(arguments), None);
         }

@@ -1,7 +1,7 @@
 //! A large block of memory is cleared again and again for work that uses little of it: marks of visited nodes for each query, the buckets of a
 //! table that was large once, a buffer for each small message.
 //!
-//! Known from the arguments of `memset` and from what it finds: the block begins with what it is filled with. Filling a block is the quickest
+//! Known from the arguments of `memset` and from what it finds: the block begins, or ends, with what it is filled with. Filling a block is the quickest
 //! thing that can be done to it, so where it takes a large part of all time most of the block was not used in between. Pages that the kernel
 //! clears belong to `page_fault_churn`.
 
@@ -15,7 +15,7 @@ use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::{Gate, Whole};
 use crate::walks::{self, Entries};
-use slowpath_recording::filled_hash;
+use slowpath_recording::{BEFORE_END, filled_hash};
 use std::collections::{BTreeMap, HashSet};
 
 /// See the file's head.
@@ -31,9 +31,12 @@ pub(super) const CAUSE: Spec = Spec {
 /// Large blocks that must have been seen to be cleared again: many small ones may be cleared in between, of each string that is made, say. The time that it
 /// takes shows that they are no exceptions.
 const SEEN: usize = 3;
-/// Of the bytes that are cleared again: share in blocks that begin with what they are filled with. Blocks that are used from their start on never do;
-/// those of which a little is used, somewhere, mostly do.
+/// Of the bytes that are cleared again: share in blocks that begin or end with what they are filled with. Blocks that are used as a whole never do;
+/// those of which a little is used, from their start on or somewhere, mostly do.
 const CLEAR: f64 = 0.5;
+/// Since this version of the format the third of a filling function's addresses is [`BEFORE_END`] before the end of its block, or its size where the code did
+/// not show that it fills; before, always its size.
+const END_SINCE: (u32, u32) = (1, 19);
 /// Bytes of a large block: a page. Clearing it takes some 50 ns.
 const LARGE: f64 = 4096.0;
 /// Share of the clearing that one function of the program must ask for: the arguments do not say who did.
@@ -64,16 +67,21 @@ struct Cleared {
 }
 
 impl Cleared {
-    fn of(entries: &Entries<'_>) -> Cleared {
+    /// `end_is_noted`: in place of the size the address of the last bytes, see [`END_SINCE`].
+    fn of(entries: &Entries<'_>, end_is_noted: bool) -> Cleared {
         let mut cleared = Cleared::default();
         let mut known: HashSet<(u64, u8, u64)> = HashSet::new();
         for row in entries.bursts.iter().flatten() {
-            let Some([block, byte, size]) = row.addresses.first_chunk().copied() else { continue };
+            let Some([block, byte, third]) = row.addresses.first_chunk().copied() else { continue };
+            let end = third.saturating_add(BEFORE_END as u64);
+            let end_is_noted = end_is_noted && end > block;
+            let size = if end_is_noted { end - block } else { third };
             let byte = byte as u8;
             if (size as f64) < LARGE || known.insert((block, byte, size)) {
                 continue;
             }
-            let clear = row.contents.first() == Some(&filled_hash(byte));
+            let is_clear = |content: Option<&u64>| content == Some(&filled_hash(byte));
+            let clear = is_clear(row.contents.first()) || end_is_noted && is_clear(row.contents.get(2));
             cleared.again += 1;
             cleared.bytes += size as f64;
             cleared.clear += usize::from(clear);
@@ -84,7 +92,8 @@ impl Cleared {
 }
 
 fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, entries: &Entries<'_>) -> Option<Candidate> {
-    let cleared = Cleared::of(entries);
+    let format = &evidence.recording.about.format;
+    let cleared = Cleared::of(entries, (format.major, format.minor) >= END_SINCE);
     let average = cleared.bytes_clear / cleared.clear.max(1) as f64;
     let share = cleared.bytes_clear / cleared.bytes.max(1.0);
     if cleared.clear < SEEN || share < CLEAR {
@@ -111,7 +120,7 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, entries: &Entries<'_>) ->
     let draft = Draft {
         explanation: vec![
             format!(
-                "{} of {} clearings that were looked at filled a block that began with the same already: about {} bytes each",
+                "{} of {} clearings that were looked at filled a block that began or ended with the same already: about {} bytes each",
                 count(cleared.clear as f64),
                 count(cleared.again as f64),
                 count(super::words::two_digits(average))

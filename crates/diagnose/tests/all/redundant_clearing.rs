@@ -47,6 +47,28 @@ fn a_block_that_is_cleared_as_it_was_left_is_blamed_on_whoever_asks() {
 }
 
 #[test]
+fn a_block_of_which_only_the_beginning_was_used_ends_as_it_was_left() {
+    // The address of the last 256 of 100,000 bytes, which are clear, or were used as the first were.
+    let with = |minor: u32, entry: Entry| {
+        let mut recording = memsets(Walked { entry, ..clearing() });
+        recording.about.format.minor = minor;
+        for row in &mut recording.tables.beginnings {
+            row.addresses[2] = LIST + 100_000 - 256;
+            row.contents[2] = if row.contents[2] == CLEAR { filled_hash(0) } else { row.contents[2] };
+        }
+        diagnose(&recording).findings
+    };
+    let used: Entry = |n| (vec![LIST, 0, 0], vec![n + 100, 0, n + 200], 0);
+    let clear_behind: Entry = |n| (vec![LIST, 0, 0], vec![n + 100, 0, CLEAR], 0);
+    let found = with(19, clear_behind);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].explanation[0].ends_with("about 100,000 bytes each"), "{found:#?}");
+    assert!(with(19, used).is_empty());
+    // Before, it was the size.
+    assert!(with(18, clear_behind).is_empty());
+}
+
+#[test]
 fn half_of_the_bytes_must_be_in_blocks_that_begin_as_they_were_left() {
     // Every other one, and two of three, were used at the beginning.
     let half: Entry = |n| (vec![LIST, 0, 100_000], vec![if n % 2 == 0 { CLEAR } else { n + 100 }, 0, 0], 0);

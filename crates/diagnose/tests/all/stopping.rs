@@ -111,6 +111,32 @@ fn an_end_that_was_not_asked_for_or_that_was_noticed_is_left_alone() {
 }
 
 #[test]
+fn who_was_asked_and_waits_for_events_once_more_ends_late_as_well() {
+    // The signal comes so long before the poll; or before a sleep.
+    let before = |ms: u64, number: u32| {
+        let mut recording = recording(Servers { asked: 0, ..Servers::default() });
+        let rows = &mut recording.tables.syscalls;
+        let polled = rows.iter().find(|row| row.number == POLL).expect("it polls").time_ns;
+        rows.iter_mut().for_each(|row| match row.number {
+            POLL => {
+                (row.number, row.time_ns) = (number, polled + ms * MS);
+                (row.duration_ns, row.blocked_ns) = (400 * MS - ms * MS, 400 * MS - ms * MS);
+            }
+            KILL | RT_SIGRETURN => (row.time_ns, row.end_ns) = (polled, polled + US),
+            _ => {}
+        });
+        rows.sort_by_key(|row| row.time_ns);
+        recording
+    };
+    let finding = only(&before(1, POLL), "waiting");
+    assert_eq!((finding.variant, finding.cost.gain() / MS), ("stopping", 400));
+    assert!(finding.explanation[0].contains("then waited for events"), "{finding:#?}");
+    only(&before(49, POLL), "waiting");
+    silent(&before(50, POLL));
+    silent(&before(1, 230));
+}
+
+#[test]
 fn a_tenth_of_the_elapsed_time_and_fifty_ms_are_worth_telling() {
     let one = Servers { time_out: 160 * MS, ..Servers::default() };
     assert_eq!(only(&recording(one), "waiting").cost.gain() / MS, 60);

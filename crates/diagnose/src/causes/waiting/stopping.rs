@@ -1,7 +1,7 @@
 //! A thread that was asked to stop notices it only when a time-out is over: it waits for events or sleeps, and checks then whether it is to stop.
 //!
 //! When it was asked is known in two cases. Another process of the recording sent a signal that asks programs to end, its process handled it, and somebody
-//! waited for its end. Or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right
+//! waited for its end. It may even wait for events once more after that. Or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right
 //! after the time-out. A thread that sleeps once, to its own end, was asked nothing. A thread that ticks beside what really has to end may tick just
 //! before the end by chance, but not each time.
 
@@ -100,7 +100,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if let Some(asked_ns) = signalled {
             let ends = places.entry((program, calls.own(row), true)).or_default();
             let goes = process.end_ns.is_some_and(|gone| gone < end + SOON_NS);
-            if ends_so && goes && within(&asked_ns) {
+            // Or it asks for events once more with a time-out. To sleep then is a delay that somebody chose.
+            let waits_again =
+                POLLS.contains(&row.number) && (asked_ns..asked_ns + HANDLED_NS).contains(&row.time_ns);
+            if ends_so && goes && (within(&asked_ns) || waits_again) {
                 ends.late.push(Late { row, process: process.process, asked_ns });
                 continue;
             }
@@ -235,7 +238,10 @@ fn candidate(
     let name = base_name(program);
     let ends = spans.len() as f64;
     let often = times(ends);
-    let asked = if by_signal {
+    let again = late.iter().filter(|one| one.asked_ns < one.row.time_ns).count();
+    let asked = if by_signal && 2 * again > late.len() {
+        format!("{name} got a signal to end {often}, and one of its threads then waited for events")
+    } else if by_signal {
         format!("{name} got a signal to end {often}, while one of its threads waited")
     } else {
         format!("{often}, a thread of {name} began to wait for the end of another one, which waited itself")
@@ -255,7 +261,7 @@ fn candidate(
             fact("time from the request", lost, "ns", Sure::Exact),
             fact("waits that timed out", late.len() as f64, "calls", Sure::Exact),
         ],
-        advice: "Wake the thread when it is to stop: let it poll an eventfd or a pipe as well, and write to that; signal the condition variable that it waits \
+        advice: "Look at the flag right before each wait, and wake the thread when it is to stop: let it poll an eventfd or a pipe as well, and write to that; signal the condition variable that it waits \
                  for; or shut the socket down. A shorter time-out is no remedy"
             .to_owned(),
         ..Draft::new(
