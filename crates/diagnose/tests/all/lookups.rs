@@ -55,6 +55,30 @@ fn a_relative_path_is_one_file_if_the_directory_stays_the_same() {
     silent(&asking_from(5, false, false));
 }
 
+/// A directory is listed 100 times, and each of its ten entries is asked about each time; another one is listed so often.
+fn listing(elsewhere: u32) -> Recording {
+    const GETDENTS: u32 = 217;
+    let mut traced = Traced::new(Mode::Each);
+    let store = traced.file("/store", "directory", 0);
+    let other = traced.file("/other", "directory", 0);
+    let entries: Vec<u32> = (0..10).map(|entry| traced.file(&format!("entry {entry}"), "path", 0)).collect();
+    for listing in 0..100 + elsewhere {
+        let directory = if listing < 100 { store } else { other };
+        traced.call(GETDENTS, Some(directory), 1_000, 10 * US);
+        for entry in &entries {
+            traced.call(STAT, Some(*entry), 0, 100 * US).argument = 5;
+        }
+    }
+    traced.recording(200 * MS)
+}
+
+#[test]
+fn what_is_asked_of_an_open_directory_is_in_the_one_that_is_listed() {
+    only(&listing(0), "redundant-file-access");
+    only(&listing(5), "redundant-file-access");
+    silent(&listing(6));
+}
+
 /// So many paths are asked for `times` times each, and then so many questions more whose path is not known.
 fn asking_many(paths: u32, times: u32, beyond: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);

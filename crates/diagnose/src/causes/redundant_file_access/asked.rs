@@ -23,6 +23,8 @@ const SLICE_NS: u64 = 100_000_000;
 const IN_A_ROW_EACH: u64 = 5;
 /// Questions that follow one another before they say how often that is: at five in a row 30 of them change, give or take a sixth.
 const IN_A_ROW: u64 = 150;
+/// Share of a place's listings that are of one directory: a name is asked about a hundred times, so that a few elsewhere matter little.
+const ONE_DIRECTORY: f64 = 0.95;
 /// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
 const HERE: i32 = -100;
 
@@ -40,11 +42,13 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         .filter(|(row, _)| LISTS.contains(&row.number))
         .map(|(row, process)| (process, calls.own(row), row.file))
         .collect();
+    let listed = listed(calls);
     let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
     let question = |row: &Syscall, process: u32| {
         let here = || STATS_AT.contains(&row.number) && row.argument as i32 == HERE;
         let stays = || moved.get(&process).is_none_or(|last| row.time_ns >= *last);
-        let one = |path: &str| path.starts_with('/') || here() && stays();
+        let there = || STATS_AT.contains(&row.number) && listed.contains(&(process, calls.own(row)));
+        let one = |path: &str| path.starts_with('/') || here() && stays() || there();
         let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
         let known = STATS.contains(&row.number) && about.is_some();
         // Others open a directory to go on from there.
@@ -137,6 +141,20 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         findings.push(Sign { place, sum, candidate });
     }
     findings
+}
+
+/// Places that list one directory, but for a few listings: what they ask about relative to an open directory is in that one.
+fn listed(calls: &Calls<'_>) -> BTreeSet<CallSite> {
+    let mut by_place: BTreeMap<CallSite, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (row, process) in calls.all().filter(|(row, _)| LISTS.contains(&row.number) && row.result >= 0) {
+        let Some(file) = row.file else { continue };
+        *by_place.entry((process, calls.own(row))).or_default().entry(file).or_default() += row.count;
+    }
+    let is_one = |listings: &BTreeMap<u32, u64>| {
+        let most = listings.values().max().copied().unwrap_or(0);
+        most as f64 >= ONE_DIRECTORY * listings.values().sum::<u64>() as f64
+    };
+    by_place.into_iter().filter(|(_, listings)| is_one(listings)).map(|(place, _)| place).collect()
 }
 
 /// The first three of so many paths, of which not all may be known.
