@@ -2,13 +2,14 @@
 //! wait. Not findings: nothing says that either could be less.
 
 use crate::Evidence;
-use crate::calls::{Calls, Sum};
+use crate::calls::{Calls, Sum, is_single};
 use crate::causes::words::base_name;
 use crate::findings::{Busiest, Leads, Wait};
 use crate::hot::is_own;
-use slowpath_recording::tables::Syscall;
+use slowpath_recording::Tables;
+use slowpath_recording::tables::{Process, Syscall};
 use slowpath_syscalls::{FUTEX, WAITS, name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A function with this share of the CPU time has most of it.
 const MOST: f64 = 0.5;
@@ -18,6 +19,8 @@ const SAME: f64 = 1.02;
 const LEAST: f64 = 0.1;
 /// A child's wait of this share of its parent's is what the parent waits for.
 const SAME_WAIT: f64 = 0.5;
+/// A child whose end was waited for for this share of all that its parent waited for children is one of those that matter.
+const LEAST_OF_WAIT: f64 = 0.05;
 /// Children of children are followed so far.
 const GENERATIONS: usize = 16;
 
@@ -89,14 +92,26 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
             break;
         }
         let (wait, number) = wait;
+        let of_parent = wait.total_ns as f64;
         found = Some(wait);
         for_child = WAITS.contains(&number);
         if !for_child {
             break;
         }
         let is_child = |parent: Option<u32>| parent.is_some_and(|parent| processes.contains(&parent));
-        processes =
-            tables.processes.iter().filter(|one| is_child(one.parent)).map(|one| one.process).collect();
+        let children: Vec<&Process> = tables.processes.iter().filter(|one| is_child(one.parent)).collect();
+        // Servers that run beside those that are waited for idle.
+        let waited_for: BTreeSet<i64> = calls
+            .all()
+            .filter(|(row, process)| processes.contains(process) && WAITS.contains(&row.number))
+            .filter(|(row, _)| {
+                is_single(row) && row.result > 0 && row.blocked_ns as f64 >= LEAST_OF_WAIT * of_parent
+            })
+            .map(|(row, _)| row.result)
+            .collect();
+        let is_waited_for =
+            |child: &&Process| waited_for.is_empty() || waited_for.contains(&i64::from(child.pid));
+        processes = children.into_iter().filter(is_waited_for).map(|one| one.process).collect();
     }
     // Whoever waits for a child that works waits for that work, as a shell does.
     let is_work = |wait: &Wait| for_child && evidence.cpu_ns >= SAME_WAIT * wait.total_ns as f64;
@@ -124,12 +139,16 @@ fn of_threads(
         let is_first = tables.threads[row.thread as usize].tid == tables.processes[process as usize].pid;
         is_first == (threads == Threads::First) && (is_first || row.number != FUTEX)
     };
+    // Those of one program that run one after the other wait as one.
+    let stands_for = one_after_the_other(tables, processes);
     // By thread (several may wait at the same time), call, what it concerns, and the place.
-    type Key = (u32, u32, u32, Option<u32>, Option<u32>);
+    type Key = (u32, Option<u32>, u32, Option<u32>, Option<u32>);
     let mut waits: BTreeMap<Key, Sum> = BTreeMap::new();
     for (row, process) in calls.all() {
         if row.blocked_ns > 0 && processes.contains(&process) && is_one(row, process) {
-            waits.entry((process, row.thread, row.number, row.file, calls.own(row))).or_default().add(row);
+            let first = stands_for.get(&process).copied().unwrap_or(process);
+            let thread = if threads == Threads::First { None } else { Some(row.thread) };
+            waits.entry((first, thread, row.number, row.file, calls.own(row))).or_default().add(row);
         }
     }
     let ((process, _, number, file, own), sum) =
@@ -145,4 +164,25 @@ fn of_threads(
         function: path.and_then(|path| path.last().cloned()),
     };
     Some((wait, number))
+}
+
+/// For each process the first one of its program, where these ran one after the other.
+fn one_after_the_other(tables: &Tables, processes: &[u32]) -> BTreeMap<u32, u32> {
+    let mut by_program: BTreeMap<&str, Vec<&Process>> = BTreeMap::new();
+    for process in processes {
+        let one = &tables.processes[*process as usize];
+        by_program.entry(base_name(&one.program)).or_default().push(one);
+    }
+    for of_program in by_program.values_mut() {
+        of_program.sort_by_key(|one| one.start_ns);
+    }
+    let apart = |of_program: &&Vec<&Process>| {
+        let ends = |one: &Process| one.end_ns.unwrap_or(u64::MAX);
+        of_program.windows(2).all(|pair| ends(pair[0]) <= pair[1].start_ns)
+    };
+    let of_each = |of_program: &Vec<&Process>| {
+        let first = of_program.first().map_or(0, |one| one.process);
+        of_program.iter().map(|one| (one.process, first)).collect::<Vec<_>>()
+    };
+    by_program.values().filter(apart).flat_map(of_each).collect()
 }

@@ -81,6 +81,30 @@ fn who_waits_for_other_threads_waits_for_what_they_wait_for() {
     assert_eq!(waiting_for_a_reader(1, 1), ("futex".to_owned(), 1_000));
 }
 
+/// Three runs of one program, one after the other, read for 300 ms each; a server beside them waits all the time.
+#[test]
+fn children_that_are_waited_for_one_after_the_other_wait_as_one_and_who_is_not_waited_for_idles() {
+    let mut traced = Traced::new(Mode::Each);
+    let (pipe, socket) = (traced.file("pipe", "pipe", 0), traced.file("socket", "socket", 0));
+    let server = traced.process(Some(0), "/usr/sbin/server", MS);
+    let from = traced.now;
+    for _ in 0..3 {
+        let began = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/get", MS);
+        traced.sleep(READ, Some(pipe), 10, 300 * MS).thread = child;
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+        let (end, pid) = (traced.now, i64::from(traced.tables.processes[child as usize].pid));
+        traced.now = began;
+        traced.sleep(WAIT4, None, pid, end + MS - began);
+    }
+    let end = traced.now;
+    traced.now = from;
+    traced.sleep(READ, Some(socket), 0, end - from).thread = server;
+    traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+    let wait = leads(traced, 2 * MS).wait.expect("there are waits");
+    assert_eq!((wait.program.as_str(), wait.calls, wait.total_ns), ("get", 3, 900 * MS));
+}
+
 #[test]
 fn children_that_wait_at_the_same_time_do_not_wait_twice_as_long() {
     let mut traced = Traced::new(Mode::Each);
