@@ -379,6 +379,32 @@ fn an_array_that_is_moved_by_one_item_each_time_is_superlinear_work() {
     silent(Walked { entry: |_| (vec![LIST, LIST + 8_000, 6_400], vec![77, 78, 0], 0), ..moves() });
 }
 
+/// In Go, where main has memory handed out as well, and the collector works by itself.
+#[test]
+fn what_additions_leave_to_a_collector_of_garbage_is_part_of_them() {
+    let with = |collector: &str| {
+        let mut recording = recording(&Walked {
+            time: vec![(MEMMOVE, 0.4), (PARSE, 0.2), (STRLEN, 0.3), (SEARCH, 0.1)],
+            entry: |n| {
+                (vec![LIST + n * 65_536, LIST + n * 65_536 - 32_768, 5_000 + n * 20], vec![0, 77, 0], 0)
+            },
+            ..moves()
+        });
+        let names = [(MEMMOVE, "runtime.memmove"), (PARSE, "runtime.mallocgc"), (STRLEN, collector)];
+        for (function, name) in names {
+            recording.tables.functions[function as usize].name = name.to_owned();
+        }
+        recording.tables.stacks[STRLEN as usize].parent = None;
+        let findings = diagnose(&recording).findings;
+        let additions = findings.into_iter().find(|one| one.variant == "additions").expect("it is found");
+        additions.cost.gain() / 10_000_000
+    };
+    // Of the copies that were noted the first of each burst repeats none.
+    assert_eq!(with("runtime.gcBgMarkWorker"), 84);
+    // Where nothing collects it is not known what the memory is for.
+    assert_eq!(with("parse"), 37);
+}
+
 #[test]
 fn a_text_that_is_copied_for_each_addition_is_superlinear_work() {
     let growing = Walked {

@@ -113,6 +113,27 @@ pub(super) fn find(
     spent.iter().filter(|(at, _)| !allocating.recursive.contains(&at.1)).filter_map(of).collect()
 }
 
+/// What the memory that a function asks for costs where a collector takes it back, CPU ns: handing it out, and the function's part of the collecting. 0 where there is no
+/// collector.
+pub(in crate::causes) fn garbage_ns(evidence: &Evidence<'_>, process: u32, function: u32) -> f64 {
+    let allocating = Allocating::of(evidence, &HashSet::from([process]));
+    let (mut own, mut asked, mut collecting) = (0.0, 0.0, 0.0);
+    for one in &allocating.asked {
+        match one.around.first() {
+            None if !one.takes() => collecting += one.ns,
+            asker => {
+                asked += one.ns;
+                own += if asker == Some(&function) { one.ns } else { 0.0 };
+            }
+        }
+    }
+    if collecting == 0.0 {
+        return 0.0;
+    }
+    collecting += yielded(evidence).get(&process).copied().unwrap_or(0.0);
+    own + own / f64::max(asked, 1.0) * collecting
+}
+
 /// Time in Go's scheduler because the collector yields, by process, ns: the goroutine that sweeps does so after every few spans, and the scheduler, which
 /// finds nothing else, goes on with it. On the scheduler's own stack it is not seen who yielded; samples just before say how often that is the
 /// collector.

@@ -18,6 +18,7 @@ use crate::candidate::Candidate;
 use crate::findings::{Basis, Frame};
 use crate::walks::{self, Entries};
 use asked::Allocating;
+pub(super) use collected::garbage_ns;
 use slowpath_interfaces::{Memory, memory_by_call};
 use std::collections::{HashMap, HashSet};
 

@@ -5,8 +5,9 @@
 use super::{CAUSE, GATE};
 use crate::Evidence;
 use crate::candidate::Candidate;
+use crate::causes::allocation_churn::garbage_ns;
 use crate::causes::runtime;
-use crate::causes::words::{count, two_digits};
+use crate::causes::words::{count, time, two_digits};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::walks::{self, Entries};
@@ -18,6 +19,8 @@ const NOTED: usize = 32;
 /// How many times as much is moved as it is moved by, items in other words; or copied as was added. Buffers from which the front was used up
 /// stay below: they are moved once most of them was. So do those that double.
 const ITEMS: f64 = 64.0;
+/// Go's function that copies.
+const GO_COPIES: &str = "runtime.memmove";
 /// Share of the bytes that are copied which must be in such copies.
 const MOSTLY: f64 = 0.9;
 /// Of texts that are copied for each addition so many must have been seen to grow, …
@@ -33,7 +36,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let name = runtime::unversioned(&frame.function);
         one.one_loop.is_none()
             && runtime::is_name(&frame)
-            && ["memmove", "memcpy", "mempcpy", "runtime.memmove"].contains(&name)
+            && ["memmove", "memcpy", "mempcpy", GO_COPIES].contains(&name)
     };
     walks::all(evidence).iter().filter(|one| copies(one)).filter_map(|one| judged(evidence, one)).collect()
 }
@@ -108,13 +111,20 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let (items, bytes) = (copies.items / times, copies.bytes / times);
     let share = copies.bytes / all.max(1.0);
     let spent = entries.spent(evidence);
-    let cost = spent.cost_ns;
-    let gain = cost * share.min(1.0);
-    if !GATE.may_pass(evidence, gain) {
+    if !GATE.may_pass(evidence, spent.cost_ns * share.min(1.0)) {
         return None;
     }
     let (path, _) = evidence.path_to_own(spent.stack?, entries.function);
     let frame = path.last()?.clone();
+    // Each sum is made in new memory, which is dropped with the next one.
+    let garbage = match frame.function_id {
+        Some(function) if !moves && evidence.name(entries.function) == GO_COPIES => {
+            garbage_ns(evidence, entries.walk.process, function)
+        }
+        _ => 0.0,
+    };
+    let cost = spent.cost_ns + garbage;
+    let gain = cost * share.min(1.0);
     let (looked, bytes_text, items_text) =
         (count(noted as f64), count(two_digits(bytes)), count(two_digits(items)));
     let (variant, title, first, advice) = if moves {
@@ -142,9 +152,16 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
         )
     };
     let asked = evidence.frame(entries.function);
+    let mut explanation = vec![first, format!("{} does the work", asked.function)];
+    if garbage > 0.0 {
+        explanation.push(format!(
+            "new memory for each addition, and taking back that of the one before, takes {} more",
+            time(garbage)
+        ));
+    }
     let draft = Draft {
         variant,
-        explanation: vec![first, format!("{} does the work", asked.function)],
+        explanation,
         related: vec![asked],
         facts: vec![
             Fact::new("copies looked at", noted as f64, "calls", "probe", Sure::Exact),
