@@ -18,7 +18,7 @@ pub struct Evidence<'a> {
     pub weights: Vec<f64>,
     /// CPU time of the whole run without what recording took, ns.
     pub cpu_ns: f64,
-    /// Elapsed time of the whole run without what tracing by ptrace took of it, ns.
+    /// Elapsed time of the whole run without what recording took of it, ns.
     pub elapsed_ns: f64,
     /// System calls were traced by ptrace: only some of them, and their times are estimates.
     pub by_ptrace: bool,

@@ -46,7 +46,8 @@ impl Gate {
     /// The gain that it takes, over all joined runs: ns, or instructions.
     pub fn needed(&self, evidence: &Evidence<'_>) -> f64 {
         let about = &evidence.recording.about;
-        let elapsed = evidence.elapsed_ns;
+        // What the kernel's tracer took may lie beside the waits.
+        let elapsed = if evidence.by_ptrace { evidence.elapsed_ns } else { about.wall_ns as f64 };
         let whole = match self.of {
             Whole::Cpu => evidence.cpu_ns,
             Whole::Elapsed => elapsed,

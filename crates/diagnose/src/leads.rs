@@ -101,16 +101,18 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
         let is_child = |parent: Option<u32>| parent.is_some_and(|parent| processes.contains(&parent));
         let children: Vec<&Process> = tables.processes.iter().filter(|one| is_child(one.parent)).collect();
         // Servers that run beside those that are waited for idle.
-        let waited_for: BTreeSet<i64> = calls
+        let waited_for: Vec<&Syscall> = calls
             .all()
             .filter(|(row, process)| processes.contains(process) && WAITS.contains(&row.number))
             .filter(|(row, _)| {
                 is_single(row) && row.result > 0 && row.blocked_ns as f64 >= LEAST_OF_WAIT * of_parent
             })
-            .map(|(row, _)| row.result)
+            .map(|(row, _)| row)
             .collect();
+        let explained: f64 = waited_for.iter().map(|row| row.blocked_ns as f64).sum();
+        let pids: BTreeSet<i64> = waited_for.into_iter().map(|row| row.result).collect();
         let is_waited_for =
-            |child: &&Process| waited_for.is_empty() || waited_for.contains(&i64::from(child.pid));
+            |child: &&Process| explained < SAME_WAIT * of_parent || pids.contains(&i64::from(child.pid));
         processes = children.into_iter().filter(is_waited_for).map(|one| one.process).collect();
     }
     // Whoever waits for a child that works waits for that work, as a shell does.

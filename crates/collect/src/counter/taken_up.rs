@@ -200,7 +200,9 @@ impl Counter {
         let Some(code) = code_of(candidate) else { return };
         let given = given::arguments(&code, candidate.image.go);
         let mut arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
-        listed::note_end(&code, &mut arguments);
+        if !candidate.image.go {
+            listed::note_end(&code, &given, &mut arguments);
+        }
         if !arguments.is_empty() {
             self.survey(candidate, of, at, &still(arguments), None);
         }

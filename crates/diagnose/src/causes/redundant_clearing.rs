@@ -34,6 +34,8 @@ const SEEN: usize = 3;
 /// Of the bytes that are cleared again: share in blocks that begin or end with what they are filled with. Blocks that are used as a whole never do;
 /// those of which a little is used, from their start on or somewhere, mostly do.
 const CLEAR: f64 = 0.5;
+/// To use a byte takes so many times what clearing it does: it is written, and read.
+const USES: f64 = 2.0;
 /// Since this version of the format the third of a filling function's addresses is [`BEFORE_END`] before the end of its block, or its size where the code did
 /// not show that it fills; before, always its size.
 const END_SINCE: (u32, u32) = (1, 19);
@@ -64,6 +66,8 @@ struct Cleared {
     /// Those of them that were clear, at their beginning.
     clear: usize,
     bytes_clear: f64,
+    /// Of these the bytes of blocks that are so at their end alone: a part of them was used.
+    bytes_at_end: f64,
 }
 
 impl Cleared {
@@ -81,11 +85,13 @@ impl Cleared {
                 continue;
             }
             let is_clear = |content: Option<&u64>| content == Some(&filled_hash(byte));
-            let clear = is_clear(row.contents.first()) || end_is_noted && is_clear(row.contents.get(2));
+            let at_start = is_clear(row.contents.first());
+            let clear = at_start || end_is_noted && is_clear(row.contents.get(2));
             cleared.again += 1;
             cleared.bytes += size as f64;
             cleared.clear += usize::from(clear);
             cleared.bytes_clear += if clear { size as f64 } else { 0.0 };
+            cleared.bytes_at_end += if clear && !at_start { size as f64 } else { 0.0 };
         }
         cleared
     }
@@ -112,7 +118,10 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, entries: &Entries<'_>) ->
     let whole: f64 = askers.values().map(sum).sum();
     let (own, stacks) = askers.iter().max_by(|a, b| sum(a.1).total_cmp(&sum(b.1)))?;
     let cost = sum(stacks);
-    let gain = cost * share;
+    // Who uses a byte writes it and reads it: with all the time that is left at most so much of the blocks was used.
+    let rest = (evidence.cpu_ns - cost).max(0.0);
+    let used = (rest / (USES * cost).max(1.0)).min(1.0);
+    let gain = cost * (share - used * cleared.bytes_at_end / cleared.bytes.max(1.0));
     if cost < OF_ONE * whole || !GATE.may_pass(evidence, gain) {
         return None;
     }

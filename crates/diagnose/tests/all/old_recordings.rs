@@ -17,7 +17,7 @@ fn one_by_ptrace_without_a_value_for_it_is_still_known_as_such() {
     let finding = &findings[0];
     assert_eq!(finding.cause, "process-per-operation");
     assert_eq!((finding.confidence, finding.cost.basis()), (Confidence::Likely, Basis::Wall));
-    assert_eq!((finding.cost.amount() / 10_000_000, finding.cost.gain() / 10_000_000), (31, 31));
+    assert_eq!((finding.cost.amount() / 10_000_000, finding.cost.gain() / 10_000_000), (31, 23));
     assert!(finding.explanation.iter().any(|one| one.starts_with("times are estimates")), "{finding:#?}");
     assert!(finding.facts.iter().all(|fact| fact.unit != "ns" || fact.sure != Sure::Exact));
 }

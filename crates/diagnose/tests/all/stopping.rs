@@ -113,7 +113,7 @@ fn an_end_that_was_not_asked_for_or_that_was_noticed_is_left_alone() {
 #[test]
 fn who_was_asked_and_waits_for_events_once_more_ends_late_as_well() {
     // The signal comes so long before the poll; or before a sleep.
-    let before = |ms: u64, number: u32| {
+    let with = |ms: u64, number: u32, turns: bool| {
         let mut recording = recording(Servers { asked: 0, ..Servers::default() });
         let rows = &mut recording.tables.syscalls;
         let polled = rows.iter().find(|row| row.number == POLL).expect("it polls").time_ns;
@@ -125,9 +125,17 @@ fn who_was_asked_and_waits_for_events_once_more_ends_late_as_well() {
             KILL | RT_SIGRETURN => (row.time_ns, row.end_ns) = (polled, polled + US),
             _ => {}
         });
+        // An earlier turn of its loop, in which there was an event.
+        if turns {
+            let poll = rows.iter().find(|row| row.number == number).expect("it polls").clone();
+            let (time_ns, end_ns) = (polled - 2 * US, polled - US);
+            rows.push(Syscall { time_ns, end_ns, duration_ns: US, blocked_ns: 0, result: 1, ..poll });
+        }
         rows.sort_by_key(|row| row.time_ns);
         recording
     };
+    let before = |ms, number| with(ms, number, true);
+    silent(&with(1, POLL, false));
     let finding = only(&before(1, POLL), "waiting");
     assert_eq!((finding.variant, finding.cost.gain() / MS), ("stopping", 400));
     assert!(finding.explanation[0].contains("then waited for events"), "{finding:#?}");

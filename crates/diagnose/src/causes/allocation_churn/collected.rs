@@ -113,17 +113,36 @@ pub(super) fn find(
     spent.iter().filter(|(at, _)| !allocating.recursive.contains(&at.1)).filter_map(of).collect()
 }
 
-/// What the memory that a function asks for costs where a collector takes it back, CPU ns: handing it out, and the function's part of the collecting. 0 where there is no
-/// collector.
-pub(in crate::causes) fn garbage_ns(evidence: &Evidence<'_>, process: u32, function: u32) -> f64 {
+/// What the memory for copies costs that a function has made by `copies`, where a collector takes it back, CPU ns: handing it out, and its part of the collecting. Without the
+/// time of `copies` itself. 0 where there is no collector.
+pub(in crate::causes) fn garbage_ns(
+    evidence: &Evidence<'_>,
+    process: u32,
+    function: u32,
+    copies: u32,
+) -> f64 {
+    // What the function calls for the copies: it may ask for memory for other things as well.
+    let called = |stack: u32| {
+        let on: Vec<u32> = evidence.locations(stack).filter_map(|at| evidence.function_at(at)).collect();
+        let at = on.iter().position(|one| *one == function).filter(|at| *at > 0)?;
+        Some((on[at - 1], on[..at].contains(&copies)))
+    };
+    let samples = evidence.recording.tables.samples.iter().filter_map(|sample| sample.stack);
+    let for_copies: HashSet<u32> =
+        samples.filter_map(called).filter(|(_, copies)| *copies).map(|(first, _)| first).collect();
     let allocating = Allocating::of(evidence, &HashSet::from([process]));
     let (mut own, mut asked, mut collecting) = (0.0, 0.0, 0.0);
     for one in &allocating.asked {
+        let of_function = called(one.stack);
+        if of_function.is_some_and(|(_, copies)| copies) {
+            continue;
+        }
         match one.around.first() {
             None if !one.takes() => collecting += one.ns,
             asker => {
                 asked += one.ns;
-                own += if asker == Some(&function) { one.ns } else { 0.0 };
+                let is_for_copies = of_function.is_some_and(|(first, _)| for_copies.contains(&first));
+                own += if asker == Some(&function) && is_for_copies { one.ns } else { 0.0 };
             }
         }
     }

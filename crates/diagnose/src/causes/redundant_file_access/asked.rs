@@ -43,11 +43,15 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         .map(|(row, process)| (process, calls.own(row), row.file))
         .collect();
     let listed = listed(calls);
+    let is_in_listed = |row: &Syscall, process: u32| {
+        let relative = STATS_AT.contains(&row.number) && row.argument as i32 != HERE;
+        relative && listed.contains_key(&(process, calls.own(row)))
+    };
     let is_listing = |row: &Syscall| calls.file(row).is_some_and(|file| file.kind == "directory");
     let question = |row: &Syscall, process: u32| {
         let here = || STATS_AT.contains(&row.number) && row.argument as i32 == HERE;
         let stays = || moved.get(&process).is_none_or(|last| row.time_ns >= *last);
-        let there = || STATS_AT.contains(&row.number) && listed.contains(&(process, calls.own(row)));
+        let there = || is_in_listed(row, process);
         let one = |path: &str| path.starts_with('/') || here() && stays() || there();
         let about = calls.file(row).filter(|file| file.kind == "path" && one(&file.path));
         let known = STATS.contains(&row.number) && about.is_some();
@@ -56,9 +60,19 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
             is_listing(row) && is_read_open(row) && read.contains(&(process, calls.own(row), row.file));
         row.result >= 0 && (known || lists || row.number == GETCWD)
     };
+    let mut in_listed: BTreeSet<(CallSite, Option<u32>)> = BTreeSet::new();
     for (row, process) in calls.all().filter(|(row, process)| question(row, *process)) {
-        *by_path.entry(((process, calls.own(row)), row.file)).or_default() += row.count;
+        let key = ((process, calls.own(row)), row.file);
+        *by_path.entry(key).or_default() += row.count;
+        let absolute = || calls.file(row).is_some_and(|file| file.path.starts_with('/'));
+        if is_in_listed(row, process) && !absolute() {
+            in_listed.insert(key);
+        }
     }
+    // A name that is asked about more often than the directory is listed is in others as well.
+    by_path.retain(|key, times| {
+        !in_listed.contains(key) || listed.get(&key.0).is_some_and(|all| *times <= *all)
+    });
     let mut several: BTreeMap<CallSite, u64> = BTreeMap::new();
     for ((place, _), times) in by_path.iter().filter(|(_, times)| **times >= ASKED_EACH) {
         *several.entry(*place).or_default() += times;
@@ -143,18 +157,20 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     findings
 }
 
-/// Places that list one directory, but for a few listings: what they ask about relative to an open directory is in that one.
-fn listed(calls: &Calls<'_>) -> BTreeSet<CallSite> {
-    let mut by_place: BTreeMap<CallSite, BTreeMap<u32, u64>> = BTreeMap::new();
+/// Places that list one directory, but for a few listings: what they ask about relative to an open directory is in that one. With how many calls list something there.
+fn listed(calls: &Calls<'_>) -> BTreeMap<CallSite, u64> {
+    let mut by_place: BTreeMap<CallSite, BTreeMap<Option<u32>, u64>> = BTreeMap::new();
     for (row, process) in calls.all().filter(|(row, _)| LISTS.contains(&row.number) && row.result >= 0) {
-        let Some(file) = row.file else { continue };
-        *by_place.entry((process, calls.own(row))).or_default().entry(file).or_default() += row.count;
+        if let Some(own) = calls.own(row) {
+            *by_place.entry((process, Some(own))).or_default().entry(row.file).or_default() += row.count;
+        }
     }
-    let is_one = |listings: &BTreeMap<u32, u64>| {
-        let most = listings.values().max().copied().unwrap_or(0);
-        most as f64 >= ONE_DIRECTORY * listings.values().sum::<u64>() as f64
+    let of_one = |listings: &BTreeMap<Option<u32>, u64>| {
+        let most = listings.iter().filter(|(file, _)| file.is_some()).map(|(_, times)| *times).max()?;
+        let all = listings.values().sum::<u64>();
+        (most as f64 >= ONE_DIRECTORY * all as f64 && most >= ASKED_EACH).then_some(all)
     };
-    by_place.into_iter().filter(|(_, listings)| is_one(listings)).map(|(place, _)| place).collect()
+    by_place.into_iter().filter_map(|(place, listings)| Some((place, of_one(&listings)?))).collect()
 }
 
 /// The first three of so many paths, of which not all may be known.

@@ -119,7 +119,7 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     // Each sum is made in new memory, which is dropped with the next one.
     let garbage = match frame.function_id {
         Some(function) if !moves && evidence.name(entries.function) == GO_COPIES => {
-            garbage_ns(evidence, entries.walk.process, function)
+            garbage_ns(evidence, entries.walk.process, function, entries.function)
         }
         _ => 0.0,
     };

@@ -100,9 +100,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         if let Some(asked_ns) = signalled {
             let ends = places.entry((program, calls.own(row), true)).or_default();
             let goes = process.end_ns.is_some_and(|gone| gone < end + SOON_NS);
-            // Or it asks for events once more with a time-out. To sleep then is a delay that somebody chose.
-            let waits_again =
-                POLLS.contains(&row.number) && (asked_ns..asked_ns + HANDLED_NS).contains(&row.time_ns);
+            // Or it asks for events once more with a time-out, where it did before. Any other wait then is a delay that somebody chose.
+            let waits_again = POLLS.contains(&row.number)
+                && (asked_ns..asked_ns + HANDLED_NS).contains(&row.time_ns)
+                && polled_before(calls, row, asked_ns);
             if ends_so && goes && (within(&asked_ns) || waits_again) {
                 ends.late.push(Late { row, process: process.process, asked_ns });
                 continue;
@@ -138,6 +139,15 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         candidate(evidence, calls, key, &late, &spans)
     };
     places.into_iter().filter_map(of_place).collect()
+}
+
+/// Whether the thread of `wait` called the same from the same place before it was asked to end.
+fn polled_before(calls: &Calls<'_>, wait: &Syscall, asked_ns: u64) -> bool {
+    let same = |row: &Syscall| {
+        (row.thread, row.number, row.stack) == (wait.thread, wait.number, wait.stack)
+            && row.time_ns < asked_ns
+    };
+    wait.stack.is_some() && calls.all().any(|(row, _)| same(row))
 }
 
 /// How often a thread waited in the same way before its last wait, and how often as long.
