@@ -30,6 +30,7 @@ pub(crate) mod breakpoint;
 mod bucket;
 mod chase;
 pub(crate) mod choose;
+mod fills;
 mod flow;
 mod fold;
 mod fresh;

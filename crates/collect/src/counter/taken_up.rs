@@ -201,7 +201,7 @@ impl Counter {
         let given = given::arguments(&code, candidate.image.go);
         let mut arguments = origin::of_arguments(before.iter(), candidate.image.go, &given);
         if !candidate.image.go {
-            listed::note_end(&code, &given, &mut arguments);
+            fills::note_end(&code, &given, &mut arguments);
         }
         if !arguments.is_empty() {
             self.survey(candidate, of, at, &still(arguments), None);

@@ -258,8 +258,8 @@ fn finding(
         let cpu = tables.processes[parent as usize].cpu_ns.unwrap_or(0) as f64;
         cpu * (together / (about.wall_ns as f64).max(1.0)).min(1.0)
     } else {
-        let lives: Vec<(u64, u64)> = operations.iter().map(|one| (one.start, one.end)).collect();
-        sampled(evidence, parent, if fixed > start_up { &lives } else { &starts })
+        let whole: Vec<(u64, u64)> = operations.iter().map(|one| (one.start, one.end)).collect();
+        sampled(evidence, parent, if fixed > start_up { &whole } else { &starts })
     };
     let needless = needless_ns(evidence, operations, needless);
     let gain = ((fixed - meanwhile - needless) * alone).max(0.0);
@@ -300,7 +300,7 @@ fn finding(
     }
     if copied.is_none() && fixed > start_up {
         explanation.push(String::from(
-            "most runs took about as long, whatever they were started for: all of their CPU time is in the gain"
+            "most runs took about as long as each other, whatever they were started for: all of their CPU time is in the gain"
         ));
     }
     if let Some(copied) = &copied {

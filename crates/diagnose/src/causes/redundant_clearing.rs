@@ -134,7 +134,12 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, entries: &Entries<'_>) ->
                 count(cleared.again as f64),
                 count(super::words::two_digits(average))
             ),
-            format!("clearing takes {}; to use all of each block would take longer than that, so most of it was not used", time(cost)),
+            format!(
+                "clearing takes {}, and all other work {}; to write and read all of each block takes about {} times what clearing it does",
+                time(cost),
+                time(rest),
+                USES
+            ),
         ],
         related: vec![evidence.frame(entries.function)],
         facts: vec![

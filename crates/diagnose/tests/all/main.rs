@@ -51,6 +51,7 @@ mod spinning;
 mod stopping;
 mod superlinear_guilt;
 mod superlinear_loops;
+mod superlinear_shifts;
 mod superlinear_slices;
 mod superlinear_work;
 mod syncs;

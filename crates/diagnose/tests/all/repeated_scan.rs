@@ -1,4 +1,4 @@
-//! The cause `repeated-scan`, and arrays and texts that are moved or copied as a whole, on synthetic recordings, at the thresholds.
+//! The cause `repeated-scan` on synthetic recordings, at the thresholds.
 
 use crate::walked::*;
 use slowpath_diagnose::diagnose;
@@ -352,95 +352,6 @@ fn a_length_is_an_argument_where_the_function_has_one() {
     assert_eq!(memchr(|_| (vec![LIST, 10, 1 << 20], vec![77, 0, 0], 0)).len(), 1);
     assert!(memchr(|_| (vec![LIST, 10, 255], vec![77, 0, 0], 0)).is_empty());
     assert!(memchr(|n| (vec![LIST, 10, 300 + n], vec![77, 0, 0], 0)).is_empty());
-}
-
-/// `memmove` by the size of an item.
-fn moves() -> Walked {
-    Walked {
-        time: vec![(MEMMOVE, 0.6), (PARSE, 0.4)],
-        at: MEMMOVE,
-        entry: |_| (vec![LIST, LIST + 8, 6_400], vec![77, 78, 0], 0),
-        ..texts()
-    }
-}
-
-#[test]
-fn an_array_that_is_moved_by_one_item_each_time_is_superlinear_work() {
-    let finding = only(moves());
-    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "moves"));
-    assert_eq!(finding.place.frame.function, "main");
-    assert!(finding.explanation[0].contains("about 800 items"), "{:?}", finding.explanation);
-    // A buffer of which a part was used up is moved to its start.
-    silent(Walked { entry: |_| (vec![LIST, LIST + 200, 6_400], vec![77, 78, 0], 0), ..moves() });
-    // The third argument of others is no size.
-    let strcpy = recording(&Walked { at: STRCMP, time: vec![(STRCMP, 0.6), (PARSE, 0.4)], ..moves() });
-    assert!(diagnose(&strcpy).findings.is_empty());
-    // A copy elsewhere.
-    silent(Walked { entry: |_| (vec![LIST, LIST + 8_000, 6_400], vec![77, 78, 0], 0), ..moves() });
-}
-
-/// In Go, where main has memory handed out as well, and the collector works by itself.
-#[test]
-fn what_additions_leave_to_a_collector_of_garbage_is_part_of_them() {
-    let with = |collector: &str, elsewhere: bool| {
-        let mut recording = recording(&Walked {
-            time: vec![(MEMMOVE, 0.4), (PARSE, 0.2), (STRLEN, 0.3), (SEARCH, 0.1)],
-            entry: |n| {
-                (vec![LIST + n * 65_536, LIST + n * 65_536 - 32_768, 5_000 + n * 20], vec![0, 77, 0], 0)
-            },
-            ..moves()
-        });
-        let names = [
-            (SEARCH, "runtime.concatstrings"),
-            (MEMMOVE, "runtime.memmove"),
-            (PARSE, "runtime.mallocgc"),
-            (STRLEN, collector),
-        ];
-        for (function, name) in names {
-            recording.tables.functions[function as usize].name = name.to_owned();
-        }
-        let stacks = &mut recording.tables.stacks;
-        stacks[STRLEN as usize].parent = None;
-        stacks[MEMMOVE as usize].parent = Some(SEARCH);
-        stacks[PARSE as usize].parent = Some(if elsewhere { MAIN } else { SEARCH });
-        let findings = diagnose(&recording).findings;
-        let additions = findings.into_iter().find(|one| one.variant == "additions").expect("it is found");
-        additions.cost.gain() / 10_000_000
-    };
-    // Of the copies that were noted the first of each burst repeats none.
-    assert_eq!(with("runtime.gcBgMarkWorker", false), 84);
-    // What main asks for otherwise is for other things.
-    assert_eq!(with("runtime.gcBgMarkWorker", true), 37);
-    // Where nothing collects it is not known what the memory is for.
-    assert_eq!(with("parse", false), 37);
-}
-
-#[test]
-fn a_text_that_is_copied_for_each_addition_is_superlinear_work() {
-    let growing = Walked {
-        entry: |n| (vec![LIST + n * 65_536, LIST + n * 65_536 - 32_768, 5_000 + n * 20], vec![0, 77, 0], 0),
-        ..moves()
-    };
-    let finding = only(growing);
-    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "additions"));
-    // The same each time, others each time, and short ones.
-    silent(Walked {
-        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 5_000], vec![0, 77, 0], 0),
-        ..moves()
-    });
-    silent(Walked {
-        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 5_000 + n * 20], vec![0, n + 1, 0], 0),
-        ..moves()
-    });
-    silent(Walked {
-        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 700 + n], vec![0, 77, 0], 0),
-        ..moves()
-    });
-    // A buffer that doubles.
-    silent(Walked {
-        entry: |n| (vec![LIST + n * 65_536, LIST - 32_768, 2_000 << (n % 8)], vec![0, 77, 0], 0),
-        ..moves()
-    });
 }
 
 #[test]

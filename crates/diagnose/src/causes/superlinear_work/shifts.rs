@@ -155,7 +155,8 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let mut explanation = vec![first, format!("{} does the work", asked.function)];
     if garbage > 0.0 {
         explanation.push(format!(
-            "new memory for each addition, and taking back that of the one before, takes {} more",
+            "copying takes {} of this, and new memory for each copy, with collecting what is dropped, {}",
+            time(spent.cost_ns),
             time(garbage)
         ));
     }

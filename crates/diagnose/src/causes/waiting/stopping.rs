@@ -271,8 +271,8 @@ fn candidate(
             fact("time from the request", lost, "ns", Sure::Exact),
             fact("waits that timed out", late.len() as f64, "calls", Sure::Exact),
         ],
-        advice: "Look at the flag right before each wait, and wake the thread when it is to stop: let it poll an eventfd or a pipe as well, and write to that; signal the condition variable that it waits \
-                 for; or shut the socket down. A shorter time-out is no remedy"
+        advice: "Wake the thread when it is to stop: add a pipe, an eventfd or a signalfd to what it waits for, and write to that; or signal the condition variable that \
+                 it waits for. Let it check whether it is to stop before each wait as well. A shorter time-out is no remedy"
             .to_owned(),
         ..Draft::new(
             &super::CAUSE,
