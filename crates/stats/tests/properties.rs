@@ -62,6 +62,18 @@ fn is_sound(found: &Growth, n: usize) -> bool {
         && found.fitted.iter().all(|f| f.is_finite())
 }
 
+/// Of 360,000 series 2 were left undecided when this was written; here the seeds are always the same.
+#[test]
+fn a_noisy_power_is_found_again() {
+    let undecided = (0..1_000u64).filter(|&seed| {
+        let p = 0.7 + 1.7 * seed as f64 / 1_000.0;
+        let mut random = Random::new(seed);
+        let found = growth(&sampled(20, 400.0, |k| k.powf(p), |m| random.poisson(m)));
+        !matches!(found.shape, Shape::Power { falling: false, .. })
+    });
+    assert_eq!(undecided.collect::<Vec<u64>>(), []);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -100,14 +112,17 @@ proptest! {
         prop_assert!((a.r2 - b.r2).abs() < 1e-6);
     }
 
+    /// Noise may leave it undecided (how often: the test below), but it never leads to something wrong.
     #[test]
-    fn a_noisy_power_is_found_again(p in 0.7..2.4f64, seed in any::<u64>()) {
+    fn a_noisy_power_is_never_taken_for_another(p in 0.7..2.4f64, seed in any::<u64>()) {
         let mut random = Random::new(seed);
         let found = growth(&sampled(20, 400.0, |k| k.powf(p), |m| random.poisson(m)));
-        let Shape::Power { exponent, falling: false, .. } = found.shape else {
-            return Err(TestCaseError::fail(format!("{found:?}")));
-        };
-        prop_assert!((exponent - p).abs() < 0.3, "{} for {}", exponent, p);
+        match found.shape {
+            Shape::Power { exponent, falling: false, .. } => {
+                prop_assert!((exponent - p).abs() < 0.3, "{} for {}", exponent, p);
+            }
+            shape => prop_assert_eq!(shape, Shape::Unclear),
+        }
     }
 
     #[test]
