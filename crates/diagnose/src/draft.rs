@@ -17,6 +17,8 @@ pub struct Draft {
     pub title: String,
     /// See [`Finding::confidence`].
     pub confidence: Confidence,
+    /// What is presumed where it is not certain, instead of what its cause says there; empty for the latter.
+    pub not_known: &'static str,
     /// See [`Finding::cost`].
     pub cost: Cost,
     /// See [`Finding::place`].
@@ -53,6 +55,7 @@ impl Draft {
             variant: "",
             title: title.into(),
             confidence,
+            not_known: "",
             cost,
             place,
             calls: None,
@@ -68,10 +71,14 @@ impl Draft {
 
     /// The finding, in a run with this `total` of the cost's basis, ns or instructions. `is_program` says of a module whether it is a
     /// program that ran: its name may change.
-    pub fn finding(self, total: u64, is_program: impl FnOnce(&str) -> bool) -> Finding {
+    pub fn finding(mut self, total: u64, is_program: impl FnOnce(&str) -> bool) -> Finding {
         let cost = Cost::sum(self.cost.basis(), std::iter::once(&self.cost), total);
         let share = cost.amount() as f64 / total.max(1) as f64;
         let fingerprint = self.fingerprint(is_program);
+        if self.confidence != Confidence::Certain {
+            let presumed = if self.not_known.is_empty() { self.cause.not_known } else { self.not_known };
+            self.explanation.push(format!("not known: {presumed}"));
+        }
         Finding {
             cause: self.cause.cause(),
             variant: self.variant,
@@ -114,6 +121,7 @@ impl Draft {
     fn estimated(&mut self, traced_share: f64) {
         if self.confidence == Confidence::Certain {
             self.confidence = Confidence::Likely;
+            self.not_known = "the exact times and counts, without which this would be certain";
         }
         let in_windows = traced_share < 1.0;
         // What probes count is all that there was.

@@ -339,6 +339,8 @@ pub struct Wait {
     pub program: String,
     /// The system call that it waited in.
     pub call: String,
+    /// It asked to be let asleep for a time, and for nothing else.
+    pub asleep: bool,
     /// What the call concerns, where known.
     pub file: Option<String>,
     /// How many of these calls waited.

@@ -23,6 +23,16 @@ const INNER: usize = 6;
 /// The name of a thread that is a goroutine.
 const NAME: &str = "goroutine";
 
+/// Whether a stack is one of Go's runtime at work for itself: its threads sleep while they look for goroutines to run. `own` is the program's function on
+/// it.
+pub(crate) fn is_of_runtime(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>) -> bool {
+    let of_go = |stack| {
+        let functions = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+        functions.into_iter().any(|function| evidence.name(function).starts_with("runtime."))
+    };
+    own.is_none_or(|own| evidence.name(own).starts_with("runtime/")) && stack.is_some_and(of_go)
+}
+
 /// Whether a thread of the changed recording is one.
 pub(crate) fn is_one(thread: &Thread) -> bool {
     thread.tid == 0 && thread.name == NAME

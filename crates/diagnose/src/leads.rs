@@ -2,9 +2,10 @@
 //! wait. Not findings: nothing says that either could be less.
 
 use crate::Evidence;
-use crate::calls::{Calls, Sum, is_single};
+use crate::calls::{Calls, Sum, is_single, is_sleep};
 use crate::causes::words::base_name;
 use crate::findings::{Busiest, Leads, Wait};
+use crate::goroutines;
 use crate::hot::is_own;
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{Process, Syscall};
@@ -145,21 +146,28 @@ fn of_threads(
     let stands_for = one_after_the_other(tables, processes);
     // By thread (several may wait at the same time), call, what it concerns, and the place.
     type Key = (u32, Option<u32>, u32, Option<u32>, Option<u32>);
-    let mut waits: BTreeMap<Key, Sum> = BTreeMap::new();
+    let mut waits: BTreeMap<Key, (Sum, bool)> = BTreeMap::new();
     for (row, process) in calls.all() {
         if row.blocked_ns > 0 && processes.contains(&process) && is_one(row, process) {
             let first = stands_for.get(&process).copied().unwrap_or(process);
             let thread = if threads == Threads::First { None } else { Some(row.thread) };
-            waits.entry((first, thread, row.number, row.file, calls.own(row))).or_default().add(row);
+            let key = (first, thread, row.number, row.file, calls.own(row));
+            let (sum, asleep) = waits.entry(key).or_insert_with(|| (Sum::default(), true));
+            sum.add(row);
+            *asleep &= is_sleep(row);
         }
     }
-    let ((process, _, number, file, own), sum) =
-        waits.into_iter().max_by(|a, b| a.1.blocked_ns.total_cmp(&b.1.blocked_ns))?;
+    let of_program = |((.., own), (sum, asleep)): &(Key, (Sum, bool))| {
+        !(*asleep && goroutines::is_of_runtime(evidence, sum.stack(), *own))
+    };
+    let ((process, _, number, file, own), (sum, asleep)) =
+        waits.into_iter().filter(of_program).max_by(|a, b| a.1.0.blocked_ns.total_cmp(&b.1.0.blocked_ns))?;
     let path = sum.stack().zip(own).map(|(stack, own)| evidence.path_at(stack, own));
     let whole = &tables.processes[process as usize];
     let wait = Wait {
         program: base_name(&whole.program).to_owned(),
         call: name(number),
+        asleep,
         file: file.map(|file| tables.files[file as usize].path.clone()).filter(|path| !path.is_empty()),
         calls: sum.count,
         total_ns: sum.blocked_ns as u64,

@@ -144,6 +144,35 @@ pub(crate) fn unseen(recording: &RecordingSummary) -> Vec<String> {
     recording.degraded.iter().cloned().chain(lost).collect()
 }
 
+/// A sentence of what could not be seen that is no longer than this, in bytes, is its own short form: half a line or so.
+const SHORT: usize = 60;
+/// What all of them may take together, in bytes, to be shown before the findings: some three lines.
+const BEFORE_FINDINGS: usize = 240;
+/// What the collectors say to whoever lacks rights.
+const SETUP: &str = "`sudo slowpath setup`";
+
+/// What could not be seen in a few words, where there is too much of it to be read before the findings.
+pub(crate) fn unseen_in_short(unseen: &[String]) -> Option<String> {
+    if unseen.iter().map(String::len).sum::<usize>() <= BEFORE_FINDINGS {
+        return None;
+    }
+    let mut said = unseen.iter().map(|sentence| first_clause(sentence)).collect::<Vec<_>>().join("; ");
+    if unseen.iter().any(|sentence| sentence.contains(SETUP)) {
+        let _ = write!(said, ". More can be seen with sudo, or after {SETUP}");
+    }
+    Some(said + ". Details are at the end")
+}
+
+/// A sentence up to its reasons and details.
+fn first_clause(sentence: &str) -> &str {
+    if sentence.len() <= SHORT {
+        return sentence;
+    }
+    let ends =
+        [" because", ", because", " (", ": ", "; ", ". "].into_iter().filter_map(|end| sentence.find(end));
+    &sentence[..ends.min().unwrap_or(sentence.len())]
+}
+
 /// The title, with how sure it is unless it is certain.
 pub(crate) fn title(finding: &Finding) -> String {
     match finding.confidence {
@@ -160,8 +189,8 @@ pub(crate) fn legend(findings: &Findings) -> Vec<(&'static str, &'static str)> {
         (
             Confidence::Likely,
             "likely",
-            "part of the evidence is inferred; the page named under `more` says which. Look at the named place first, or try a change there \
-             and let `slowpath compare` tell whether it helps",
+            "the cause is concluded from what was measured; \"not known\" says what could be otherwise. Look at the named place first, or try a change \
+             there and let `slowpath compare` tell whether it helps",
         ),
         (Confidence::Hint, "hint", "another explanation is possible"),
     ];
@@ -284,15 +313,46 @@ fn at(frame: &Frame) -> String {
 /// The longest wait of the program.
 fn longest_wait(findings: &Findings) -> Option<String> {
     let wait = findings.leads.wait.as_ref()?;
-    let file = wait.file.as_ref().map_or(String::new(), |file| format!(" on {file}"));
     let from = wait.function.as_ref().map_or(String::new(), |frame| format!(", called from {}", at(frame)));
-    Some(format!(
-        "The longest wait: {} waited {} in {}{file} ({}){from}.",
-        wait.program,
-        units::rough(wait.total_ns),
-        wait.call,
-        units::counted(wait.calls, "call")
-    ))
+    let (program, total) = (&wait.program, units::rough(wait.total_ns));
+    if wait.asleep {
+        let times = units::counted(wait.calls, "time");
+        return Some(format!("The longest wait: {program} slept for {total} ({times}){from}."));
+    }
+    let on = |word| wait.file.as_ref().map_or(String::new(), |file| format!(" {word} {file}"));
+    let calls = units::counted(wait.calls, "call");
+    Some(match what_for(&wait.call) {
+        Some((what, word)) => {
+            format!(
+                "The longest wait: {program} waited {total} for {what}{} ({}, {calls}){from}.",
+                on(word),
+                wait.call
+            )
+        }
+        None => format!(
+            "The longest wait: {program} waited {total} in {}{} ({calls}){from}.",
+            wait.call,
+            on("on")
+        ),
+    })
+}
+
+/// What a call waits for, and the word before what the call concerns.
+fn what_for(call: &str) -> Option<(&'static str, &'static str)> {
+    Some(match call {
+        "futex" => ("another thread", "on"),
+        "wait4" | "waitid" => ("a child process", "on"),
+        "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => {
+            ("events", "on")
+        }
+        "read" | "readv" | "recvfrom" | "recvmsg" | "recvmmsg" => ("data", "from"),
+        "write" | "writev" | "sendto" | "sendmsg" | "sendmmsg" => ("data to be taken", "by"),
+        "connect" => ("a connection", "to"),
+        "accept" | "accept4" => ("a client", "on"),
+        "fsync" | "fdatasync" | "msync" | "sync" | "syncfs" | "sync_file_range" => ("the disk", "with"),
+        "flock" => ("a lock", "on"),
+        _ => return None,
+    })
 }
 
 /// What is said below findings of a program that mostly did not run, where they do not explain half of that time.

@@ -64,6 +64,7 @@ fn terminal_text(findings: &Findings, style: &Style) -> String {
             hot::table(&mut ink, findings, &rows);
         }
     }
+    details_of_limitations(&mut ink, &findings.recording);
     if !findings.findings.is_empty() {
         proof(&mut ink, &findings.recording);
     }
@@ -95,7 +96,9 @@ fn head(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     }
     ink.line(&format!("  {line}"));
     ink.prose(2, &phrases::coverage(recording), FAINT);
-    for (i, unseen) in phrases::unseen(recording).iter().enumerate() {
+    let unseen = phrases::unseen(recording);
+    let short = phrases::unseen_in_short(&unseen).map(|short| vec![short]);
+    for (i, unseen) in short.unwrap_or(unseen).iter().enumerate() {
         let unseen = ink.sentence(unseen);
         let label = if i == 0 { "limitations:" } else { "            " };
         if i == 0 || columns(label) + 2 <= ink.measure() / 3 {
@@ -103,6 +106,20 @@ fn head(ink: &mut Ink<'_>, recording: &RecordingSummary) {
         } else {
             ink.prose(4, &unseen, PLAIN);
         }
+    }
+}
+
+/// Those that were only told in short at the head.
+fn details_of_limitations(ink: &mut Ink<'_>, recording: &RecordingSummary) {
+    let unseen = phrases::unseen(recording);
+    if phrases::unseen_in_short(&unseen).is_none() {
+        return;
+    }
+    ink.line("");
+    ink.prose(0, "limitations in detail:", LABEL);
+    for unseen in unseen {
+        let unseen = ink.sentence(&unseen);
+        ink.item(2, &unseen);
     }
 }
 

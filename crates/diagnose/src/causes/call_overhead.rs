@@ -8,6 +8,7 @@ pub const CAUSE: Spec = Spec {
     slug: "call-overhead",
     title: "high fixed cost per call",
     symptom: "time of a call = fixed + bytes, and most of it is fixed",
+    not_known: "how much of this is spent once per run and not once per call",
     page: include_str!("../../../../docs/causes/call-overhead.md"),
     needs: &[],
     find: Find::AcrossSizes,

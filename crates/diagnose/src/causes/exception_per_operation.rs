@@ -20,6 +20,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "exception-per-operation",
     title: "an exception for every operation",
     symptom: "exceptions are thrown and caught again and again, and much of the time goes to unwinding the stack",
+    not_known: "whether the errors can be returned in another way",
     page: include_str!("../../../../docs/causes/exception-per-operation.md"),
     needs: &[Needs::Samples],
     find: Find::InRecording(find),

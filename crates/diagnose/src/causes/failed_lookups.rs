@@ -19,6 +19,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "failed-lookups",
     title: "failed file lookups",
     symptom: "the same or similar paths are looked up and do not exist",
+    not_known: "whether the program can search in fewer places",
     page: include_str!("../../../../docs/causes/failed-lookups.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

@@ -77,6 +77,8 @@ pub struct Spec {
     pub title: &'static str,
     /// What is seen of it, in a line.
     pub symptom: &'static str,
+    /// What of it is presumed where it is not certain, behind "not known:". A draft may say another thing.
+    pub not_known: &'static str,
     /// Its page, `docs/causes/SLUG.md`.
     pub page: &'static str,
     /// What a recording must hold. Where one of these is missing it is not looked for.

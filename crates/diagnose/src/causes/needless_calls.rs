@@ -24,6 +24,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "needless-system-calls",
     title: "system calls that are not needed",
     symptom: "the kernel is asked the same question again and again, or a call is repeated that always fails",
+    not_known: "whether the program can do without these calls",
     page: include_str!("../../../../docs/causes/needless-system-calls.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

@@ -20,6 +20,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "page-fault-churn",
     title: "memory is given back and taken again",
     symptom: "the same memory is unmapped and mapped again and again, and its pages fault each time",
+    not_known: "which of the pages were used",
     page: include_str!("../../../../docs/causes/page-fault-churn.md"),
     needs: &[Needs::AllSyscalls],
     find: Find::InRecording(find),

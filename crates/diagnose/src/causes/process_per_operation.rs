@@ -31,6 +31,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "process-per-operation",
     title: "a process for every operation",
     symptom: "one call site starts a program N times, and most of the time is start-up, or `fork` copies a large process each time",
+    not_known: "whether the operation can be done without a process of its own",
     page: include_str!("../../../../docs/causes/process-per-operation.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

@@ -23,6 +23,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "redundant-clearing",
     title: "memory is cleared that is clear already",
     symptom: "a large block is set to zero for each item, and little of it is used",
+    not_known: "what is in the block between the places that were read",
     page: include_str!("../../../../docs/causes/redundant-clearing.md"),
     needs: &[Needs::Walks],
     find: Find::InRecording(find),

@@ -30,6 +30,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "redundant-file-access",
     title: "the same file is read again and again",
     symptom: "open, read and close of one unchanged file from one call site; the same path looked up",
+    not_known: "whether the program must notice at once if the files change",
     page: include_str!("../../../../docs/causes/redundant-file-access.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

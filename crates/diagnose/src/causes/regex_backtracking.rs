@@ -24,6 +24,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "regex-backtracking",
     title: "a regular expression tries too many ways",
     symptom: "matching takes microseconds or milliseconds for each byte of text",
+    not_known: "whether another expression matches the same",
     page: include_str!("../../../../docs/causes/regex-backtracking.md"),
     needs: &[Needs::Walks],
     find: Find::InRecording(find),

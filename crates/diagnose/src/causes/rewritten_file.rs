@@ -23,6 +23,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "rewritten-file",
     title: "a file is written as a whole again and again",
     symptom: "one file emptied or replaced, and written with about as many bytes each time; nobody reads it in between",
+    not_known: "whether another program reads the file each time",
     page: include_str!("../../../../docs/causes/rewritten-file.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

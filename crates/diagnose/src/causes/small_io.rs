@@ -23,6 +23,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "small-io",
     title: "tiny writes, tiny reads",
     symptom: "a few bytes per call",
+    not_known: "whether the other end needs each piece at once",
     page: include_str!("../../../../docs/causes/small-io.md"),
     needs: &[Needs::Transfers],
     find: Find::InRecording(find),

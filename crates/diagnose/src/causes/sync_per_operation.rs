@@ -19,6 +19,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "sync-per-operation",
     title: "every operation waits for the disk",
     symptom: "a sync for each small record",
+    not_known: "whether each record must be safe on the disk before the next one begins",
     page: include_str!("../../../../docs/causes/sync-per-operation.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

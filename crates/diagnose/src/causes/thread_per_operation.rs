@@ -20,6 +20,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "thread-per-operation",
     title: "a thread for every operation",
     symptom: "threads are started for single items, and much of the time goes to starting and ending them",
+    not_known: "whether the operations can share threads",
     page: include_str!("../../../../docs/causes/thread-per-operation.md"),
     needs: &[Needs::Samples],
     find: Find::InRecording(find),

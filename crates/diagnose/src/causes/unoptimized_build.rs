@@ -19,6 +19,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "unoptimized-build",
     title: "built without optimization",
     symptom: "much work is done by code that was compiled without -O, as in a debug build",
+    not_known: "with which options it was compiled: this is concluded from its code",
     page: include_str!("../../../../docs/causes/unoptimized-build.md"),
     needs: &[Needs::Builds],
     find: Find::InRecording(find),

@@ -134,6 +134,22 @@ fn waits_of_less_than_a_tenth_of_the_time_are_no_lead() {
 }
 
 #[test]
+fn who_only_sleeps_is_said_to_sleep_and_a_runtime_that_sleeps_while_it_looks_for_work_is_no_lead() {
+    const NANOSLEEP: u32 = 35;
+    let mut traced = Traced::new(Mode::Each);
+    traced.sleep(NANOSLEEP, None, 0, 500 * MS);
+    let wait = leads(traced, 2 * MS).wait.expect("it sleeps");
+    assert!(wait.asleep);
+    let mut traced = Traced::new(Mode::Each);
+    traced.sleep(NANOSLEEP, None, 0, 500 * MS);
+    for function in &mut traced.tables.functions {
+        function.name = format!("runtime/{}", function.name);
+    }
+    traced.tables.functions[0].name = "runtime.usleep".to_owned();
+    assert_eq!(leads(traced, 2 * MS).wait, None);
+}
+
+#[test]
 fn a_wait_for_a_child_that_works_is_no_lead() {
     for (cpu_ms, named) in [(400, true), (500, false)] {
         let mut traced = Traced::new(Mode::Each);

@@ -51,6 +51,27 @@ fn a_gain_of_which_only_a_part_was_measured_is_given_as_the_least() {
 }
 
 #[test]
+fn long_limitations_are_told_in_short_at_the_head_and_in_detail_at_the_end() {
+    let mut findings = certificates();
+    let long = |what: &str| {
+        format!(
+            "{what}, because of insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`. It took {}",
+            "some time; ".repeat(5)
+        )
+    };
+    findings.recording.degraded = vec![long("calls were counted (9.4 µs a hit)"), long("calls were traced")];
+    let said = plain(&findings).split_whitespace().collect::<Vec<_>>().join(" ");
+    let short = "limitations: calls were counted; calls were traced; lost: 12 samples. More can be seen with sudo, or after `sudo slowpath \
+                 setup`. Details are at the end 1 work grows";
+    assert!(said.contains(short), "{said}");
+    let (_, end) = said.split_once("limitations in detail:").expect("the whole sentences are there");
+    assert_eq!(end.matches("some time;").count(), 10);
+    // A line or two are shown where they belong.
+    findings.recording.degraded.truncate(1);
+    assert!(!plain(&findings).contains("in detail"));
+}
+
+#[test]
 fn where_a_part_of_the_cost_stays_the_gain_says_so() {
     let mut findings = certificates();
     let gains = |gain_ns| Cost::Cpu { cost_ns: 3_000_000_000, gain_ns };

@@ -46,6 +46,7 @@ pub fn certificates() -> Findings {
             wait: Some(Wait {
                 program: "load".to_owned(),
                 call: "connect".to_owned(),
+                asleep: false,
                 file: Some("192.0.2.1:53".to_owned()),
                 calls: 3,
                 total_ns: 2_000_000_000,
@@ -146,7 +147,10 @@ fn reading() -> Finding {
         calls: None,
         related: Vec::new(),
         files: vec![Concerned { path: "/etc/ssl/policy.cnf".to_owned(), ids: vec![3, 5] }],
-        explanation: vec!["opened, read and closed 142 times, unchanged".to_owned()],
+        explanation: vec![
+            "opened, read and closed 142 times, unchanged".to_owned(),
+            "not known: whether the program must notice at once if the file changes".to_owned(),
+        ],
         facts: Vec::new(),
         series: Vec::new(),
         advice: "Read it once and cache the contents, or look it up only when the result is used".to_owned(),

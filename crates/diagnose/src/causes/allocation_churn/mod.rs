@@ -27,6 +27,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "allocation-churn",
     title: "memory is allocated and freed again for each item",
     symptom: "temporary strings, lists or buffers are made for each item, and a large part of the time goes to the allocator",
+    not_known: "whether the program can do without this memory, or use one block for all items",
     page: include_str!("../../../../../docs/causes/allocation-churn.md"),
     needs: &[Needs::Walks],
     find: Find::InRecording(find),

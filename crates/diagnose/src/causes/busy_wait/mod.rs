@@ -25,6 +25,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "busy-wait",
     title: "busy waiting",
     symptom: "polling, or reading a flag, in a loop without sleeping",
+    not_known: "whether the program polls on purpose, to answer a few microseconds sooner",
     page: include_str!("../../../../../docs/causes/busy-wait.md"),
     needs: &[Needs::TransfersOrLoops],
     find: Find::InRecording(find),

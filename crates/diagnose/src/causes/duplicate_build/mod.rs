@@ -26,6 +26,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "duplicate-build",
     title: "the same thing is built twice",
     symptom: "a build runs the same command twice, for the same output and from the same input",
+    not_known: "whether something that the second one reads had changed in between",
     page: include_str!("../../../../../docs/causes/duplicate-build.md"),
     needs: &[Needs::AllSyscalls],
     find: Find::InRecording(find),

@@ -27,6 +27,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "lock-contention",
     title: "waiting for a lock",
     symptom: "threads or processes wait for one lock while its holder works or sleeps",
+    not_known: "whether the work under the lock can run in parallel",
     page: include_str!("../../../../../docs/causes/lock-contention.md"),
     needs: &[Needs::Transfers],
     find: Find::InRecording(find),

@@ -266,6 +266,7 @@ fn finding(
         false => format!("compares two items of a sort ({by}), and for that calls"),
     };
     let draft = Draft {
+        not_known: "whether what is made depends on one item alone",
         variant: COMPARISON,
         explanation: vec![
             format!(

@@ -29,6 +29,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "redundant-computation",
     title: "the same thing is prepared again and again",
     symptom: "a regular expression is compiled for each line, an SQL statement prepared for each row, a context made for each message",
+    not_known: "whether the result depends on anything but the input that was compared",
     page: include_str!("../../../../../docs/causes/redundant-computation.md"),
     needs: &[Needs::Samples],
     find: Find::InRecording(find),

@@ -154,6 +154,7 @@ fn finding(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<(Candidate,
     let stack = heaviest(&spent.stacks)?;
     let name = slowpath_interfaces::without_arguments(evidence.name(entries.function)).to_owned();
     let draft = Draft {
+        not_known: "whether something behind the bytes that were compared changes between the calls",
         variant: RECURSION,
         // A burst does not see what came before it.
         gain_is_least: true,

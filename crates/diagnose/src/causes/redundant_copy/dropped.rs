@@ -153,6 +153,7 @@ fn finding(
     let stack = heaviest(&spent.stacks);
     let copier = evidence.frame(heaviest(&spent.functions)?);
     let draft = Draft {
+        not_known: "whether a copy is changed before it is dropped",
         variant: "dropped",
         explanation: vec![
             format!(

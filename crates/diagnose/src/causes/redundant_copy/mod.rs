@@ -27,6 +27,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "redundant-copy",
     title: "the same data is copied again and again",
     symptom: "a list is passed by value, a configuration cloned for each request",
+    not_known: "whether the copies are needed because one of the two is changed later",
     page: include_str!("../../../../../docs/causes/redundant-copy.md"),
     needs: &[Needs::Samples],
     find: Find::InRecording(find),

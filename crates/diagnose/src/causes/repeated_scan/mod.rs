@@ -41,6 +41,7 @@ pub const CAUSE: Spec = Spec {
     slug: "repeated-scan",
     title: "the same data is searched again and again",
     symptom: "a search begins at the same place each time and goes through many items",
+    not_known: "whether the data changes between the searches at places that were not compared",
     page: include_str!("../../../../../docs/causes/repeated-scan.md"),
     needs: &[Needs::Walks],
     find: Find::InRecording(find),

@@ -25,6 +25,7 @@ pub(in crate::causes) const CAUSE: Spec = Spec {
     slug: "connection-per-operation",
     title: "a connection for each operation",
     symptom: "connecting to the same address again and again",
+    not_known: "whether the other side insists on a new connection each time",
     page: include_str!("../../../../../docs/causes/connection-per-operation.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

@@ -30,6 +30,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "round-trip-per-operation",
     title: "one request at a time",
     symptom: "a request and a wait for its answer, again and again, with one peer",
+    not_known: "whether requests depend on the answers to those before",
     page: include_str!("../../../../../docs/causes/round-trip-per-operation.md"),
     needs: &[Needs::Transfers],
     find: Find::InRecording(find),

@@ -50,6 +50,7 @@ pub const CAUSE: Spec = Spec {
     slug: "superlinear-work",
     title: "work grows with every call",
     symptom: "the k-th call of a function costs more than the one before",
+    not_known: "whether later items need more work because they are larger",
     page: include_str!("../../../../../docs/causes/superlinear-work.md"),
     needs: &[Needs::CountedCalls],
     find: Find::InRecording(find),

@@ -124,6 +124,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
     let waiting =
         if by == own { String::new() } else { from(evidence, stack, own).replacen(" from ", " in ", 1) };
     let draft = Draft {
+        not_known: "why the answers came late: acknowledgements of the other side are not seen",
         variant: VARIANT,
         explanation: vec![
             format!(

@@ -32,6 +32,7 @@ pub(super) const CAUSE: Spec = Spec {
     slug: "waiting",
     title: "waiting instead of working",
     symptom: "polling in a sleep loop (for a child, a path, or a variable that another thread sets); a request to stop that is noticed only when a time-out is over; delayed acknowledgements; an answer that does not come",
+    not_known: "when exactly what was waited for had happened",
     page: include_str!("../../../../../docs/causes/waiting.md"),
     needs: &[Needs::Syscalls],
     find: Find::InRecording(find),

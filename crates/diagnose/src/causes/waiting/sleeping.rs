@@ -60,12 +60,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     let looks = looks(calls, &children, sleeps.keys().map(|(thread, _)| *thread).collect());
     let mut findings = Vec::new();
     for ((thread, own), (sum, intervals)) in sleeps {
-        // A runtime's own thread, such as the one by which Go watches its scheduler.
-        let of_go = |stack| {
-            let functions = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
-            functions.into_iter().any(|function| evidence.name(function).starts_with("runtime."))
-        };
-        if own.is_none() && sum.stack().is_some_and(of_go) {
+        if goroutines::is_of_runtime(evidence, sum.stack(), own) {
             continue;
         }
         let slept = sum.count as f64;
