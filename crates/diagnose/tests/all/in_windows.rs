@@ -1,6 +1,7 @@
 //! What is said of calls that were traced by ptrace, for the whole run or in windows.
 
 use crate::traced::{MS, Mode, Traced, US, only};
+use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding, Sure};
 use slowpath_recording::Recording;
 use slowpath_recording::about::{Counter, Tracer};
@@ -97,4 +98,51 @@ fn time_in_the_kernel_that_no_sample_shows_is_that_of_the_system_calls() {
     assert_eq!(hot(Some(Counter::Breakpoints)), [("read_file".to_owned(), 200, 200)]);
     // Where samples are taken by stops they show it.
     assert!(hot(None).is_empty());
+}
+
+/// 100 syncs in windows, before each of which the kernel counts so many bytes, and behind each fifth, the first of a window, many more. How many writes
+/// there were is told 30 times too high.
+fn syncing(bytes: u64) -> Recording {
+    const FSYNC: u32 = 74;
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/var/log/journal", "file", 0);
+    for number in 0..100u64 {
+        let row = traced.call(WRITE, Some(file), bytes as i64, 10 * US);
+        (row.count, row.bytes) = (30, 30 * bytes);
+        let first = number % 5 == 0;
+        traced.sleep(FSYNC, Some(file), 0, 3 * MS).argument = if first { 40 * bytes } else { bytes };
+    }
+    by_ptrace(traced.recording(10 * MS), 0.1)
+}
+
+#[test]
+fn what_is_written_between_two_syncs_is_that_which_the_kernel_counts() {
+    let finding = only(&syncing(16_384), "sync-per-operation");
+    assert!(says(&finding, "usually 16,384 bytes were written"), "{:?}", finding.explanation);
+    assert!(diagnose(&syncing(16_385)).findings.is_empty());
+}
+
+/// `known` rows of two small messages and a wait, each for 3 of them; and 10 rows for 2 waits each of which the messages before are not known.
+fn delayed(known: u32, wait: u64, share: f64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for number in 0..known + 10 {
+        let is_known = number < known;
+        for _ in 0..2 * u32::from(is_known) {
+            let row = traced.call(WRITE, Some(socket), 100, 15 * US);
+            (row.count, row.bytes) = (3, 300);
+        }
+        let times = if is_known { 3 } else { 2 };
+        traced.sleep(RECEIVE, Some(socket), 10, times * wait).count = times;
+    }
+    by_ptrace(traced.recording(10 * MS), share)
+}
+
+#[test]
+fn waits_for_delayed_acknowledgements_are_known_from_windows_and_those_between_them_are_alike() {
+    let finding = only(&delayed(5, 42 * MS, 0.1), "waiting");
+    assert_eq!((finding.variant, finding.cost.amount()), ("delayed-ack", 35 * 42 * MS));
+    let is_delayed = |recording| diagnose(&recording).findings.iter().any(|one| one.variant == "delayed-ack");
+    assert!(!is_delayed(delayed(4, 42 * MS, 0.1)));
+    assert!(!is_delayed(delayed(5, 51 * MS, 0.1)));
 }

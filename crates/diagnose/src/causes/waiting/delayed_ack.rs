@@ -4,11 +4,12 @@
 
 use super::super::words::{count, time};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, is_single, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_connect, is_receive, is_send, moment, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
+use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{POLLS, SENDFILE, SETSOCKOPT};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -35,7 +36,11 @@ pub(super) const NO_DELAY: &str = "Write each message in one call (writev, or a 
 #[derive(Default)]
 struct Waits {
     delayed: Sum,
+    /// In windows: as long, but what came before is not known.
+    alike: Sum,
+    /// Waits that were looked at, and those of them that were delayed.
     all: u64,
+    late: u64,
     /// Who wrote the last of the messages, and how often.
     writers: BTreeMap<(Option<u32>, Option<u32>), u64>,
     /// Threads, and the sockets that they wrote to.
@@ -57,6 +62,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
     let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
     // Threads whose last connection is to this machine.
     let mut local: HashSet<u32> = HashSet::new();
+    // In windows a row stands for others like it.
+    let is_known = |row: &Syscall| moment(evidence, row).is_some();
     for (row, process) in calls.all() {
         if is_connect(row) {
             let here =
@@ -83,14 +90,19 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
         if sends && socket.is_some() && row.result > 0 {
             let before = if written.socket == socket { written.small } else { 0 };
             let most = if before > 0 && local.contains(&row.thread) { PACKET } else { SMALL };
-            let small = is_single(row) && row.bytes <= most;
+            let small = is_known(row) && row.bytes <= most.saturating_mul(row.count);
             let by = (row.stack, calls.own(row));
             *written = Written { socket, small: if small { before + 1 } else { 0 }, by };
         } else if receives && socket.is_some() && socket == written.socket || POLLS.contains(&row.number) {
-            if written.small >= 2 && is_single(row) && row.result > 0 {
+            let is_late = DELAYED_NS.contains(&(row.blocked_ns / row.count.max(1)));
+            if written.small < 2 && is_late && row.result > 0 && evidence.by_ptrace {
+                places.entry((process, calls.own(row))).or_default().alike.add(row);
+            }
+            if written.small >= 2 && is_known(row) && row.result > 0 {
                 let waits = places.entry((process, calls.own(row))).or_default();
                 waits.all += 1;
-                if DELAYED_NS.contains(&row.blocked_ns) {
+                if is_late {
+                    waits.late += 1;
                     waits.delayed.add(row);
                     *waits.writers.entry(written.by).or_default() += 1;
                     waits.sides.extend(written.socket.map(|socket| (row.thread, socket)));
@@ -110,10 +122,11 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
 
 fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> Option<Candidate> {
     let delayed = &waits.delayed;
-    let cost = delayed.blocked_ns;
-    if delayed.count < WAITED || (delayed.count as f64) < MOST * waits.all as f64 {
+    if waits.late < WAITED || (waits.late as f64) < MOST * waits.all as f64 {
         return None;
     }
+    let number = (delayed.count + waits.alike.count) as f64;
+    let cost = delayed.blocked_ns + waits.alike.blocked_ns;
     if !GATE.may_pass(evidence, cost) {
         return None;
     }
@@ -130,10 +143,10 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
             format!(
                 "{} times the program wrote a small message and then another one to a socket{} and then waited{} for the answer: {} each time, \
                  {} in total",
-                count(delayed.count as f64),
+                count(number),
                 from(evidence, at, by),
                 waiting,
-                time(cost / delayed.count as f64),
+                time(cost / number),
                 time(cost)
             ),
             "the other side delays its acknowledgement of the first message by 40 ms; until then the kernel holds \
@@ -141,7 +154,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, waits: &Waits) -> 
                 .to_owned(),
         ],
         facts: vec![
-            fact("delayed waits", delayed.count as f64, "calls", Sure::Exact),
+            fact("delayed waits", number, "calls", Sure::Exact),
             fact("waits after two small messages", waits.all as f64, "calls", Sure::Exact),
             fact("time waited", cost, "ns", Sure::Exact),
         ],
