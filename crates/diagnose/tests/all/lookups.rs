@@ -1,6 +1,6 @@
 //! The causes in questions about paths, those that are there and those that are not, on synthetic recordings, at their thresholds.
 
-use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
@@ -153,6 +153,30 @@ fn asking_twice(mode: Mode, paths: u32, pause: u64, between: &[u32], second: fn(
 fn with_flags(mut recording: Recording) -> Recording {
     recording.about.format.minor = 18;
     recording
+}
+
+/// Each of 150 paths is asked about once from each of these stacks, one after the other.
+fn asking_in_turn(stacks: &[u32], cpu_ns: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..150 {
+        let file = traced.file(&format!("/pictures/{number}"), "path", 0);
+        for stack in stacks {
+            traced.call(STAT, Some(file), 0, 100 * US).stack = Some(*stack);
+        }
+    }
+    with_flags(traced.recording(cpu_ns))
+}
+
+#[test]
+fn places_that_ask_one_after_the_other_are_one_finding() {
+    // Of the CPU time each place takes 8 %, which alone is too little.
+    let finding = only(&asking_in_turn(&[WORK, OTHER, 0], 187 * MS), "redundant-file-access");
+    assert_eq!(finding.cost.gain(), 300 * 100 * US);
+    assert!(finding.explanation[0].starts_with("300 of 300 lookups repeat the one before"), "{finding:#?}");
+    assert!(
+        finding.explanation[1].contains("and again from") && finding.explanation[1].contains(", and from")
+    );
+    silent(&asking_in_turn(&[WORK, OTHER], 187 * MS));
 }
 
 #[test]

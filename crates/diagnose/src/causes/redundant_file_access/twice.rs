@@ -15,7 +15,7 @@ use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{
     CLOSE, FSTAT, FUTEX, GETDENTS64, LSEEK, LSTAT, NEWFSTATAT, OF_MEMORY, SCHED_YIELD, STAT, STATS, STATX,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Questions that are known well enough to be compared: of `access` it is not recorded what it asks.
 const ASKS: [u32; 4] = [STAT, LSTAT, NEWFSTATAT, STATX];
@@ -46,6 +46,30 @@ struct Group {
     before: Sum,
     /// Questions about ever new paths, beyond those of which each was recorded; and those in which a thread was met.
     beyond: Sum,
+    /// From where the questions before them came, and how many.
+    asked_from: BTreeMap<CallSite, u64>,
+}
+
+impl Group {
+    /// Time in repetitions, ns. Of those that are not known one by one as many are taken to be repetitions.
+    fn cost_ns(&self) -> f64 {
+        let part = self.again.sum.working_ns() / self.seen.sum.working_ns().max(1.0);
+        self.again.sum.working_ns() + self.beyond.working_ns() * part
+    }
+
+    fn is_repeated(&self) -> bool {
+        self.again.rows >= REPEATED && self.again.rows as f64 >= SHARE * self.seen.rows as f64
+    }
+
+    fn join(&mut self, other: &Group) {
+        for (sum, of) in [(&mut self.seen, &other.seen), (&mut self.again, &other.again)] {
+            sum.sum.join(&of.sum);
+            sum.rows += of.rows;
+        }
+        self.beyond.join(&other.beyond);
+        self.before.join(&other.before);
+        self.example = self.example.or(other.example);
+    }
 }
 
 /// Calls that were seen one by one: by ptrace each stands for others.
@@ -99,12 +123,35 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         let group = groups.entry(place).or_default();
         group.seen.add(row);
         if let Some(before) = again {
+            *group.asked_from.entry((process, calls.own(before))).or_default() += 1;
             group.again.add(row);
             group.example = group.example.or(row.file);
             group.before.add(before);
         }
     }
-    groups.iter().filter_map(|(place, group)| finding(evidence, calls, *place, group)).collect()
+    let chains = chains(&groups);
+    chains.iter().filter_map(|places| finding(evidence, calls, &groups, places)).collect()
+}
+
+/// Places that ask one after the other about the same path: one fix spares the repetitions of all.
+fn chains(groups: &BTreeMap<CallSite, Group>) -> Vec<Vec<CallSite>> {
+    let mut chains: Vec<Vec<CallSite>> = Vec::new();
+    for (place, group) in groups.iter().filter(|(_, group)| group.is_repeated()) {
+        let usual = |(of, number): (&CallSite, &u64)| (2 * number > group.again.rows).then_some(*of);
+        let before = group
+            .asked_from
+            .iter()
+            .find_map(usual)
+            .filter(|of| groups.get(of).is_some_and(Group::is_repeated));
+        let links =
+            |chain: &Vec<CallSite>| chain.contains(place) || before.is_some_and(|of| chain.contains(&of));
+        let (mut linked, rest): (Vec<_>, Vec<_>) = chains.into_iter().partition(links);
+        linked.push(before.into_iter().chain([*place]).collect());
+        let linked: BTreeSet<CallSite> = linked.into_iter().flatten().collect();
+        chains = rest;
+        chains.push(linked.into_iter().collect());
+    }
+    chains
 }
 
 /// When each thread made calls that were added up and may have changed something: a union of intervals.
@@ -128,24 +175,38 @@ fn is_repeated(calls: &Calls<'_>, before: &Syscall, row: &Syscall) -> bool {
     asked(before) == asked(row) && calls.file(row).is_some_and(|file| file.kind == "path")
 }
 
-fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &Group) -> Option<Sign> {
+/// `places` ask one after the other. The one that loses most by that is reported.
+fn finding(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    groups: &BTreeMap<CallSite, Group>,
+    places: &[CallSite],
+) -> Option<Sign> {
+    let worst = |a: &&CallSite, b: &&CallSite| groups[a].cost_ns().total_cmp(&groups[b].cost_ns());
+    let place = *places.iter().max_by(worst)?;
     let (process, own) = place;
-    let Group { seen, again, before, beyond, .. } = group;
+    let mut of_all = Group::default();
+    // In this order: an example and a stack are those of the first.
+    let others: Vec<CallSite> = places.iter().copied().filter(|one| *one != place).collect();
+    [place].iter().chain(&others).for_each(|one| of_all.join(&groups[one]));
+    let cost = of_all.cost_ns();
+    let Group { seen, again, beyond, .. } = &of_all;
     let share = again.rows as f64 / seen.rows.max(1) as f64;
-    if again.rows < REPEATED || share < SHARE {
-        return None;
-    }
-    // Of those that are not known one by one as many are taken to be repetitions.
-    let part = again.sum.working_ns() / seen.sum.working_ns().max(1.0);
-    let cost = again.sum.working_ns() + beyond.working_ns() * part;
     if !GATE.may_pass(evidence, cost) {
         return None;
     }
     let questions = (seen.sum.count + beyond.count) as f64;
     let number = share * questions;
     let (about, sure) = if beyond.count > 0 { ("about ", Sure::Sampled) } else { ("", Sure::Exact) };
-    let (first, stack) = (before.stack(), again.sum.stack());
+    let worst = &groups[&place];
+    let (first, stack) = (worst.before.stack(), worst.again.sum.stack());
     let asked_before = from(evidence, first, first.and_then(|first| calls.own_of(first)));
+    let also: String = others
+        .iter()
+        .map(|(_, own)| from(evidence, groups[&(process, *own)].again.sum.stack(), *own))
+        .filter(|from| !from.is_empty())
+        .map(|from| format!(", and{from}"))
+        .collect();
     let candidate = Draft {
         variant: "again",
         explanation: vec![
@@ -153,11 +214,11 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &
                 "{about}{} of {} lookups repeat the one before: the same call about the same path, with no other system call in between{}",
                 count(two_digits(number)),
                 count(two_digits(questions)),
-                group.example.map_or(String::new(), |file| {
+                of_all.example.map_or(String::new(), |file| {
                     format!("; one of the paths is {}", evidence.recording.tables.files[file as usize].path)
                 })
             ),
-            format!("asked before{asked_before}, and again{}", from(evidence, stack, own)),
+            format!("asked before{asked_before}, and again{}{also}", from(evidence, stack, own)),
             format!("those that repeat took {about}{} in the kernel alone", time(cost)),
         ],
         facts: vec![
@@ -175,7 +236,5 @@ fn finding(evidence: &Evidence<'_>, calls: &Calls<'_>, place: CallSite, group: &
         )
     }
     .candidate(evidence, GATE, process);
-    let mut sum = Sum::default();
-    sum.join(&again.sum);
-    Some(Sign { place, sum, candidate })
+    Some(Sign { place, sum: of_all.again.sum, candidate })
 }
