@@ -174,7 +174,9 @@ fn usual_blocks(body: &Body<'_>, hits: &[(u64, f64)]) -> Option<BTreeSet<usize>>
     let seldom = |block: &usize| *block != body.header && at_most(samples[block]) < SELDOM * all;
     let mut cold: Vec<usize> = body.blocks.iter().copied().filter(seldom).collect();
     let hot: BTreeSet<usize> = body.blocks.iter().copied().filter(|block| !seldom(block)).collect();
-    cold.sort_by(|a, b| samples[a].total_cmp(&samples[b]));
+    // A short part may run each time and never be met. What has many instructions and few samples is surely seldom, and goes first.
+    let of_each = |block: &usize| at_most(samples[block]) / body.all[*block].code.len().max(1) as f64;
+    cold.sort_by(|a, b| of_each(a).total_cmp(&of_each(b)));
     let mut left = body.blocks.clone();
     for block in cold {
         left.remove(&block);
@@ -236,5 +238,16 @@ mod tests {
         let code =
             [0x48, 0x39, 0x37, 0x74, 0x0a, 0x48, 0x83, 0x01, 0x01, 0x48, 0x83, 0xc7, 0x08, 0xeb, 0xf1, 0xc3];
         assert_eq!(usual(&code, &[(0x00, 100.0)]), None);
+    }
+
+    #[test]
+    fn of_two_parts_without_samples_the_longer_one_is_seldom() {
+        // 00: cmp [rdi], rsi; 03: je 11; 05: nop; 06: add rdi, 8; 0a: cmp rdi, rdx; 0d: jne 00; 0f: ret; 11: add [rcx], 1; 15: jmp 06
+        let code = [
+            0x48, 0x39, 0x37, 0x74, 0x0c, 0x90, 0x48, 0x83, 0xc7, 0x08, 0x48, 0x39, 0xd7, 0x75, 0xf1, 0xc3,
+            0x90, 0x48, 0x83, 0x01, 0x01, 0xeb, 0xef,
+        ];
+        let found = usual(&code, &[(0x00, 63.0), (0x06, 50.0), (0x0d, 20.0)]).expect("a way");
+        assert_eq!((found.work, found.ranges), (Work::Walks, Vec::from_iter(std::iter::once(0x00..0x0f))));
     }
 }

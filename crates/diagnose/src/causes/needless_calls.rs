@@ -61,6 +61,8 @@ fn question(row: &Syscall) -> Option<&'static str> {
         FCNTL if OF_FLAGS.contains(&row.argument) => "for the flags of a descriptor",
         GETPID => "for its process id",
         GETTID => "for the id of its thread",
+        // Signal 0 is none: nothing is sent.
+        TGKILL | TKILL if row.argument == 0 => "whether a thread is there",
         GETPPID => "for its parent's process id",
         GETUID | GETGID | GETEUID | GETEGID | GETRESUID | GETRESGID => "as which user and group it runs",
         UNAME => "for the name of the system",

@@ -13,6 +13,7 @@ const IOCTL: u32 = 16;
 const GETPID: u32 = 39;
 const CONNECT: u32 = 42;
 const MKDIR: u32 = 83;
+const TGKILL: u32 = 234;
 const TCGETS: u64 = 0x5401;
 const FIONREAD: u64 = 0x541b;
 
@@ -45,6 +46,9 @@ fn it_takes_a_thousand_questions_and_a_tenth_of_the_time() {
     silent(&calls(Mode::Each, GETPID, 0, 100, 999, 90));
     only(&calls(Mode::Each, GETPID, 0, 100, 10_000, 990), "needless-system-calls");
     silent(&calls(Mode::Each, GETPID, 0, 100, 10_000, 1_010));
+    // Signal 0 asks whether a thread is there; others are sent.
+    only(&calls(Mode::Each, TGKILL, 0, 0, 10_000, 400), "needless-system-calls");
+    silent(&calls(Mode::Each, TGKILL, 10, 0, 10_000, 400));
     // How many bytes there are to be read is news each time.
     silent(&calls(Mode::Each, IOCTL, FIONREAD, 0, 10_000, 400));
 }

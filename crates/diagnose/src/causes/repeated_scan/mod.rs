@@ -438,6 +438,7 @@ fn candidate(
     };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
+        not_known: CAUSE.not_known,
         variant,
         explanation,
         related: vec![called],
