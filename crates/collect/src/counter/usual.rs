@@ -6,7 +6,7 @@ use super::loops::{self, Loop};
 use super::place::is_emulated;
 use super::values::calls;
 use super::walk::{self, Work};
-use super::{Candidate, Counter, Told, chase, choose, fold, unrolled};
+use super::{Candidate, Counter, Told, chase, choose, fold, spins, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,7 +31,8 @@ impl Counter {
     pub(super) fn with_usual(&mut self, candidate: &Candidate, mut loops: Arc<[Loop]>) -> Arc<[Loop]> {
         for at in 0..loops.len() {
             let one = &loops[at];
-            let open = matches!(one.work, Work::Moves | Work::Folds | Work::Calculates);
+            let open =
+                matches!(one.work, Work::Moves | Work::Folds | Work::Calculates | Work::Walks | Work::Counts);
             let next = self.ways_known.get(&(candidate.function, at)).copied().unwrap_or(SAMPLES);
             if !open || next == f64::INFINITY {
                 continue;
@@ -47,9 +48,13 @@ impl Counter {
             }
             let code = candidate.image.code(candidate.start, (candidate.end - candidate.start) as usize);
             let usual = code.and_then(|code| of_body(code, &loops, at, |body| usual_blocks(body, &hits)));
-            let folds = |usual: &Loop| usual.work == Work::Folds && one.work != Work::Folds;
-            let usual =
-                usual.filter(|usual| matches!(usual.work, Work::Walks | Work::Counts) || folds(usual));
+            let is_news = |usual: &Loop| match usual.work {
+                Work::Spins => true,
+                Work::Walks | Work::Counts => !matches!(one.work, Work::Walks | Work::Counts),
+                Work::Folds => matches!(one.work, Work::Moves | Work::Calculates),
+                _ => false,
+            };
+            let usual = usual.filter(is_news);
             // A few samples may lie in a seldom part by chance: with twice as many that is known better.
             let next = if usual.is_some() { f64::INFINITY } else { MORE * samples };
             self.ways_known.insert((candidate.function, at), next);
@@ -133,7 +138,7 @@ fn of_body(
             && of.contains(one.header)
             && one.contains(all[block].range.start)
     };
-    let once = once.filter(|block| !loops.iter().any(|one| inside(one, *block)));
+    let once: Vec<usize> = once.filter(|block| !loops.iter().any(|one| inside(one, *block))).collect();
     let graph = Graph::of(&all);
     let holds = |one: &Loop, block: usize| one.is_whole && one.contains(all[block].range.start);
     let innermost = |block: usize| loops.iter().rposition(|one| holds(one, block));
@@ -144,12 +149,17 @@ fn of_body(
     if work == Work::Calculates && !chases && fold::folds(every(), frame) {
         work = Work::Folds;
     }
+    let always = |one: &Instruction| once.iter().any(|block| all[*block].range.contains(&one.ip()));
+    let has_inner = left.iter().any(|block| loops.iter().any(|one| inside(one, *block)));
+    if !has_inner && spins::spins(&round, &always, frame) {
+        work = Work::Spins;
+    }
     Some(Loop {
         header: of.header,
         ranges: loops::joined(left.iter().map(|block| all[*block].range.clone())),
         parent: Some(at),
         entry: loops::entry(&way, &code_of, &round, frame),
-        count_at: once.flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
+        count_at: once.iter().copied().flat_map(code_of).find(|code| is_emulated(code)).map(Instruction::ip),
         work,
         varies: every().any(calls),
         chases,
@@ -238,6 +248,21 @@ mod tests {
         let code =
             [0x48, 0x39, 0x37, 0x74, 0x0a, 0x48, 0x83, 0x01, 0x01, 0x48, 0x83, 0xc7, 0x08, 0xeb, 0xf1, 0xc3];
         assert_eq!(usual(&code, &[(0x00, 100.0)]), None);
+    }
+
+    #[test]
+    fn who_waits_and_seldom_does_something_meanwhile_spins() {
+        // 00: mov rax, [rdi]; 03: cmp rax, r12; 06: jae 12; 08: mov rdx, [rdi]; 0b: cmp rdx, [rsi]; 0e: jb 00; 10: ret; 12: call; 17: add r12, r14; 1a: jmp 08
+        let code = [
+            0x48, 0x8b, 0x07, 0x4c, 0x39, 0xe0, 0x73, 0x0a, 0x48, 0x8b, 0x17, 0x48, 0x3b, 0x16, 0x72, 0xf0,
+            0xc3, 0x90, 0xe8, 0, 0, 0, 0, 0x4d, 0x01, 0xf4, 0xeb, 0xec,
+        ];
+        let loops = loops::loops(&code);
+        assert_eq!((loops.len(), loops[0].work), (1, Work::Walks));
+        let usual = |hits: &[(u64, f64)]| of_body(&code, &loops, 0, |body| usual_blocks(body, hits));
+        let found = usual(&[(0x00, 60.0), (0x08, 60.0)]).expect("a way");
+        assert_eq!((found.work, found.ranges), (Work::Spins, Vec::from_iter(std::iter::once(0x00..0x10))));
+        assert_eq!(usual(&[(0x00, 60.0), (0x08, 60.0), (0x17, 10.0)]), None);
     }
 
     #[test]
