@@ -155,6 +155,33 @@ fn calls_that_are_not_looked_at_are_said() {
     assert!(notes.contains("1 32-bit system calls"), "{notes}");
 }
 
+/// 20 times a server sends `first` small messages, reads a question in two parts `after` ns later, and answers; the other side goes on after 42 ms.
+fn crossing(first: u32, after: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    let socket = traced.file("", "socket", 0);
+    for _ in 0..20 {
+        for _ in 0..first {
+            traced.call(WRITE, Some(socket), 255, 5 * US);
+        }
+        traced.sleep(READ, Some(socket), 5, after);
+        traced.call(READ, Some(socket), 51, 5 * US);
+        traced.call(WRITE, Some(socket), 72, 5 * US);
+        traced.sleep(READ, Some(socket), 10, 42 * MS);
+    }
+    traced.recording(10 * MS)
+}
+
+#[test]
+fn what_crosses_two_small_messages_acknowledges_the_first_alone() {
+    let is_delayed = |recording: Recording| {
+        slowpath_diagnose::diagnose(&recording).findings.iter().any(|one| one.variant == "delayed-ack")
+    };
+    assert!(is_delayed(crossing(2, 100 * US)));
+    assert!(is_delayed(crossing(3, 100 * US)));
+    assert!(!is_delayed(crossing(1, 100 * US)));
+    assert!(!is_delayed(crossing(2, 1_100 * US)));
+}
+
 /// `times` questions of so many messages of `bytes`, each answered after `wait`; then other work.
 fn chatty(times: u32, messages: u32, bytes: i64, wait: u64, other_ms: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);

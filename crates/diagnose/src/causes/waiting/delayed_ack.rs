@@ -24,6 +24,8 @@ pub(super) const DELAYED_NS: std::ops::RangeInclusive<u64> = 36_000_000..=50_000
 /// Such waits from one place before they count, and their share of all waits after two small messages.
 pub(super) const WAITED: u64 = 5;
 pub(super) const MOST: f64 = 0.5;
+/// What the other side sends so soon after it was written to, ns, it sent before it had read that: whoever answers late has acknowledged all by then.
+const CROSSES_NS: u64 = 1_000_000;
 /// See [`crate::findings::Finding::variant`].
 pub(in crate::causes) const VARIANT: &str = "delayed-ack";
 pub(super) const GATE: Gate = Gate::TENTH_OF_WALL;
@@ -52,14 +54,32 @@ struct Waits {
 struct Written {
     socket: Option<u32>,
     small: u32,
+    /// When the last one was written, and whether a message of the other side came since that acknowledged but the first of several.
+    end_ns: u64,
+    crossed: bool,
     /// The stack of the last one, and the function that wrote it.
     by: (Option<u32>, Option<u32>),
+}
+
+impl Written {
+    /// A message of the other side came. With it comes the acknowledgement of what had arrived there; if it comes so soon that it crossed ours, that is the first of
+    /// several, and the others, held back until now, are on their way.
+    fn answered(&mut self, now_ns: u64) {
+        let crosses = self.small >= 2 && now_ns.saturating_sub(self.end_ns) <= CROSSES_NS;
+        // It may be read in parts.
+        if crosses || self.crossed && self.small == 1 {
+            (self.small, self.crossed) = (1, true);
+        } else {
+            (self.small, self.crossed) = (0, false);
+        }
+    }
 }
 
 /// What is reported, and the threads that wrote, with their sockets.
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate>, HashSet<(u32, u32)>) {
     let mut threads: HashMap<u32, Written> = HashMap::new();
-    let mut places: BTreeMap<CallSite, Waits> = BTreeMap::new();
+    // Those behind messages that crossed apart: all others of the place may be on time.
+    let mut places: BTreeMap<(CallSite, bool), Waits> = BTreeMap::new();
     // Threads whose last connection is to this machine.
     let mut local: HashSet<u32> = HashSet::new();
     // In windows a row stands for others like it.
@@ -92,14 +112,21 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
             let most = if before > 0 && local.contains(&row.thread) { PACKET } else { SMALL };
             let small = is_known(row) && row.bytes <= most.saturating_mul(row.count);
             let by = (row.stack, calls.own(row));
-            *written = Written { socket, small: if small { before + 1 } else { 0 }, by };
+            let crossed = written.crossed && before > 0;
+            *written = Written {
+                socket,
+                small: if small { before + 1 } else { 0 },
+                end_ns: row.end_ns,
+                crossed,
+                by,
+            };
         } else if receives && socket.is_some() && socket == written.socket || POLLS.contains(&row.number) {
             let is_late = DELAYED_NS.contains(&(row.blocked_ns / row.count.max(1)));
             if written.small < 2 && is_late && row.result > 0 && evidence.by_ptrace {
-                places.entry((process, calls.own(row))).or_default().alike.add(row);
+                places.entry(((process, calls.own(row)), false)).or_default().alike.add(row);
             }
             if written.small >= 2 && is_known(row) && row.result > 0 {
-                let waits = places.entry((process, calls.own(row))).or_default();
+                let waits = places.entry(((process, calls.own(row)), written.crossed)).or_default();
                 waits.all += 1;
                 if is_late {
                     waits.late += 1;
@@ -109,13 +136,13 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> (Vec<Candidate
                 }
             }
             if row.result > 0 {
-                written.small = 0;
+                written.answered(row.end_ns);
             }
         }
     }
     let found = places
         .into_iter()
-        .filter_map(|(place, waits)| Some((finding(evidence, place, &waits)?, waits.sides)));
+        .filter_map(|((place, _), waits)| Some((finding(evidence, place, &waits)?, waits.sides)));
     let (found, sides): (Vec<Candidate>, Vec<HashSet<(u32, u32)>>) = found.unzip();
     (found, sides.into_iter().flatten().collect())
 }
