@@ -280,6 +280,40 @@ fn by_ptrace_one_child_that_was_traced_stands_for_the_others() {
     silent(&one_traced("/home/user/letter", 0, 0));
 }
 
+/// 60 children under ptrace that live for 2 ms each, of which the first 12 were traced: they load for 1.6 ms. `long` of these work for 50 ms more.
+fn some_traced(long: u32) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    for number in 0..60 {
+        let from = traced.now;
+        let child = traced.process(Some(0), "/usr/bin/sign", 2 * MS);
+        traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        for _ in 0..16 * u32::from(number < 12) {
+            let at = traced.now;
+            traced.call(MMAP, None, 0, US).thread = child;
+            traced.now = at + 100 * US;
+        }
+        traced.now = from + if number < long { 52 * MS } else { 2 * MS };
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+    }
+    let mut recording = traced.recording(150 * MS);
+    recording.about.tracer = Some(Tracer::Ptrace);
+    recording.about.traced_share = 0.1;
+    recording.about.tracing_calls_ns = Some(0);
+    recording
+}
+
+#[test]
+fn by_ptrace_a_child_that_does_something_else_tells_nothing_of_the_others() {
+    for long in [0, 1] {
+        let finding = only(&some_traced(long), "process-per-operation");
+        let start_up =
+            finding.facts.iter().find(|fact| fact.name == "start-up of each").expect("known").value;
+        assert!((1.4e6..2e6).contains(&start_up), "{finding:#?}");
+    }
+    // Where most work for long what they take is work.
+    silent(&some_traced(12));
+}
+
 /// 50 children under ptrace of which no call was traced. Each executes its program after `forked`, and lives on for 4 ms; so many of its samples, of which there is one
 /// for each ms, are in `main`. `known`: their fork was traced.
 fn none_traced(forked: u64, in_main: u64, known: bool) -> Recording {
