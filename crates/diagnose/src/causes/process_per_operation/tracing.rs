@@ -15,8 +15,8 @@ const SAMPLES: usize = 20;
 const MAINS: [&str; 5] = ["main", "__libc_start_call_main", "main.main", "runtime.main", "__libc_main"];
 
 /// What takes so many times as long as the usual operation is another one, as where `git` is started once to check out and then for each file: what it does is no
-/// share of what those take. With less the operations of one kind differ, on a busy machine above all: of 23 that were traced of one program 16 were within it.
-const LONGER: f64 = 2.0;
+/// share of what those take. On a busy machine those that were traced took 0.4 to 2.3 times the usual.
+const LONGER: f64 = 4.0;
 
 /// Operations of which no call was traced start up as long as the others, in proportion. They run the same program.
 pub(super) fn as_the_others(
@@ -42,18 +42,17 @@ pub(super) fn as_the_others(
         let threads = operation.members.len() as f64 * evidence.tracing_a_thread;
         (time as f64 - threads - f64::from(calls) * evidence.tracing_a_call).max(0.0)
     };
-    let of_traced = operations.iter().zip(&*at).zip(&traced).filter(|(_, (all, _))| *all > 0);
-    let mut known: Vec<(f64, f64)> = of_traced
-        .map(|((operation, at), (all, before))| {
-            let life = own(operation, operation.end - operation.start, *all);
-            (life, own(operation, at.saturating_sub(operation.start), *before))
-        })
-        .collect();
+    let life = |operation: &Operation| (operation.end - operation.start) as f64;
+    let of_traced = || operations.iter().zip(&*at).zip(&traced).filter(|(_, (all, _))| *all > 0);
     // One that took many times as long as the others did something else.
-    let usual = LONGER * middle(known.iter().map(|(life, _)| *life));
-    known.retain(|(life, _)| *life <= usual);
-    let (lives, starts) = known.iter().fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
-    let usual = LONGER * middle(operations.iter().map(|one| (one.end - one.start) as f64));
+    let usual = LONGER * middle(of_traced().map(|((operation, _), _)| life(operation)));
+    let (mut lives, mut starts) = (0.0, 0.0);
+    for ((operation, at), (all, before)) in of_traced().filter(|((operation, _), _)| life(operation) <= usual)
+    {
+        lives += own(operation, operation.end - operation.start, *all);
+        starts += own(operation, at.saturating_sub(operation.start), *before);
+    }
+    let usual = LONGER * middle(operations.iter().map(life));
     let seen = traced.iter().filter(|(all, _)| *all > 0).count();
     let sampled = if seen < TRACED { before_main(evidence, &of) } else { None };
     if sampled.is_some() || seen == 0 {
@@ -63,8 +62,7 @@ pub(super) fn as_the_others(
     let share = if lives > 0.0 { (starts / lives).min(1.0) } else { 0.0 };
     for ((operation, at), (all, _)) in operations.iter().zip(at).zip(&traced) {
         if *all == 0 {
-            let life = ((operation.end - operation.start) as f64).min(usual);
-            *at = operation.start + (life * share) as u64;
+            *at = operation.start + (life(operation).min(usual) * share) as u64;
         }
         // When a program was executed is known of all.
         *at = (*at).max(executed(evidence, operation));
