@@ -6,6 +6,7 @@ use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
+use slowpath_interfaces::without_arguments;
 use slowpath_recording::tables::{File, Syscall, Thread};
 use slowpath_syscalls::{CONNECT, CREAT, OPENAT2, OPENS, READS, RECEIVES, SELECTS, SENDS, SLEEPS, WRITES};
 use std::collections::{BTreeMap, HashMap};
@@ -382,7 +383,13 @@ pub(crate) fn from(evidence: &Evidence<'_>, stack: Option<u32>, own: Option<u32>
         (Some(file), Some(line)) => format!(" ({}:{line})", base_name(file)),
         _ => String::new(),
     };
-    format!(" from {}{at}", frame.function)
+    format!(" from {}{at}", short(&frame.function))
+}
+
+/// A function's name in a sentence: its arguments tell nothing there, and may be longer than all else.
+pub(crate) fn short(name: &str) -> &str {
+    let short = without_arguments(name);
+    if short.ends_with("::") || short.ends_with("operator") { name } else { short }
 }
 
 /// Several names, the first few shown: "a, b and 3 more".

@@ -3,6 +3,8 @@
 //! hundred processes that each lose a hundredth, are as slow as one that loses it all.
 
 use crate::Evidence;
+use crate::calls::{short, some};
+use crate::causes::words::time;
 use crate::findings::{Basis, Cost, Finding};
 use crate::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -70,6 +72,7 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
     }
     let cost = Cost::sum(basis, costs, evidence.total(basis));
     let share = parts.iter().map(|part| part.finding.share).sum::<f64>().min(1.0);
+    let each = if cases > 1 { each(&parts) } else { String::new() };
     let mut finding = parts.swap_remove(0).finding;
     (finding.cost, finding.share) = (cost, share);
     if processes > 1 {
@@ -79,10 +82,43 @@ fn one(evidence: &Evidence<'_>, mut parts: Vec<Candidate>) -> Option<Finding> {
     } else if cases > 1 && evidence.recording.about.runs <= 1 {
         // Several threads, programs that are started there, or functions that it was inlined into.
         finding.explanation.push(format!(
-            "this is the largest of {cases} such cases in this function; cost and gain are totals"
+            "this is the largest of {cases} such cases in this function{each}; cost and gain are totals"
         ));
     }
     Some(finding)
+}
+
+/// Cases that are named with what each costs.
+const NAMED: usize = 3;
+
+/// `: 1.2 s when called from write_name and 0.9 s when called from write_object`; nothing where no times are known.
+fn each(parts: &[Candidate]) -> String {
+    let mut by_caller: Vec<(&str, u64)> = Vec::new();
+    for part in parts.iter().filter(|part| part.finding.cost.basis() != Basis::Instructions) {
+        let caller = part.finding.place.path.iter().rev().nth(1);
+        let caller = caller.map_or("", |caller| short(&caller.function));
+        let amount = part.finding.cost.amount();
+        match by_caller.iter_mut().find(|(known, _)| *known == caller) {
+            Some((_, sum)) => *sum = sum.saturating_add(amount),
+            None => by_caller.push((caller, amount)),
+        }
+    }
+    let time = |amount: u64| time(amount as f64);
+    let said: Vec<String> = match by_caller.as_slice() {
+        [] => return String::new(),
+        [_] => parts.iter().map(|part| time(part.finding.cost.amount())).collect(),
+        several => several
+            .iter()
+            .map(|(caller, sum)| {
+                format!(
+                    "{} when called from {}",
+                    time(*sum),
+                    if caller.is_empty() { "elsewhere" } else { caller }
+                )
+            })
+            .collect(),
+    };
+    format!(": {}", some(&said, NAMED))
 }
 
 /// Elapsed time that processes lose side by side is lost once: of parts, the largest first, those whose process lived while that of another one

@@ -256,3 +256,15 @@ fn polls_count_from_25_us_on_and_10_us_for_each_that_is_ready() {
     only(&polls(1_000, 102 * US, 1, 990 * MS), "needless-system-calls");
     silent(&polls(1_000, 102 * US, 1, 1_010 * MS));
 }
+
+#[test]
+fn several_cases_of_one_function_are_said_with_what_each_takes() {
+    let mut traced = Traced::new(Mode::Each);
+    for _ in 0..10_000 {
+        traced.call(TGKILL, None, 0, 10 * US);
+        traced.call(GETPID, None, 100, 4 * US);
+    }
+    let finding = only(&traced.recording(400 * MS), "needless-system-calls");
+    let said = finding.explanation.join("\n");
+    assert!(said.contains("the largest of 2 such cases in this function: 100 ms and 40 ms; cost"), "{said}");
+}
