@@ -121,7 +121,7 @@ impl Draft {
     fn estimated(&mut self, traced_share: f64) {
         if self.confidence == Confidence::Certain {
             self.confidence = Confidence::Likely;
-            self.not_known = "the exact times and counts, without which this would be certain";
+            self.not_known = "the exact times, which are estimated here; with them it would be certain";
         }
         let in_windows = traced_share < 1.0;
         // What probes count is all that there was.

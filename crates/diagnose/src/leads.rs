@@ -9,7 +9,7 @@ use crate::goroutines;
 use crate::hot::is_own;
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{Process, Syscall};
-use slowpath_syscalls::{FUTEX, POLL, PPOLL, WAITS, name};
+use slowpath_syscalls::{FUTEX, POLL, WAITS, name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function with this share of the CPU time has most of it.
@@ -22,9 +22,8 @@ const LEAST: f64 = 0.1;
 const SAME_WAIT: f64 = 0.5;
 /// A child whose end was waited for for this share of all that its parent waited for children is one of those that matter.
 const LEAST_OF_WAIT: f64 = 0.05;
-/// The first version whose recordings tell how many descriptors a poll looks at, and the calls of which they do.
+/// The first version whose recordings tell how many descriptors a poll looks at.
 const WITH_DESCRIPTORS: (u32, u32) = (1, 15);
-const BY_LIST: [u32; 2] = [POLL, PPOLL];
 /// Children of children are followed so far.
 const GENERATIONS: usize = 16;
 
@@ -149,10 +148,12 @@ fn of_threads(
     let stands_for = one_after_the_other(tables, processes);
     // By thread (several may wait at the same time), call, what it concerns, and the place.
     let version = evidence.recording.about.format;
+    // With a time-out: without one it waits for a signal. Of `ppoll` it is not recorded how long that is.
     let polls_nothing = |row: &Syscall| {
         (version.major, version.minor) >= WITH_DESCRIPTORS
-            && BY_LIST.contains(&row.number)
+            && row.number == POLL
             && row.argument >> 32 == 0
+            && row.argument as i32 >= 0
     };
     type Key = (u32, Option<u32>, u32, Option<u32>, Option<u32>);
     let mut waits: BTreeMap<Key, (Sum, bool)> = BTreeMap::new();

@@ -319,38 +319,34 @@ fn longest_wait(findings: &Findings) -> Option<String> {
         let times = units::counted(wait.calls, "time");
         return Some(format!("The longest wait: {program} slept for {total} ({times}){from}."));
     }
-    let on = |word| wait.file.as_ref().map_or(String::new(), |file| format!(" {word} {file}"));
-    let calls = units::counted(wait.calls, "call");
-    Some(match what_for(&wait.call) {
-        Some((what, word)) => {
-            format!(
-                "The longest wait: {program} waited {total} for {what}{} ({}, {calls}){from}.",
-                on(word),
-                wait.call
-            )
+    let (call, calls) = (&wait.call, units::counted(wait.calls, "call"));
+    let what = what_for(call, wait.file.as_deref());
+    Some(match what {
+        Some(what) => format!("The longest wait: {program} waited {total} {what} ({call}, {calls}){from}."),
+        None => {
+            let on = wait.file.as_ref().map_or(String::new(), |file| format!(" on {file}"));
+            format!("The longest wait: {program} waited {total} in {call}{on} ({calls}){from}.")
         }
-        None => format!(
-            "The longest wait: {program} waited {total} in {}{} ({calls}){from}.",
-            wait.call,
-            on("on")
-        ),
     })
 }
 
-/// What a call waits for, and the word before what the call concerns.
-fn what_for(call: &str) -> Option<(&'static str, &'static str)> {
+/// What a call on a file waits for: `for data from a pipe`.
+fn what_for(call: &str, file: Option<&str>) -> Option<String> {
+    let with = |what: &str, word: &str| file.map_or(what.to_owned(), |file| format!("{what} {word} {file}"));
     Some(match call {
-        "futex" => ("another thread", "on"),
-        "wait4" | "waitid" => ("a child process", "on"),
+        "futex" => "for another thread or process".to_owned(),
+        "wait4" | "waitid" => "for a child process".to_owned(),
         "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => {
-            ("events", "on")
+            "for events".to_owned()
         }
-        "read" | "readv" | "recvfrom" | "recvmsg" | "recvmmsg" => ("data", "from"),
-        "write" | "writev" | "sendto" | "sendmsg" | "sendmmsg" => ("data to be taken", "by"),
-        "connect" => ("a connection", "to"),
-        "accept" | "accept4" => ("a client", "on"),
-        "fsync" | "fdatasync" | "msync" | "sync" | "syncfs" | "sync_file_range" => ("the disk", "with"),
-        "flock" => ("a lock", "on"),
+        "read" | "readv" | "recvfrom" | "recvmsg" | "recvmmsg" => with("for data", "from"),
+        "write" | "writev" | "sendto" | "sendmsg" | "sendmmsg" => with("to write", "to"),
+        "connect" => with("for a connection", "to"),
+        "accept" | "accept4" => "for a client".to_owned(),
+        "fsync" | "fdatasync" | "msync" | "sync" | "syncfs" | "sync_file_range" => {
+            format!("for {} to be written to disk", file.unwrap_or("data"))
+        }
+        "flock" => with("for a lock", "on"),
         _ => return None,
     })
 }

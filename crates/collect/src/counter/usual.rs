@@ -18,6 +18,8 @@ const MORE: f64 = 2.0;
 /// Share of a loop's samples below which a part of it is no part of most rounds: what runs each time takes an instruction at least, of some dozens. It is held
 /// against what the part may have at most, given how many samples it has by chance.
 const SELDOM: f64 = 0.04;
+/// Instructions of a part without samples that surely is seldom, even where the rest takes much longer.
+const SURE: usize = 4;
 /// Larger loops are interpreters and generated parsers.
 const BLOCKS: usize = 200;
 
@@ -151,7 +153,10 @@ fn of_body(
     }
     let always = |one: &Instruction| once.iter().any(|block| all[*block].range.contains(&one.ip()));
     let has_inner = left.iter().any(|block| loops.iter().any(|one| inside(one, *block)));
-    if !has_inner && spins::spins(&round, &always, frame) {
+    // One or two instructions may run each time and never be met: the step of a loop that is none that waits.
+    let surely_seldom = |block: &usize| code_of(*block).len() >= SURE || code_of(*block).iter().any(calls);
+    let seldom_only = whole.difference(&left).all(surely_seldom);
+    if !has_inner && seldom_only && spins::spins(&round, &always, frame) {
         work = Work::Spins;
     }
     Some(Loop {

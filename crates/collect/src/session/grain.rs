@@ -96,14 +96,17 @@ impl Grain {
     /// What to say of it at the end, if anything.
     pub(crate) fn says(&self) -> Option<String> {
         let samples = (self.of_samples() > 1).then(|| {
-            format!("at its end only one of {} samples was kept, weighted for all of them", self.of_samples())
+            format!(
+                "at the end of the recording only one of {} samples was kept, weighted for all of them",
+                self.of_samples()
+            )
         });
         let moments = (self.of_moments() > 1)
             .then(|| "single system calls and function calls were kept for part of the time".to_owned());
         let parts: Vec<String> = samples.into_iter().chain(moments).collect();
         (!parts.is_empty()).then(|| {
             format!(
-                "the recording grew large: {}. Record a shorter part of the run for more detail",
+                "{}: the recording grew large. Record a shorter part of the run for more detail",
                 parts.join(", and ")
             )
         })

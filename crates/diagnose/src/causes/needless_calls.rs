@@ -193,6 +193,7 @@ fn of_questions(
             "Ask for the time less often, such as once for many items. If a clock that usually needs no system call does, choose \
              another clock source for the machine"
         }
+        TGKILL | TKILL => "Do not ask: join the thread, or let it set a flag when it ends",
         _ => "Ask once and keep the answer",
     };
     let title = "the kernel is asked the same question again and again";

@@ -389,6 +389,7 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candid
         }
         let stack = open.stack();
         let draft = Draft {
+            not_known: "whether the file may be replaced meanwhile, as when logs are rotated",
             variant: "reopened",
             files: evidence.concerned(vec![path.to_owned()]),
             explanation: vec![

@@ -28,6 +28,8 @@ pub(super) const CAUSE: Spec = Spec {
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
 const SYNCED: u64 = 20;
 const BYTES: f64 = 16_384.0;
+/// Between two syncs of one window is less than this, ns: a window lasts some ms, and so does the gap behind it.
+const APART_NS: u64 = 5_000_000;
 /// Less is a fair price for what is safe on the disk.
 const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
@@ -61,8 +63,31 @@ struct Waits {
     sum: Sum,
     intervals: Vec<(u32, u64, u64)>,
     files: BTreeMap<String, u64>,
-    /// What the process wrote between two syncs, to any file, where single writes are not recorded.
-    between: Vec<u64>,
+    /// Of each sync what the process had written since the one before, to any file, where single writes are not recorded, and how long it took, ns: of those behind
+    /// another one of the same window.
+    between: Vec<(u64, f64)>,
+}
+
+/// The syncs behind little data among those of which it is known.
+struct Small {
+    /// Bytes before the usual one of them.
+    usual: f64,
+    /// Their share of the time of all.
+    part: f64,
+}
+
+impl Small {
+    /// None where it is known of none, or not to be had.
+    fn of(between: &mut [(u64, f64)]) -> Option<Small> {
+        if between.iter().any(|(bytes, _)| *bytes == u64::MAX) {
+            return None;
+        }
+        between.sort_unstable_by_key(|(bytes, _)| *bytes);
+        let number = between.partition_point(|(bytes, _)| *bytes as f64 <= BYTES);
+        let time = |of: &[(u64, f64)]| of.iter().map(|(_, ns)| ns).sum::<f64>();
+        let usual = between.get(number.saturating_sub(1) / 2)?.0 as f64;
+        Some(Small { usual, part: time(&between[..number]) / time(between).max(1.0) })
+    }
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -73,6 +98,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut talks: BTreeMap<u32, Talk> = BTreeMap::new();
     // Answers by socket: those that are known one by one, and all.
     let mut answers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    // When the last sync of each process that was traced was over.
+    let mut synced: BTreeMap<u32, u64> = BTreeMap::new();
     // Who asks others over the network is no server, as far as is known: what it writes to disk it may put together.
     let mut clients: BTreeSet<u32> = BTreeSet::new();
     for (row, process) in calls.all() {
@@ -114,7 +141,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             continue;
         }
         if evidence.by_ptrace {
-            between.push(row.argument); // whatever the program asked for
+            let until = moment(evidence, row).map_or(row.end_ns, |(_, until, _)| until);
+            let before = synced.insert(process, until).unwrap_or(0);
+            if row.time_ns.saturating_sub(before) <= APART_NS {
+                between.push((row.argument, row.duration_ns as f64));
+            }
         }
         sum.add(row);
         *seen += if evidence.by_ptrace { 1 } else { row.count };
@@ -133,14 +164,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut findings = Vec::new();
     for ((process, own), Waits { turns, seen, sum, intervals, files, mut between, .. }) in sums {
         let told: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
-        // By ptrace the number of writes is an estimate, and what was written between two syncs is counted by the kernel; before the first one
-        // of a window there was more.
-        between.sort_unstable();
-        let each = match between.get(between.len() / 2) {
-            Some(usual) => *usual as f64,
-            None => told as f64 / sum.count.max(1) as f64,
-        };
-        let cost = sum.duration_ns;
+        // By ptrace the number of writes is an estimate, and what was written between two syncs is counted by the kernel.
+        let small = Small::of(&mut between);
+        let each = small.as_ref().map_or(told as f64 / sum.count.max(1) as f64, |small| small.usual);
+        let part = small.as_ref().map_or(1.0, |small| small.part);
+        let cost = sum.duration_ns * part;
         let gain = cost * (1.0 - 1.0 / sum.count.max(1) as f64);
         if sum.count < SYNCED || each > BYTES || !GATE.may_pass(evidence, gain) {
             continue;
@@ -166,11 +194,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                         count(sum.count as f64),
                         from(evidence, stack, own),
                         if names.is_empty() { "a file".to_owned() } else { crate::calls::some(&names, 3) },
-                        time(cost / sum.count as f64)
+                        time(sum.duration_ns / sum.count as f64)
                     ),
                     format!(
                         "{} {} bytes were written between two waits; nothing else in the program ran meanwhile",
-                        if between.is_empty() { "on average" } else { "usually" },
+                        if small.is_none() { "on average" } else { "usually" },
                         count(each)
                     ),
                 ],

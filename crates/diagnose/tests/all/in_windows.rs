@@ -8,6 +8,7 @@ use slowpath_recording::about::{Counter, Tracer};
 
 const WRITE: u32 = 1;
 const RECEIVE: u32 = 45;
+const FSYNC: u32 = 74;
 
 /// 10,000 calls of 20 µs each from one place, in 200 ms of CPU time.
 fn calling(number: u32, kind: &str, result: i64) -> Recording {
@@ -103,13 +104,13 @@ fn time_in_the_kernel_that_no_sample_shows_is_that_of_the_system_calls() {
 /// 100 syncs in windows, before each of which the kernel counts so many bytes, and behind each fifth, the first of a window, many more. How many writes
 /// there were is told 30 times too high.
 fn syncing(bytes: u64) -> Recording {
-    const FSYNC: u32 = 74;
     let mut traced = Traced::new(Mode::Each);
     let file = traced.file("/var/log/journal", "file", 0);
     for number in 0..100u64 {
+        let first = number % 5 == 0;
+        traced.now += if first { 20 * MS } else { 0 };
         let row = traced.call(WRITE, Some(file), bytes as i64, 10 * US);
         (row.count, row.bytes) = (30, 30 * bytes);
-        let first = number % 5 == 0;
         traced.sleep(FSYNC, Some(file), 0, 3 * MS).argument = if first { 40 * bytes } else { bytes };
     }
     by_ptrace(traced.recording(10 * MS), 0.1)
@@ -120,29 +121,77 @@ fn what_is_written_between_two_syncs_is_that_which_the_kernel_counts() {
     let finding = only(&syncing(16_384), "sync-per-operation");
     assert!(says(&finding, "usually 16,384 bytes were written"), "{:?}", finding.explanation);
     assert!(diagnose(&syncing(16_385)).findings.is_empty());
+    // Where the kernel does not say it, writes that were seen do.
+    let mut unknown = syncing(16_384);
+    unknown
+        .tables
+        .syscalls
+        .iter_mut()
+        .filter(|row| row.number == FSYNC)
+        .for_each(|row| row.argument = u64::MAX);
+    assert!(diagnose(&unknown).findings.is_empty());
 }
 
-/// `known` rows of two small messages and a wait, each for 3 of them; and 10 rows for 2 waits each of which the messages before are not known.
-fn delayed(known: u32, wait: u64, share: f64) -> Recording {
+#[test]
+fn syncs_behind_large_blocks_are_no_part_of_the_cost() {
+    // Of each operation one behind 10 MB, which takes 30 ms, and two behind next to nothing, of 1 ms.
+    let operations = |large: u64| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/var/lib/store", "file", 0);
+        for _ in 0..100 {
+            for (bytes, wait) in [(10_000_000, large), (0, MS), (10, MS)] {
+                traced.sleep(FSYNC, Some(file), 0, wait).argument = bytes;
+            }
+        }
+        by_ptrace(traced.recording(10 * MS), 0.1)
+    };
+    assert!(diagnose(&operations(30 * MS)).findings.is_empty());
+    let finding = only(&operations(2 * MS), "sync-per-operation");
+    assert!((195 * MS..=205 * MS).contains(&finding.cost.amount()), "{finding:#?}");
+}
+
+/// `known` rows of two small messages and a wait, each for 3 of them; 10 rows for 2 waits each of which the messages before are not known, since they begin a window; and
+/// so many waits of the same length behind one message.
+fn delayed(known: u32, wait: u64, single: u32) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let socket = traced.file("", "socket", 0);
-    for number in 0..known + 10 {
-        let is_known = number < known;
-        for _ in 0..2 * u32::from(is_known) {
+    for number in 0..known + 10 + single {
+        let messages = if number < known { 2 } else { u32::from(number >= known + 10) };
+        traced.now += 20 * MS;
+        for _ in 0..messages {
             let row = traced.call(WRITE, Some(socket), 100, 15 * US);
             (row.count, row.bytes) = (3, 300);
         }
-        let times = if is_known { 3 } else { 2 };
+        let times = if messages > 0 { 3 } else { 2 };
         traced.sleep(RECEIVE, Some(socket), 10, times * wait).count = times;
     }
-    by_ptrace(traced.recording(10 * MS), share)
+    by_ptrace(traced.recording(10 * MS), 0.1)
 }
 
 #[test]
 fn waits_for_delayed_acknowledgements_are_known_from_windows_and_those_between_them_are_alike() {
-    let finding = only(&delayed(5, 42 * MS, 0.1), "waiting");
-    assert_eq!((finding.variant, finding.cost.amount()), ("delayed-ack", 35 * 42 * MS));
+    for single in [0, 30] {
+        let finding = only(&delayed(5, 42 * MS, single), "waiting");
+        assert_eq!((finding.variant, finding.cost.amount()), ("delayed-ack", 35 * 42 * MS));
+        let waits = finding
+            .facts
+            .iter()
+            .find(|fact| fact.name == "delayed waits")
+            .map(|fact| (fact.value, fact.sure));
+        assert_eq!(waits, Some((35.0, Sure::Fitted)));
+    }
     let is_delayed = |recording| diagnose(&recording).findings.iter().any(|one| one.variant == "delayed-ack");
-    assert!(!is_delayed(delayed(4, 42 * MS, 0.1)));
-    assert!(!is_delayed(delayed(5, 51 * MS, 0.1)));
+    assert!(!is_delayed(delayed(4, 42 * MS, 0)));
+    assert!(!is_delayed(delayed(5, 51 * MS, 0)));
+    // A window that ends behind a message, and one that begins with the next, show no two in a row.
+    let mut apart = Traced::new(Mode::Each);
+    let socket = apart.file("", "socket", 0);
+    for _ in 0..20 {
+        for _ in 0..2 {
+            apart.now += 20 * MS;
+            apart.call(WRITE, Some(socket), 100, 15 * US);
+        }
+        apart.sleep(RECEIVE, Some(socket), 10, 42 * MS);
+    }
+    assert!(!is_delayed(by_ptrace(apart.recording(10 * MS), 0.1)));
 }

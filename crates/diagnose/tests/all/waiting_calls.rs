@@ -155,31 +155,59 @@ fn calls_that_are_not_looked_at_are_said() {
     assert!(notes.contains("1 32-bit system calls"), "{notes}");
 }
 
-/// 20 times a server sends `first` small messages, reads a question in two parts `after` ns later, and answers; the other side goes on after 42 ms.
-fn crossing(first: u32, after: u64) -> Recording {
+/// `times` a server sends `first` small messages, reads a question in two parts `after` ns later, and answers; the other side goes on after `wait`.
+fn crossing(times: u32, first: u32, after: u64, wait: u64) -> Traced {
     let mut traced = Traced::new(Mode::Each);
     let socket = traced.file("", "socket", 0);
-    for _ in 0..20 {
+    for _ in 0..times {
         for _ in 0..first {
             traced.call(WRITE, Some(socket), 255, 5 * US);
         }
         traced.sleep(READ, Some(socket), 5, after);
         traced.call(READ, Some(socket), 51, 5 * US);
         traced.call(WRITE, Some(socket), 72, 5 * US);
-        traced.sleep(READ, Some(socket), 10, 42 * MS);
+        traced.sleep(READ, Some(socket), 10, wait);
     }
-    traced.recording(10 * MS)
+    traced
 }
 
 #[test]
 fn what_crosses_two_small_messages_acknowledges_the_first_alone() {
-    let is_delayed = |recording: Recording| {
-        slowpath_diagnose::diagnose(&recording).findings.iter().any(|one| one.variant == "delayed-ack")
+    const SETSOCKOPT: u32 = 54;
+    let is_delayed = |traced: Traced| {
+        let findings = slowpath_diagnose::diagnose(&traced.recording(10 * MS)).findings;
+        findings.iter().any(|one| one.variant == "delayed-ack")
     };
-    assert!(is_delayed(crossing(2, 100 * US)));
-    assert!(is_delayed(crossing(3, 100 * US)));
-    assert!(!is_delayed(crossing(1, 100 * US)));
-    assert!(!is_delayed(crossing(2, 1_100 * US)));
+    assert!(is_delayed(crossing(20, 2, 100 * US, 42 * MS)));
+    assert!(is_delayed(crossing(10, 3, 100 * US, 42 * MS)));
+    // Too few; one message; not so soon; not the kernel's timer.
+    assert!(!is_delayed(crossing(9, 2, 100 * US, 42 * MS)));
+    assert!(!is_delayed(crossing(20, 1, 100 * US, 42 * MS)));
+    assert!(!is_delayed(crossing(20, 2, 1_100 * US, 42 * MS)));
+    assert!(!is_delayed(crossing(20, 2, 100 * US, 37 * MS)));
+    // On one of which options were set nothing may be held back.
+    let mut no_delay = Traced::new(Mode::Each);
+    let socket = no_delay.file("", "socket", 0);
+    no_delay.call(SETSOCKOPT, Some(socket), 0, US);
+    let at = no_delay.now;
+    let mut rest = crossing(20, 2, 100 * US, 42 * MS);
+    for row in &mut rest.tables.syscalls {
+        (row.time_ns, row.end_ns) = (row.time_ns + at, row.end_ns + at);
+    }
+    no_delay.tables.syscalls.append(&mut rest.tables.syscalls);
+    no_delay.now = rest.now + at;
+    assert!(!is_delayed(no_delay));
+    // An answer that a server works on for just as long now and then is not all of them.
+    let mut mixed = crossing(20, 2, 100 * US, 42 * MS);
+    let socket = Some(0);
+    for _ in 0..4 {
+        mixed.call(WRITE, socket, 255, 5 * US);
+        mixed.call(WRITE, socket, 255, 5 * US);
+        mixed.sleep(READ, socket, 5, 100 * US);
+        mixed.call(WRITE, socket, 72, 5 * US);
+        mixed.sleep(READ, socket, 10, MS);
+    }
+    assert!(!is_delayed(mixed));
 }
 
 /// `times` questions of so many messages of `bytes`, each answered after `wait`; then other work.

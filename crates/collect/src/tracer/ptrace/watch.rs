@@ -430,9 +430,9 @@ impl Watch {
         let synced = slowpath_syscalls::SYNCS.contains(&entry.number);
         let mut event = finished_call(tid, pid, entry, work + asleep, asleep, result);
         if synced && let Some(process) = self.processes.get_mut(&pid) {
-            let written = facts::written(pid).unwrap_or(u64::MAX);
-            event.argument = written.saturating_sub(process.written);
-            process.written = written;
+            let written = facts::written(pid);
+            event.argument = written.map_or(u64::MAX, |written| written.saturating_sub(process.written));
+            process.written = written.unwrap_or(process.written);
         }
         if let Some(thread) = self.threads.get_mut(&tid) {
             thread.view.called();

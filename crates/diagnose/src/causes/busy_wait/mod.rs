@@ -214,6 +214,7 @@ fn unhandled(
     let cost = made.burnt_ns(evidence, calls, (process, own), MOST_UNHANDLED)?;
     let stack = ready.stack();
     let draft = Draft {
+        not_known: "why the events are not handled",
         variant: "unhandled",
         explanation: vec![
             format!(

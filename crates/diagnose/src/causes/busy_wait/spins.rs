@@ -176,7 +176,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, function: u32, spun: &Spun) ->
         variant: "spins",
         explanation: vec![
             format!(
-                "{name} loops: it reads the same memory again and again (and at most the clock) and changes nothing. It waits for another thread, or for a point in time"
+                "{name} loops: in all rounds, or all but a few, it reads the same memory again (and at most the clock) and changes nothing. It waits for another thread, or for a point in time"
             ),
             format!("this used {} of CPU time. The run gets shorter if other threads lack a CPU meanwhile", time(cost)),
         ],

@@ -220,6 +220,7 @@ fn finding(
         seeks => format!("with {} lseek calls", count(seeks as f64)),
     };
     let draft = Draft {
+        not_known: "whether the parts can be read in another order, or kept",
         variant: "rewound",
         explanation: vec![
             format!(

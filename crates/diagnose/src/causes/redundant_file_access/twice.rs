@@ -57,6 +57,12 @@ impl Group {
         self.again.sum.working_ns() + self.beyond.working_ns() * part
     }
 
+    /// How many repeat the one before, as far as that is known; of the others as many.
+    fn number(&self) -> f64 {
+        let share = self.again.rows as f64 / self.seen.rows.max(1) as f64;
+        share * (self.seen.sum.count + self.beyond.count) as f64
+    }
+
     fn is_repeated(&self) -> bool {
         self.again.rows >= REPEATED && self.again.rows as f64 >= SHARE * self.seen.rows as f64
     }
@@ -189,14 +195,14 @@ fn finding(
     // In this order: an example and a stack are those of the first.
     let others: Vec<CallSite> = places.iter().copied().filter(|one| *one != place).collect();
     [place].iter().chain(&others).for_each(|one| of_all.join(&groups[one]));
-    let cost = of_all.cost_ns();
-    let Group { seen, again, beyond, .. } = &of_all;
-    let share = again.rows as f64 / seen.rows.max(1) as f64;
+    // Each place with its own share of repetitions.
+    let cost: f64 = places.iter().map(|one| groups[one].cost_ns()).sum();
+    let number: f64 = places.iter().map(|one| groups[one].number()).sum();
+    let Group { seen, beyond, .. } = &of_all;
     if !GATE.may_pass(evidence, cost) {
         return None;
     }
     let questions = (seen.sum.count + beyond.count) as f64;
-    let number = share * questions;
     let (about, sure) = if beyond.count > 0 { ("about ", Sure::Sampled) } else { ("", Sure::Exact) };
     let worst = &groups[&place];
     let (first, stack) = (worst.before.stack(), worst.again.sum.stack());

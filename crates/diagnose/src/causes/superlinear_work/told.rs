@@ -323,6 +323,11 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
     let related = callee.as_ref().map(|callee| callee.function).into_iter().chain(same);
     let related = related.map(|function| evidence.frame(function)).chain(done_by).collect();
     let draft = Draft {
+        not_known: if grower.falling {
+            "whether earlier items need more work because they are larger"
+        } else {
+            ""
+        },
         variant: if grower.falling { FALLING } else { "rising" },
         calls: counted,
         related,

@@ -214,6 +214,7 @@ fn finding(
     }
     let stack = lost.sum.stack();
     let draft = Draft {
+        not_known: "whether what follows can begin as soon as the child has ended",
         variant: "late",
         explanation: vec![
             format!(

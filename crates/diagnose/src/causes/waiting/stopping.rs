@@ -257,6 +257,7 @@ fn candidate(
         format!("{often}, a thread of {name} began to wait for the end of another one, which waited itself")
     };
     let draft = Draft {
+        not_known: "whether the thread can be woken when it is asked to stop",
         variant: "stopping",
         explanation: vec![
             format!(

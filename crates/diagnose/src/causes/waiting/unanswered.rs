@@ -179,6 +179,7 @@ fn finding(evidence: &Evidence<'_>, (process, own): CallSite, vain: &Vain) -> Op
         ),
     };
     let draft = Draft {
+        not_known: "whether an answer was to come at all",
         variant: if again { "no-answer" } else { "goes-on" },
         explanation: vec![
             format!(

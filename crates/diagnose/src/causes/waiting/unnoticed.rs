@@ -262,6 +262,7 @@ fn candidate(
         format!("{} there was nothing to do, and it slept again", times(*empty as f64)),
     ];
     let draft = Draft {
+        not_known: "whether the thread can be woken instead of sleeping",
         variant: "unnoticed",
         explanation,
         facts: vec![
