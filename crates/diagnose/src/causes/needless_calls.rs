@@ -62,7 +62,7 @@ fn question(row: &Syscall) -> Option<&'static str> {
         GETPID => "for its process id",
         GETTID => "for the id of its thread",
         // Signal 0 is none: nothing is sent.
-        TGKILL | TKILL if row.argument == 0 => "whether a thread is there",
+        TGKILL | TKILL if row.argument == 0 => "whether a thread is there (signal 0, which sends nothing)",
         GETPPID => "for its parent's process id",
         GETUID | GETGID | GETEUID | GETEGID | GETRESUID | GETRESGID => "as which user and group it runs",
         UNAME => "for the name of the system",
@@ -193,7 +193,9 @@ fn of_questions(
             "Ask for the time less often, such as once for many items. If a clock that usually needs no system call does, choose \
              another clock source for the machine"
         }
-        TGKILL | TKILL => "Do not ask: join the thread, or let it set a flag when it ends",
+        TGKILL | TKILL => {
+            "Signal 0 sends nothing: make the call only when there is a signal to send. To know whether a thread has ended, join it or let it set a flag"
+        }
         _ => "Ask once and keep the answer",
     };
     let title = "the kernel is asked the same question again and again";

@@ -178,7 +178,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, function: u32, spun: &Spun) ->
             format!(
                 "{name} loops: in all rounds, or all but a few, it reads the same memory again (and at most the clock) and changes nothing. It waits for another thread, or for a point in time"
             ),
-            format!("this used {} of CPU time. The run gets shorter if other threads lack a CPU meanwhile", time(cost)),
+            format!("this used {} of CPU time. The elapsed time gets shorter only if other threads or programs need a CPU meanwhile", time(cost)),
         ],
         facts: vec![fact("CPU time in the loop", cost, "ns", Sure::Sampled)],
         advice: "Wait for the event: a condition variable, a semaphore or a futex that the other thread signals; std::sync::Condvar or a channel; a future or a \

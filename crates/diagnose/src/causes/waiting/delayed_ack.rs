@@ -38,6 +38,8 @@ pub(super) const GATE: Gate = Gate::TENTH_OF_WALL;
 
 /// The finding's title, and what to do.
 pub(super) const TITLE: &str = "waits for delayed acknowledgements";
+const AT_ONCE: &str =
+    "Set TCP_NODELAY on the socket: joining the messages is not possible, since one is read between them";
 pub(super) const NO_DELAY: &str = "Write each message in one call (writev, or a buffer that is flushed once), set TCP_NODELAY, or mark all but the last part with MSG_MORE";
 
 /// Waits after two small messages in a row: those that were delayed, and how many there were.
@@ -201,16 +203,16 @@ fn finding(
     let waiting =
         if by == own { String::new() } else { from(evidence, stack, own).replacen(" from ", " in ", 1) };
     let draft = Draft {
-        not_known: "why the answers came late: acknowledgements of the other side are not seen",
+        not_known: "whether the other side itself takes that long to answer: its acknowledgements are not seen",
         variant: VARIANT,
         explanation: vec![
             format!(
-                "{} times the program wrote {}{} and then waited{} for the answer: {} each time, {} in total",
+                "{} times the program {}{} and then waited{} for the answer: {} each time, {} in total",
                 count(number),
                 match crossed {
                     true =>
-                        "small messages, read one that came right behind, and wrote another small one to the socket",
-                    false => "a small message and then another one to a socket",
+                        "wrote small messages to a socket, read one from it less than 1 ms later, wrote another small one",
+                    false => "wrote a small message and then another one to a socket",
                 },
                 from(evidence, at, by),
                 waiting,
@@ -219,7 +221,7 @@ fn finding(
             ),
             format!(
                 "the other side delays its acknowledgement of {} by 40 ms; until then the kernel holds the {} message back (Nagle's algorithm)",
-                if crossed { "those before" } else { "the first message" },
+                if crossed { "the messages before" } else { "the first message" },
                 if crossed { "last" } else { "second" }
             ),
         ],
@@ -228,7 +230,7 @@ fn finding(
             fact("waits after two small messages", number / part.max(f64::EPSILON), "calls", sure),
             fact("time waited", cost, "ns", sure),
         ],
-        advice: NO_DELAY.to_owned(),
+        advice: if crossed { AT_ONCE } else { NO_DELAY }.to_owned(),
         ..Draft::new(
             &super::CAUSE,
             TITLE,

@@ -186,7 +186,7 @@ fn finding(
     let ((thread, at, by), _) = writers.into_iter().max_by_key(|(_, times)| *times)?;
     let of = calls.threads()[thread as usize].process;
     let draft = Draft {
-        not_known: "why the answers came late: acknowledgements of the other side are not seen",
+        not_known: "whether something else held the message back for that long: acknowledgements are not seen",
         variant: VARIANT,
         explanation: vec![
             format!(
