@@ -18,7 +18,8 @@ const MORE: f64 = 2.0;
 /// Share of a loop's samples below which a part of it is no part of most rounds: what runs each time takes an instruction at least, of some dozens. It is held
 /// against what the part may have at most, given how many samples it has by chance.
 const SELDOM: f64 = 0.04;
-/// Instructions of a part without samples that surely is seldom, even where the rest takes much longer.
+/// Instructions of a part without samples that surely is seldom, even where the rest takes much longer: what steps on takes up to three (an address, a load, an
+/// addition), and a sample falls on the instruction behind a slow one.
 const SURE: usize = 4;
 /// Larger loops are interpreters and generated parsers.
 const BLOCKS: usize = 200;
@@ -153,7 +154,7 @@ fn of_body(
     }
     let always = |one: &Instruction| once.iter().any(|block| all[*block].range.contains(&one.ip()));
     let has_inner = left.iter().any(|block| loops.iter().any(|one| inside(one, *block)));
-    // One or two instructions may run each time and never be met: the step of a loop that is none that waits.
+    // What is shorter may run each time and never be met: then it is the step of a loop that does not wait.
     let surely_seldom = |block: &usize| code_of(*block).len() >= SURE || code_of(*block).iter().any(calls);
     let seldom_only = whole.difference(&left).all(surely_seldom);
     if !has_inner && seldom_only && spins::spins(&round, &always, frame) {
@@ -268,6 +269,20 @@ mod tests {
         let found = usual(&[(0x00, 60.0), (0x08, 60.0)]).expect("a way");
         assert_eq!((found.work, found.ranges), (Work::Spins, Vec::from_iter(std::iter::once(0x00..0x10))));
         assert_eq!(usual(&[(0x00, 60.0), (0x08, 60.0), (0x17, 10.0)]), None);
+    }
+
+    #[test]
+    fn a_short_part_without_samples_may_be_the_step_of_a_search() {
+        // 00: mov rax, [rdi]; 03: cmp rax, rsi; 06: jne 0c; 08: add rdi, 8; 0c: cmp rdx, [rdi]; 0f: jne 00; 11: ret
+        let code = [
+            0x48, 0x8b, 0x07, 0x48, 0x39, 0xf0, 0x75, 0x04, 0x48, 0x83, 0xc7, 0x08, 0x48, 0x3b, 0x17, 0x75,
+            0xef, 0xc3,
+        ];
+        let loops = loops::loops(&code);
+        let hits = [(0x00, 60.0), (0x0c, 60.0)];
+        let found = of_body(&code, &loops, 0, |body| usual_blocks(body, &hits)).expect("a way");
+        assert_eq!(found.ranges, [0x00..0x08, 0x0c..0x11]);
+        assert_ne!(found.work, Work::Spins);
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn time_in_the_kernel_that_no_sample_shows_is_that_of_the_system_calls() {
 }
 
 /// 100 syncs in windows, before each of which the kernel counts so many bytes, and behind each fifth, the first of a window, many more. How many writes
-/// there were is told 30 times too high.
+/// there were is estimated 30 times too high.
 fn syncing(bytes: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let file = traced.file("/var/log/journal", "file", 0);

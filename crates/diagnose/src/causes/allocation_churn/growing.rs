@@ -134,7 +134,7 @@ fn finding(
     let stack = heaviest(&spent.stacks);
     let average = grown.bytes as f64 / grown.noted.max(1) as f64;
     let draft = Draft {
-        not_known: "whether the final size can be told in advance",
+        not_known: "whether the final size is known in advance",
         variant: "growing",
         explanation: vec![
             format!(
