@@ -317,6 +317,8 @@ pub struct Hot {
 pub struct Leads {
     /// The program's innermost function that most of the CPU time passes through; none if that is only where it begins.
     pub busiest: Option<Busiest>,
+    /// The loop with most of the CPU time of those that are entered again and again; none if that is less than a third, or none was looked at.
+    pub busy_loop: Option<BusyLoop>,
     /// The longest wait; none if none is a tenth of the elapsed time, or none was recorded.
     pub wait: Option<Wait>,
 }
@@ -330,6 +332,21 @@ pub struct Busiest {
     pub total_ns: u64,
     /// That as a share of the run's CPU time.
     pub share: f64,
+}
+
+/// A loop that is entered again and again.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BusyLoop {
+    /// The function that the loop is in, at a line of it.
+    pub function: Frame,
+    /// CPU time in the loop and what it calls, ns.
+    pub total_ns: u64,
+    /// That as a share of the run's CPU time.
+    pub share: f64,
+    /// Items that it goes through each time, on average of some times that were counted.
+    pub rounds: f64,
+    /// Most times it begins where it began before, and finds the same there.
+    pub again: bool,
 }
 
 /// What the first thread of the command waited for; where that is a child, what the child's first thread waited for.

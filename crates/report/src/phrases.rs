@@ -3,7 +3,9 @@
 //! Plain text with signs such as `→`; each report escapes and lays it out for itself.
 
 use crate::{names, path, units};
-use slowpath_diagnose::findings::{Basis, Confidence, Finding, Findings, Frame, Hot, RecordingSummary, Sure};
+use slowpath_diagnose::findings::{
+    Basis, BusyLoop, Confidence, Finding, Findings, Frame, Hot, RecordingSummary, Sure, Wait,
+};
 use std::fmt::Write;
 
 /// Said first if the recording ends before the program.
@@ -27,6 +29,17 @@ pub(crate) fn hot_basis(recording: &RecordingSummary) -> Basis {
 
 /// So many samples in a function itself are more than chance.
 const SAMPLES_OF_A_ROW: u64 = 3;
+
+/// A program that computed for less than this share of the elapsed time is not slow because of that.
+const LITTLE_CPU: f64 = 0.1;
+
+/// Whether where CPU time is spent is worth a table: not beside other causes where there is hardly any.
+pub(crate) fn shows_hot(findings: &Findings) -> bool {
+    let recording = &findings.recording;
+    let little = (recording.cpu_ns as f64) < LITTLE_CPU * recording.undisturbed_wall_ns as f64;
+    let of_cpu = findings.findings.iter().any(|one| one.cost.basis() != Basis::Wall);
+    !findings.hot.is_empty() && (of_cpu || !little || recording.instructions.is_some())
+}
 
 /// The first `most` hot functions that are worth a row; none where all were met by a sample or two, as in a short run.
 pub(crate) fn hot_rows(findings: &Findings, most: usize) -> Vec<&Hot> {
@@ -235,7 +248,7 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
     let about = if finding.gain_is_least { "at least" } else { "about" };
     let cost = finding.cost.amount();
     let rest = match (gain as f64) < NOT_ALL * cost as f64 {
-        true => format!(": not all of the {} can be saved", amount(cost)),
+        true => format!(": {} of the {} would remain", amount(cost - gain), amount(cost)),
         false => String::new(),
     };
     let saved = match total.saturating_sub(gain) {
@@ -310,10 +323,14 @@ fn at(frame: &Frame) -> String {
     place.map_or_else(|| frame.function.clone(), |place| format!("{} ({place})", frame.function))
 }
 
+fn called_from(wait: &Wait) -> String {
+    wait.function.as_ref().map_or(String::new(), |frame| format!(", called from {}", at(frame)))
+}
+
 /// The longest wait of the program.
 fn longest_wait(findings: &Findings) -> Option<String> {
     let wait = findings.leads.wait.as_ref()?;
-    let from = wait.function.as_ref().map_or(String::new(), |frame| format!(", called from {}", at(frame)));
+    let from = called_from(wait);
     let (program, total) = (&wait.program, units::rough(wait.total_ns));
     if wait.asleep {
         let times = units::counted(wait.calls, "time");
@@ -367,9 +384,13 @@ pub(crate) fn not_explained(findings: &Findings) -> Vec<String> {
     std::iter::once(said).chain(wait).collect()
 }
 
+/// A program slept for most of the time if it was for this share of it: then that is the first to be said.
+const MOSTLY: f64 = 0.5;
+
 /// What is said where no cause was found: that, and where to look.
 pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
     let leads = &findings.leads;
+    let elapsed = findings.recording.undisturbed_wall_ns;
     let busiest = leads.busiest.as_ref().map(|busiest| {
         format!(
             "Most CPU time, {} or {}, is spent in {} and the functions it calls: look there first.",
@@ -378,6 +399,39 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
             at(&busiest.function)
         )
     });
+    let busiest = busiest.into_iter().chain(leads.busy_loop.as_ref().map(busy_loop));
+    let slept =
+        leads.wait.as_ref().filter(|wait| wait.asleep && wait.total_ns as f64 >= MOSTLY * elapsed as f64);
+    if let Some(wait) = slept {
+        let said = format!(
+            "Most of the time the program slept: {} slept for {} of {} ({}){}. Was that meant? If it was for something to happen, wait for \
+             that instead.",
+            wait.program,
+            units::rough(wait.total_ns),
+            units::rough(elapsed),
+            units::counted(wait.calls, "time"),
+            called_from(wait)
+        );
+        return vec![said, NOTHING_FOUND.replace("No known", "No other known")]
+            .into_iter()
+            .chain(busiest)
+            .collect();
+    }
     let first = std::iter::once(NOTHING_FOUND.to_owned());
     first.chain(off_cpu(findings)).chain(longest_wait(findings)).chain(busiest).collect()
+}
+
+/// The loop that takes most of the time, and how far it goes.
+fn busy_loop(one: &BusyLoop) -> String {
+    let again = match one.again {
+        true => " Most times it starts where it started before and finds the same data there.",
+        false => "",
+    };
+    format!(
+        "A loop in {} takes {}, {}, and goes through about {} each time it is entered.{again}",
+        at(&one.function),
+        units::rough(one.total_ns),
+        units::share(one.share),
+        units::counted(one.rounds.round() as u64, "item"),
+    )
 }

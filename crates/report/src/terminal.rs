@@ -53,7 +53,7 @@ fn terminal_text(findings: &Findings, style: &Style) -> String {
         ink.prose(0, &said, PLAIN);
     }
     notes(&mut ink, findings);
-    if !findings.hot.is_empty() {
+    if phrases::shows_hot(findings) {
         ink.line("");
         let most = if findings.findings.is_empty() { HOT_ALONE } else { HOT_BESIDE };
         let rows = phrases::hot_rows(findings, most);

@@ -1,6 +1,7 @@
 //! Where to look when no cause was found, on synthetic recordings.
 
 use crate::traced::{MS, Mode, OTHER, Traced, US, WORK};
+use crate::walked::{self, LIST, PARSE, SEARCH, Walked};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::Leads;
 
@@ -158,4 +159,28 @@ fn a_wait_for_a_child_that_works_is_no_lead() {
         traced.tables.processes[child as usize].end_ns = Some(traced.now);
         assert_eq!(leads(traced, cpu_ms * MS).wait.is_some(), named);
     }
+}
+
+/// The lead of a loop that is no finding: each time it works on something else.
+fn of_loop(walked: Walked) -> Option<(String, u64, bool)> {
+    let found = diagnose(&walked::recording(&walked));
+    assert!(found.findings.is_empty(), "{:#?}", found.findings);
+    let told = found.leads.busy_loop?;
+    Some((told.function.function, told.rounds as u64, told.again))
+}
+
+#[test]
+fn the_loop_with_most_of_the_time_is_named_with_how_far_it_goes() {
+    let elsewhere: walked::Entry = |n| (vec![LIST + 4096 * n], vec![n + 1], 0);
+    let time = || vec![(SEARCH, 0.31), (PARSE, 0.69)];
+    let walked = || Walked { time: time(), entry: elsewhere, ..Walked::default() };
+    assert_eq!(of_loop(walked()), Some(("find".to_owned(), 200, false)));
+    // Too little of the time; too short; not entered often enough.
+    assert_eq!(of_loop(Walked { time: vec![(SEARCH, 0.29), (PARSE, 0.71)], ..walked() }), None);
+    assert_eq!(of_loop(Walked { counted: (10, 150), ..walked() }), None);
+    assert_eq!(of_loop(Walked { counted: (10, 160), ..walked() }).map(|told| told.1), Some(16));
+    assert_eq!(of_loop(Walked { entries: 36, ..walked() }), None);
+    // It begins at the same place, but does more there than look.
+    let again = Walked { time: time(), work: "moves", ..Walked::default() };
+    assert_eq!(of_loop(again), Some(("find".to_owned(), 200, true)));
 }

@@ -43,6 +43,13 @@ pub fn certificates() -> Findings {
                 total_ns: 6_200_000_000,
                 share: 0.99,
             }),
+            busy_loop: Some(BusyLoop {
+                function: frame("find_rdn", Some("/src/loader.c"), Some(112)),
+                total_ns: 6_100_000_000,
+                share: 0.97,
+                rounds: 1_240.5,
+                again: true,
+            }),
             wait: Some(Wait {
                 program: "load".to_owned(),
                 call: "connect".to_owned(),

@@ -1,5 +1,7 @@
-//! Where to look when no cause was found: the program's innermost function that most of the CPU time passes through, and the longest
-//! wait. Not findings: nothing says that either could be less.
+//! Where to look when no cause was found: the program's innermost function that most of the CPU time passes through, the loop that takes most
+//! of the time, and the longest wait. Not findings: nothing says that any of them could be less.
+
+mod loops;
 
 use crate::Evidence;
 use crate::calls::{Calls, Sum, is_single, is_sleep};
@@ -29,7 +31,7 @@ const GENERATIONS: usize = 16;
 
 /// See the file's head.
 pub(crate) fn leads(evidence: &Evidence<'_>) -> Leads {
-    Leads { busiest: busiest(evidence), wait: longest_wait(evidence) }
+    Leads { busiest: busiest(evidence), busy_loop: loops::busiest(evidence), wait: longest_wait(evidence) }
 }
 
 fn busiest(evidence: &Evidence<'_>) -> Option<Busiest> {
