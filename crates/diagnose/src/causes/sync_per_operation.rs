@@ -11,7 +11,8 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_syscalls::{MSYNC, SYNCS, WRITES, WRITES_AT};
+use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::{MSYNC, READS, READS_AT, SYNCS, WRITES, WRITES_AT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
@@ -28,6 +29,8 @@ pub(super) const CAUSE: Spec = Spec {
 /// Syncs from one place before they count, and the most bytes written for each: who syncs after a large block means it.
 const SYNCED: u64 = 20;
 const BYTES: f64 = 16_384.0;
+/// An operation of a few syncs, which together have little before them, may have so many times as much before one of them.
+const OF_A_FEW: f64 = 4.0;
 /// Between two syncs of one window is less than this, ns: a window lasts some ms, and so does the gap behind it.
 const APART_NS: u64 = 5_000_000;
 /// Less is a fair price for what is safe on the disk.
@@ -35,6 +38,8 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
+/// What is done with the files besides is told from this share of the waits on.
+const SOME: f64 = 0.1;
 /// Waits for each turn of a peer before they are not its commits: a file, its folder, a log and its mark.
 const A_TURN: u64 = 4;
 
@@ -62,16 +67,25 @@ struct Waits {
     seen: u64,
     sum: Sum,
     intervals: Vec<(u32, u64, u64)>,
-    files: BTreeMap<String, u64>,
+    files: BTreeMap<String, Synced>,
     /// Of each sync what the process had written since the one before, to any file, where single writes are not recorded, and how long it took, ns: of those behind
     /// another one of the same window.
     between: Vec<(u64, f64)>,
 }
 
+/// A file with one path.
+#[derive(Default)]
+struct Synced {
+    /// Its row in `files`, as it was last.
+    file: u32,
+    times: u64,
+}
+
 /// The syncs behind little data among those of which it is known.
 struct Small {
-    /// Bytes before the usual one of them.
-    usual: f64,
+    /// Bytes before each of them: on average where that is little for all syncs, else before the usual one of the small.
+    each: f64,
+    is_average: bool,
     /// Their share of the time of all.
     part: f64,
 }
@@ -79,14 +93,19 @@ struct Small {
 impl Small {
     /// None where it is known of none, or not to be had.
     fn of(between: &mut [(u64, f64)]) -> Option<Small> {
-        if between.iter().any(|(bytes, _)| *bytes == u64::MAX) {
+        if between.is_empty() || between.iter().any(|(bytes, _)| *bytes == u64::MAX) {
             return None;
         }
         between.sort_unstable_by_key(|(bytes, _)| *bytes);
-        let number = between.partition_point(|(bytes, _)| *bytes as f64 <= BYTES);
+        let average = between.iter().map(|(bytes, _)| *bytes as f64).sum::<f64>() / between.len() as f64;
+        let is_average = average <= BYTES;
+        // A database syncs a journal, its folder, a mark and some pages for each operation.
+        let most = if is_average { OF_A_FEW * BYTES } else { BYTES };
+        let number = between.partition_point(|(bytes, _)| *bytes as f64 <= most);
         let time = |of: &[(u64, f64)]| of.iter().map(|(_, ns)| ns).sum::<f64>();
         let usual = between.get(number.saturating_sub(1) / 2)?.0 as f64;
-        Some(Small { usual, part: time(&between[..number]) / time(between).max(1.0) })
+        let each = if is_average { average } else { usual };
+        Some(Small { each, is_average, part: time(&between[..number]) / time(between).max(1.0) })
     }
 }
 
@@ -158,17 +177,20 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             intervals.push((row.thread, from, to));
         }
         if let Some(file) = calls.file(row) {
-            files.insert(file.path.clone(), u64::from(file.file));
+            let synced = files.entry(file.path.clone()).or_default();
+            (synced.file, synced.times) = (file.file, synced.times + row.count);
         }
     }
     let mut findings = Vec::new();
     for ((process, own), Waits { turns, seen, sum, intervals, files, mut between, .. }) in sums {
-        let told: u64 = files.values().filter_map(|file| written.get(&(process, *file as u32))).sum();
+        let told: u64 = files.values().filter_map(|one| written.get(&(process, one.file))).sum();
         // By ptrace the number of writes is an estimate, and what was written between two syncs is counted by the kernel.
         let small = Small::of(&mut between);
-        let each = small.as_ref().map_or(told as f64 / sum.count.max(1) as f64, |small| small.usual);
+        let each = small.as_ref().map_or(told as f64 / sum.count.max(1) as f64, |small| small.each);
         let part = small.as_ref().map_or(1.0, |small| small.part);
-        let cost = sum.duration_ns * part;
+        let waited = sum.duration_ns * part;
+        let beside = beside(&calls, process, &intervals, &files);
+        let cost = (waited + beside * part).min(evidence.elapsed_ns);
         let gain = cost * (1.0 - 1.0 / sum.count.max(1) as f64);
         if sum.count < SYNCED || each > BYTES || !GATE.may_pass(evidence, gain) {
             continue;
@@ -186,9 +208,17 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         let stack = sum.stack();
         let names: Vec<String> = files.into_keys().filter(|path| !path.is_empty()).collect();
+        let opens = (beside >= SOME * waited).then(|| {
+            format!(
+                "opening, closing, locking and removing these files for each operation took {} more: that goes as well where several \
+                 operations share one sync",
+                time(beside)
+            )
+        });
+        let explanation = |first: Vec<String>| first.into_iter().chain(opens).collect();
         findings.push(
             Draft {
-                explanation: vec![
+                explanation: explanation(vec![
                     format!(
                         "{} times{}, the program waited for {} to be written to disk, {} each time",
                         count(sum.count as f64),
@@ -198,13 +228,14 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                     ),
                     format!(
                         "{} {} bytes were written between two waits; nothing else in the program ran meanwhile",
-                        if small.is_none() { "on average" } else { "usually" },
+                        if small.as_ref().is_none_or(|small| small.is_average) { "on average" } else { "usually" },
                         count(each)
                     ),
-                ],
+                ]),
                 facts: vec![
                     fact("waits for the disk", sum.count as f64, "calls", Sure::Exact),
-                    fact("time waited", cost, "ns", Sure::Exact),
+                    fact("time waited", waited, "ns", Sure::Exact),
+                    fact("time for what is done with these files besides", beside, "ns", Sure::Exact),
                     fact("bytes for each", each, "bytes", Sure::Exact),
                 ],
                 files: evidence.concerned(names),
@@ -217,4 +248,24 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         );
     }
     findings
+}
+
+/// What the threads that sync do besides with files that are synced again and again, such as a database's journal, except for reading and writing
+/// them, ns: they are opened, locked, closed and removed for each operation as well. Files that are synced once or twice are each an operation's own.
+fn beside(
+    calls: &Calls<'_>,
+    process: u32,
+    intervals: &[(u32, u64, u64)],
+    files: &BTreeMap<String, Synced>,
+) -> f64 {
+    let threads: BTreeSet<u32> = intervals.iter().map(|(thread, ..)| *thread).collect();
+    let moves = |number: &u32| {
+        [&SYNCS[..], &WRITES, &WRITES_AT, &READS, &READS_AT].iter().any(|of| of.contains(number))
+    };
+    let is_beside = |(row, of): &(&Syscall, u32)| {
+        let path = || calls.file(row).map(|file| &file.path);
+        let again = || path().and_then(|path| files.get(path)).is_some_and(|one| one.times >= SYNCED);
+        *of == process && threads.contains(&row.thread) && !moves(&row.number) && again()
+    };
+    calls.all().filter(is_beside).map(|(row, _)| row.duration_ns as f64).sum()
 }

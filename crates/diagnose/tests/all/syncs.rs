@@ -147,3 +147,24 @@ fn a_file_opened_for_synchronous_writes_is_told_too() {
     }
     only(&traced.recording(MS), "sync-per-operation");
 }
+
+#[test]
+fn opening_a_file_for_each_record_is_part_of_what_a_sync_for_each_costs() {
+    const OPEN: u32 = 257;
+    let opening = |syncs: bool| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/var/lib/db-journal", "file", 0);
+        for _ in 0..100 {
+            traced.call(OPEN, Some(file), 3, 2 * MS).argument = 0x42; // O_RDWR, O_CREAT
+            traced.call(WRITE, Some(file), 100, 10 * US);
+            if syncs {
+                traced.sleep(FSYNC, Some(file), 0, 3 * MS);
+            }
+        }
+        traced.recording(210 * MS)
+    };
+    let finding = only(&opening(true), "sync-per-operation");
+    assert_eq!(finding.cost.amount(), 500 * MS);
+    assert!(finding.explanation.iter().any(|said| said.contains("took 200 ms more")), "{finding:#?}");
+    assert_eq!(only(&opening(false), "redundant-file-access").variant, "reopened");
+}

@@ -174,9 +174,14 @@ impl Holder {
         ))
     }
 
+    /// Whether it mostly slept.
+    pub(super) fn sleeps(&self) -> bool {
+        self.asleep_ns >= MOST * self.waited_ns && self.asleep_in.is_some()
+    }
+
     /// What to do.
     pub(super) fn advice(&self) -> String {
-        let first = if self.asleep_ns >= MOST * self.waited_ns && self.asleep_in.is_some() {
+        let first = if self.sleeps() {
             "Do not sleep or wait while holding the lock: do that before it is taken or after it is released"
         } else {
             "Hold the lock only while the shared data is accessed: do the work before it is taken or after it is released"

@@ -41,8 +41,8 @@ const WAITED: u64 = 5;
 const OTHERS: [&str; 9] =
     ["cond", "park", "barrier", "join", "latch", "event", "sem_", "platform_wait", "atomic_wait"];
 
-/// Parts of names of functions of the C library and of Rust's that wait for a lock. Where calls are traced by ptrace whoever waits is seen, for it
-/// waits long, but not always when it wakes the next one; and stops between two waits part one turn into several.
+/// Parts of names of functions of the C library and of Rust's that wait for a lock. One who hardly ever gets it seldom wakes others. Where calls are traced
+/// by ptrace whoever waits is seen, for it waits long, but not always when it wakes the next one; and stops between two waits part one turn into several.
 const LOCKS: [&str; 8] = [
     "mutex_lock",
     "mutex::lock",
@@ -210,9 +210,13 @@ impl Lock {
         };
         let release: f64 = waiters().filter(then_release).map(|user| user.waits.blocked_ns).sum();
         let by_waiters: u64 = waiters().map(|user| user.releases.count).sum();
-        self.users.len() >= 2
-            && releases > broadcasts
-            && release >= MOST * all
+        if self.users.len() < 2 || releases <= broadcasts {
+            return false;
+        }
+        if self.is_named(evidence, calls) {
+            return true;
+        }
+        release >= MOST * all
             // Each wait ends because one who held it woke a thread; who waits for work is woken by others.
             && by_waiters as f64 >= RELEASES * self.waited() as f64
             && !waiters().any(|user| waits_in(evidence, calls, &user.waits, &OTHERS).unwrap_or(true))

@@ -20,6 +20,8 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use locks::{Kind, Lock};
+use slowpath_recording::tables::Syscall;
+use slowpath_syscalls::FUTEX;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
@@ -51,7 +53,7 @@ fn finding(
     cpu: &BTreeMap<u32, f64>,
 ) -> Option<Candidate> {
     let waits = lock.waits();
-    let (cost, gain, waited_ns) = cost(evidence, lock, cpu);
+    let (cost, gain, waited_ns) = cost(evidence, calls, lock, cpu);
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
@@ -93,6 +95,7 @@ fn finding(
     explanation.push(match lock.holder_is_unknown() {
         true if evidence.by_ptrace => "it was not seen who held the lock; the gain is all the time waited".to_owned(),
         true => "the lock was held by a process outside of this recording; the gain is all the time waited".to_owned(),
+        false if held.sleeps() => "the gain is the time saved if no thread waits for the lock: an upper bound".to_owned(),
         false => "the gain is the time saved if no thread waits for the lock: an upper bound, and less if the protected work \
                   cannot run in parallel"
             .to_owned(),
@@ -103,6 +106,11 @@ fn finding(
         variant: match lock.kind {
             Kind::File => "file",
             Kind::Memory => "",
+        },
+        not_known: if held.sleeps() {
+            "whether what the holder sleeps or waits for must happen under the lock"
+        } else {
+            ""
         },
         files: evidence.concerned(paths),
         related: held.working.iter().map(|function| evidence.frame(*function)).collect(),
@@ -125,12 +133,25 @@ fn finding(
 }
 
 /// The longest that one thread waited, how much earlier all is done if nobody waits, and the time that all waited, ns.
-fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64, f64, f64) {
+fn cost(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    lock: &Lock,
+    cpu: &BTreeMap<u32, f64>,
+) -> (f64, f64, f64) {
     let about = &evidence.recording.about;
     let life = |thread: u32| life(evidence, thread);
     let waited = waited(evidence, lock);
     let cost = waited.values().copied().fold(0.0, f64::max);
-    let lives = || waited.iter().map(|(thread, blocked)| (life(*thread), *blocked));
+    let follows = |thread: u32| {
+        follows(evidence, calls, lock, &waited, (thread, cpu.get(&thread).copied().unwrap_or(0.0)))
+    };
+    let lives: Vec<((f64, f64), f64)> = waited
+        .iter()
+        .filter(|(thread, _)| !follows(**thread))
+        .map(|(thread, blocked)| (life(*thread), *blocked))
+        .collect();
+    let lives = || lives.iter().copied();
     let last = lives().map(|((_, end), _)| end).fold(0.0, f64::max);
     let without = lives().map(|((_, end), blocked)| end - blocked).fold(0.0, f64::max);
     // The CPUs cannot do the work of all threads in less; nor can a thread that does not use the lock do its own.
@@ -146,6 +167,45 @@ fn cost(evidence: &Evidence<'_>, lock: &Lock, cpu: &BTreeMap<u32, f64>) -> (f64,
     let least = (begins + of_users / cpus).max(without);
     let gain = (last - least).min(elapsed - evidence.cpu_ns / cpus).min(elapsed - apart).min(cost);
     (cost, gain, waited.values().sum())
+}
+
+/// A thread that was waited for at its end for less than this share of what the first thread waited for the lock ended when it was told to; and one
+/// that ended so shortly before the first thread.
+const TOLD: f64 = 0.1;
+/// The kernel wakes who waits for the end of a thread so soon before or after that end is reported.
+const WOKEN_NS: u64 = 1_000_000;
+/// A thread that used a CPU for this share of its life does work of its own.
+const WORKS: f64 = 0.5;
+
+/// Whether a thread lives as long as the first one, which uses the lock as well, lets it: it does something from time to time, such as showing
+/// progress, and ends when the first one is done.
+fn follows(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    lock: &Lock,
+    waited: &BTreeMap<u32, f64>,
+    (thread, cpu_ns): (u32, f64),
+) -> bool {
+    let tables = &evidence.recording.tables;
+    let process = tables.threads[thread as usize].process;
+    let is_first = |one: &&u32| {
+        let one = &tables.threads[**one as usize];
+        one.process == process && one.tid == tables.processes[process as usize].pid
+    };
+    let Some(first) = waited.keys().find(is_first).copied().filter(|first| *first != thread) else {
+        return false;
+    };
+    let least = TOLD * waited[&first];
+    let ((start, end), (_, first_end)) = (life(evidence, thread), life(evidence, first));
+    let end_ns = end as u64;
+    let awaits = |(row, _): (&Syscall, u32)| {
+        row.thread == first
+            && row.number == FUTEX
+            && row.blocked_ns as f64 >= least
+            && row.file.is_none_or(|file| !lock.files.contains(&file))
+            && (end_ns.saturating_sub(WOKEN_NS)..end_ns + WOKEN_NS).contains(&row.end_ns)
+    };
+    cpu_ns < WORKS * (end - start) && end >= first_end - least && !calls.all().any(awaits)
 }
 
 /// How long each user waited, ns. Where waits were scaled up they may come to more than there was: nobody waits for longer than it lives, nor all
