@@ -90,6 +90,13 @@ struct Group {
     stack: Option<u32>,
 }
 
+impl Group {
+    /// What all operations took, ns.
+    fn lives(&self) -> f64 {
+        self.operations.iter().map(|operation| (operation.end - operation.start) as f64).sum()
+    }
+}
+
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let tables = &evidence.recording.tables;
@@ -163,10 +170,32 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     groups.retain(|_, group| group.operations.len() >= OPERATIONS);
     // What the children do that need not be done is reported of its own, and is no part of starting them: fixing that leaves the rest.
     let needless = if groups.is_empty() { Vec::new() } else { needless_calls::find(evidence) };
-    let found = groups
+    let mut judged: Vec<Judged<'_>> = groups
         .iter()
-        .filter_map(|(((parent, own), _), group)| finding(evidence, &calls, *parent, *own, group, &needless));
+        .filter(|(_, group)| GATE.may_pass(evidence, group.lives())) // before the dearer questions
+        .map(|(((parent, own), program), group)| Judged {
+            parent: *parent,
+            own: *own,
+            program,
+            at: started(evidence, &calls, &group.operations),
+            group,
+        })
+        .collect();
+    if evidence.recording.about.in_windows() {
+        as_the_others(evidence, &calls, &mut judged);
+    }
+    let found = judged.iter().filter_map(|judged| finding(evidence, &calls, judged, &needless));
     found.chain(forked::find(evidence, &calls)).collect()
+}
+
+/// A group, and when each of its operations had started up.
+struct Judged<'a> {
+    parent: u32,
+    own: Option<u32>,
+    /// The program that is started.
+    program: &'a str,
+    group: &'a Group,
+    at: Vec<u64>,
 }
 
 /// The function of a process that starts others, as its samples show and the calls that were traced; none if there are few, or several functions do.
@@ -189,6 +218,14 @@ fn spawner(evidence: &Evidence<'_>, calls: &Calls<'_>, with: &[bool], process: u
     (seen >= SPAWNING && seen as f64 >= ALONE * all as f64).then_some((function, stack))
 }
 
+/// The program that starts others by one of its functions. The process may execute another one in the end.
+fn starter(evidence: &Evidence<'_>, process: u32, own: Option<u32>) -> String {
+    let process = &evidence.recording.tables.processes[process as usize];
+    let module = own.map(|own| evidence.module(own)).unwrap_or_default();
+    let is_another = module != process.program && evidence.is_program(&module);
+    if is_another { base_name(&module).to_owned() } else { name(process).to_owned() }
+}
+
 /// The name that the program was started by, without its folder.
 fn name(process: &Process) -> &str {
     // The file is not known of those that were gone before it could be asked for.
@@ -209,28 +246,21 @@ fn subtree(root: u32, children: &HashMap<u32, Vec<u32>>) -> BTreeSet<u32> {
 fn finding(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
-    parent: u32,
-    own: Option<u32>,
-    group: &Group,
+    judged: &Judged<'_>,
     needless: &[Candidate],
 ) -> Option<Candidate> {
+    let Judged { parent, own, group, at, .. } = judged;
+    let (parent, own) = (*parent, *own);
     let Group { operations, forks, stack } = group;
     let tables = &evidence.recording.tables;
     let about = &evidence.recording.about;
-    let lives: f64 = operations.iter().map(|operation| (operation.end - operation.start) as f64).sum();
-    if !GATE.may_pass(evidence, lives) {
-        return None; // before the dearer questions
-    }
-    let mut at = started(evidence, calls, operations);
-    if evidence.recording.about.in_windows() {
-        as_the_others(evidence, calls, operations, &mut at);
-    }
+    let lives = group.lives();
     let starts: Vec<(u64, u64)> =
-        operations.iter().zip(&at).map(|(one, at)| (one.start, (*at).max(one.start))).collect();
+        operations.iter().zip(at).map(|(one, at)| (one.start, (*at).max(one.start))).collect();
     // What a helper does for them is work, and stays.
     let helper = helper(evidence, calls, operations);
     let waited = helper.as_ref().map_or(0.0, |helper| helper.waited);
-    let (tracing, tracing_start) = traced(evidence, calls, operations, &at);
+    let (tracing, tracing_start) = traced(evidence, calls, operations, at);
     let lives = (lives - tracing).max(0.0);
     let start_up: f64 = starts.iter().map(|(start, end)| (end - start) as f64).sum::<f64>();
     let start_up = (start_up - waited - tracing_start).max(0.0);
@@ -277,7 +307,8 @@ fn finding(
     let number = operations.len() as f64;
     let program = names(evidence, &operations[operations.len() / 2]);
     let stack = stack.or(forks.stack());
-    let parent_name = name(&tables.processes[parent as usize]);
+    let parent_name = starter(evidence, parent, own);
+    let parent_name = parent_name.as_str();
     let mut explanation = vec![format!(
         "{parent_name} started {program} {} times{}; each run took {}, {}",
         count(number),

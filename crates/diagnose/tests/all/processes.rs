@@ -280,13 +280,17 @@ fn by_ptrace_one_child_that_was_traced_stands_for_the_others() {
     silent(&one_traced("/home/user/letter", 0, 0));
 }
 
-/// 60 children under ptrace that live for 2 ms each, of which the first 12 were traced: they load for 1.6 ms. `long` of these work for 50 ms more.
+/// 60 children under ptrace that live for 2 ms each, of which the first 12 were traced: they load for 1.6 ms. `long` of these work for 50 ms more. A second process
+/// of the same program has 60 children as well, none of which was traced.
 fn some_traced(long: u32) -> Recording {
     let mut traced = Traced::new(Mode::Each);
-    for number in 0..60 {
+    let second = traced.process(None, "/bin/program", 0);
+    for number in 0..120 {
         let from = traced.now;
-        let child = traced.process(Some(0), "/usr/bin/sign", 2 * MS);
-        traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        let parent = if number < 60 { 0 } else { second };
+        let child = traced.process(Some(parent), "/usr/bin/sign", 2 * MS);
+        let row = traced.call(CLONE, None, i64::from(child) + 100, 50 * US);
+        (row.time_ns, row.thread) = (from, parent);
         for _ in 0..16 * u32::from(number < 12) {
             let at = traced.now;
             traced.call(MMAP, None, 0, US).thread = child;
@@ -295,11 +299,20 @@ fn some_traced(long: u32) -> Recording {
         traced.now = from + if number < long { 52 * MS } else { 2 * MS };
         traced.tables.processes[child as usize].end_ns = Some(traced.now);
     }
-    let mut recording = traced.recording(150 * MS);
+    let mut recording = traced.recording(300 * MS);
     recording.about.tracer = Some(Tracer::Ptrace);
     recording.about.traced_share = 0.1;
     recording.about.tracing_calls_ns = Some(0);
     recording
+}
+
+#[test]
+fn by_ptrace_children_of_one_process_tell_what_those_of_another_do() {
+    let finding = only(&some_traced(0), "process-per-operation");
+    assert!(
+        finding.explanation.iter().any(|said| said.contains("one of 2 processes that do the same")),
+        "{finding:#?}"
+    );
 }
 
 #[test]

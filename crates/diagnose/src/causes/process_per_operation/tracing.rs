@@ -1,11 +1,11 @@
 //! What tracing does to operations: the time that it took of them; and those of which a tracer by ptrace saw nothing.
 
-use super::Operation;
+use super::{Judged, Operation};
 use crate::Evidence;
 use crate::calls::{Calls, is_met};
 use slowpath_stats::median;
 use slowpath_syscalls::FORKS;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Operations of which calls were traced before they say how long the others start up: in a window of a few ms one is seen from its middle on.
 const TRACED: usize = 10;
@@ -18,19 +18,55 @@ const MAINS: [&str; 5] = ["main", "__libc_start_call_main", "main.main", "runtim
 /// share of what those take. On a busy machine those that were traced took 0.4 to 2.3 times the usual.
 const LONGER: f64 = 4.0;
 
-/// Operations of which no call was traced start up as long as the others, in proportion. They run the same program.
-pub(super) fn as_the_others(
-    evidence: &Evidence<'_>,
-    calls: &Calls<'_>,
-    operations: &[Operation],
-    at: &mut [u64],
-) {
-    let of: HashMap<u32, usize> = operations
-        .iter()
-        .enumerate()
-        .flat_map(|(at, operation)| operation.members.iter().map(move |process| (*process, at)))
-        .collect();
-    // Traced calls of each: all, and those before it had started up. Forks are reported in any case.
+/// What is known of the operations that were traced.
+#[derive(Default)]
+struct Traced {
+    /// How many they are.
+    seen: usize,
+    /// What they took by themselves in all, and until they had started up, ns.
+    lives: f64,
+    starts: f64,
+}
+
+impl Traced {
+    fn of(evidence: &Evidence<'_>, calls: &Calls<'_>, operations: &[Operation], at: &[u64]) -> Traced {
+        let traced = rows(calls, operations, at);
+        let own = |operation: &Operation, time: u64, calls: u32| {
+            let threads = operation.members.len() as f64 * evidence.tracing_a_thread;
+            (time as f64 - threads - f64::from(calls) * evidence.tracing_a_call).max(0.0)
+        };
+        let of_traced = || operations.iter().zip(at).zip(&traced).filter(|(_, (all, _))| *all > 0);
+        // One that took many times as long as the others did something else.
+        let usual = LONGER * middle(of_traced().map(|((operation, _), _)| life(operation)));
+        let mut sum = Traced { seen: of_traced().count(), ..Traced::default() };
+        for ((operation, at), (all, before)) in
+            of_traced().filter(|((operation, _), _)| life(operation) <= usual)
+        {
+            sum.lives += own(operation, operation.end - operation.start, *all);
+            sum.starts += own(operation, at.saturating_sub(operation.start), *before);
+        }
+        sum
+    }
+
+    fn join(&mut self, other: &Traced) {
+        self.seen += other.seen;
+        self.lives += other.lives;
+        self.starts += other.starts;
+    }
+}
+
+fn life(operation: &Operation) -> f64 {
+    (operation.end - operation.start) as f64
+}
+
+fn by_process(operations: &[Operation]) -> HashMap<u32, usize> {
+    let members = operations.iter().enumerate();
+    members.flat_map(|(at, operation)| operation.members.iter().map(move |process| (*process, at))).collect()
+}
+
+/// Traced calls of each operation: all, and those before it had started up. Forks are reported in any case.
+fn rows(calls: &Calls<'_>, operations: &[Operation], at: &[u64]) -> Vec<(u32, u32)> {
+    let of = by_process(operations);
     let mut traced = vec![(0u32, 0u32); operations.len()];
     for (row, process) in calls.all().filter(|(row, _)| !FORKS.contains(&row.number) && !is_met(row)) {
         if let Some(operation) = of.get(&process) {
@@ -38,28 +74,38 @@ pub(super) fn as_the_others(
             traced[*operation].1 += u32::from(row.time_ns < at[*operation]);
         }
     }
-    let own = |operation: &Operation, time: u64, calls: u32| {
-        let threads = operation.members.len() as f64 * evidence.tracing_a_thread;
-        (time as f64 - threads - f64::from(calls) * evidence.tracing_a_call).max(0.0)
-    };
-    let life = |operation: &Operation| (operation.end - operation.start) as f64;
-    let of_traced = || operations.iter().zip(&*at).zip(&traced).filter(|(_, (all, _))| *all > 0);
-    // One that took many times as long as the others did something else.
-    let usual = LONGER * middle(of_traced().map(|((operation, _), _)| life(operation)));
-    let (mut lives, mut starts) = (0.0, 0.0);
-    for ((operation, at), (all, before)) in of_traced().filter(|((operation, _), _)| life(operation) <= usual)
-    {
-        lives += own(operation, operation.end - operation.start, *all);
-        starts += own(operation, at.saturating_sub(operation.start), *before);
+    traced
+}
+
+/// Operations that were not traced start up as those that were: of the same program, started by the same function, in whichever process.
+pub(super) fn as_the_others(evidence: &Evidence<'_>, calls: &Calls<'_>, judged: &mut [Judged<'_>]) {
+    let mut seen: BTreeMap<(Option<u32>, &str), Traced> = BTreeMap::new();
+    for one in judged.iter() {
+        let of = Traced::of(evidence, calls, &one.group.operations, &one.at);
+        seen.entry((one.own, one.program)).or_default().join(&of);
     }
+    for one in judged {
+        let of = &seen[&(one.own, one.program)];
+        infer(evidence, calls, &one.group.operations, of, &mut one.at);
+    }
+}
+
+/// Operations of which no call was traced start up as long as those that were (`known`), in proportion.
+fn infer(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    operations: &[Operation],
+    known: &Traced,
+    at: &mut [u64],
+) {
     let usual = LONGER * middle(operations.iter().map(life));
-    let seen = traced.iter().filter(|(all, _)| *all > 0).count();
-    let sampled = if seen < TRACED { before_main(evidence, &of) } else { None };
-    if sampled.is_some() || seen == 0 {
+    let sampled = if known.seen < TRACED { before_main(evidence, &by_process(operations)) } else { None };
+    if sampled.is_some() || known.seen == 0 {
         until_main(evidence, sampled.unwrap_or(0.0), operations, at);
         return;
     }
-    let share = if lives > 0.0 { (starts / lives).min(1.0) } else { 0.0 };
+    let share = if known.lives > 0.0 { (known.starts / known.lives).min(1.0) } else { 0.0 };
+    let traced = rows(calls, operations, at);
     for ((operation, at), (all, _)) in operations.iter().zip(at).zip(&traced) {
         if *all == 0 {
             *at = operation.start + (life(operation).min(usual) * share) as u64;
