@@ -21,7 +21,7 @@ const MODULES: [&str; 13] = [
 
 /// The language that a function was written in, as far as its demangled name shows: in each, names have another form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Language {
+pub(crate) enum Language {
     /// `package/path.Function`, `package.(*Type).Method`.
     Go,
     /// `crate::module::function` without arguments, `<Type as Trait>::method`.
@@ -33,7 +33,7 @@ enum Language {
 }
 
 impl Language {
-    fn of(name: &str) -> Language {
+    pub(crate) fn of(name: &str) -> Language {
         let scoped = name.contains("::");
         // Arguments, and what may stand behind them.
         let arguments = name.trim_end_matches(" const").ends_with(')');

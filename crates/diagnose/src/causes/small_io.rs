@@ -6,6 +6,7 @@
 
 mod sends;
 
+use super::runtime::Language;
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
@@ -62,6 +63,8 @@ const SEEKS: f64 = 0.1;
 /// file of more than some 100 KiB goes further more often.
 const NEAR: f64 = 0.9;
 const KNOWN: u64 = 50;
+/// What the library's functions take besides is told from this ratio on.
+const TOLD: f64 = 1.1;
 /// Blocks for so many times as many bytes hold others as well.
 const SPREAD: f64 = 2.0;
 /// A program that mostly waits loses little by CPU time alone.
@@ -143,7 +146,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         tiny.unsure = true;
         tiny.add_named(&of.sum, of.names.iter().cloned(), 0.0);
     }
-    sites.into_iter().filter_map(|(site, tiny)| candidate(evidence, site, tiny)).collect()
+    sites.into_iter().filter_map(|(site, tiny)| candidate(evidence, &calls, site, tiny)).collect()
 }
 
 /// What is read from sockets, from each place: a server has a new socket for each that asks.
@@ -295,9 +298,41 @@ fn is_tiny(sum: &Sum, asked: u64, file: &File, writes: bool) -> bool {
     sum.count >= CALLS && average <= most && sum.bytes > 0 && !whole && !short
 }
 
-fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {
+/// What functions between the program and the call do besides, if their names have such a part: make text of values, which a buffer does not save.
+const FORMATS: [&str; 3] = ["print", "fmt", "format"];
+
+/// CPU time of the library's functions through which the calls go, with the calls, ns.
+fn with_wrappers(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, sum: &Sum) -> f64 {
+    let kernel = sum.working_ns();
+    let Some(own) = site.own else { return kernel };
+    let behind = |stack: u32| {
+        let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+        inner.take_while(|function| *function != own)
+    };
+    let formats = |function: u32| {
+        let name = evidence.name(function).to_lowercase();
+        FORMATS.iter().any(|part| name.contains(part))
+    };
+    if sum.stacks().any(|stack| behind(stack).any(formats)) {
+        return kernel;
+    }
+    kernel.max(calls.sampled_ns(site.process, own, sum))
+}
+
+/// How output is buffered in the language of a function.
+fn buffered(language: Language) -> &'static str {
+    match language {
+        Language::Go => "bufio.Writer",
+        Language::Rust => "std::io::BufWriter",
+        Language::Cpp => "no std::endl, no flush after each line",
+        Language::C => "setvbuf; no fflush after each line",
+    }
+}
+
+fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {
     let Tiny { sum, needed, moved_ns, names, unsure, sends } = tiny;
-    let cost = sum.working_ns();
+    let kernel = sum.working_ns();
+    let cost = with_wrappers(evidence, calls, site, &sum);
     let gain = ((cost - moved_ns) * (1.0 - needed / sum.count as f64)).max(0.0);
     if !GATE.may_pass(evidence, gain) {
         return None;
@@ -311,6 +346,7 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
     };
     let confidence = if unsure { Confidence::Likely } else { Confidence::Certain };
     let stack = sum.stack();
+    let language = site.own.map_or(Language::C, |own| Language::of(evidence.name(own)));
     let draft = Draft {
         variant: verb,
         explanation: vec![
@@ -322,8 +358,13 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
                 if average >= 10.0 { count(average) } else { format!("{average:.1}") }
             ),
             format!(
-                "this took {} in the kernel; in blocks of 64 KiB, {} {verb} are enough for these {} bytes{}",
-                time(cost),
+                "this took {} in the kernel{}; in blocks of 64 KiB, {} {verb} are enough for these {} bytes{}",
+                time(kernel),
+                if cost > TOLD * kernel {
+                    format!(", and {} with the library's functions around it", time(cost))
+                } else {
+                    String::new()
+                },
                 count(needed),
                 count(sum.bytes as f64),
                 if needed * BLOCK > SPREAD * (sum.bytes as f64 + BLOCK) {
@@ -337,22 +378,30 @@ fn candidate(evidence: &Evidence<'_>, site: Site, tiny: Tiny) -> Option<Candidat
             fact("calls", sum.count as f64, "calls", Sure::Exact),
             fact("bytes a call", average, "bytes", Sure::Exact),
             fact("bytes in all", sum.bytes as f64, "bytes", Sure::Exact),
-            fact("time in the kernel", cost, "ns", Sure::Exact),
+            fact("time in the kernel", kernel, "ns", Sure::Exact),
             fact("calls needed in blocks of 64 KiB", needed, "calls", Sure::Fitted),
         ],
         files: evidence.concerned(names).into_iter().filter(|file| !file.ids.is_empty()).collect(),
         advice: if sends {
-            "Collect the pieces and send them with one call: a buffer that is flushed when it is full and whenever the program has nothing more to send (Rust: \
-             BufWriter; Go: bufio.Writer), or writev for the head and the body of a message (C: MSG_MORE). Not if the other end needs each piece at once"
-                .to_owned()
+            let buffer = match language {
+                Language::C | Language::Cpp => String::new(),
+                other => format!(" ({})", buffered(other)),
+            };
+            format!(
+                "Collect the pieces and send them with one call: a buffer{buffer} that is flushed when it is full and whenever the program has nothing more to \
+                 send, or writev (or MSG_MORE) for the head and the body of a message. Not if the other end needs each piece at once"
+            )
         } else if site.writes && average > BYTES {
             "Write larger blocks: collect the pieces in a buffer of 64 KiB and write it when it is full, or write several with one writev".to_owned()
         } else if site.writes {
-            "Buffer the output and write it when the buffer is full; do not flush after each line (std::endl, fflush, \
-             an unbuffered stream)"
-                .to_owned()
+            format!("Buffer the output and write it when the buffer is full ({})", buffered(language))
         } else {
-            "Read through a buffer of several KiB".to_owned()
+            match language {
+                Language::Go => "Read through a buffer of several KiB (bufio.Reader)",
+                Language::Rust => "Read through a buffer of several KiB (std::io::BufReader)",
+                Language::C | Language::Cpp => "Read through a buffer of several KiB",
+            }
+            .to_owned()
         },
         ..Draft::new(
             &CAUSE,

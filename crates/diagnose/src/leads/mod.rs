@@ -169,9 +169,8 @@ fn of_threads(
             *asleep &= is_sleep(row) || polls_nothing(row);
         }
     }
-    let of_program = |((.., own), (sum, asleep)): &(Key, (Sum, bool))| {
-        !(*asleep && goroutines::is_of_runtime(evidence, sum.stack(), *own))
-    };
+    let of_program =
+        |((.., own), (sum, _)): &(Key, (Sum, bool))| !goroutines::is_of_runtime(evidence, sum.stack(), *own);
     let ((process, _, number, file, own), (sum, asleep)) =
         waits.into_iter().filter(of_program).max_by(|a, b| a.1.0.blocked_ns.total_cmp(&b.1.0.blocked_ns))?;
     let path = sum.stack().zip(own).map(|(stack, own)| evidence.path_at(stack, own));

@@ -5,6 +5,7 @@
 //! call took in windows. Where none was seen there it counts as one: a count must not be made up.
 
 use super::wanted;
+use crate::tracer::LONG_WAIT_NS;
 use crate::tracer::event::{FileId, Finished};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,6 +24,8 @@ const KEPT: usize = 4096;
 /// What calls of one place move, in bytes, is alike up to such a factor: what moves more or less says nothing of how many there were. As uncertain as other counts
 /// from windows are.
 const ALIKE: f64 = 4.0;
+/// Calls of one place that say how long such a call sleeps: one or two may be the exception.
+const SLEEPS: u64 = 3;
 
 /// What was met of a thread since its last window.
 #[derive(Debug)]
@@ -101,9 +104,11 @@ impl Met {
         self.calls.iter().any(|(call, _)| wanted::way(call.number) == Some(way))
     }
 
-    /// The calls, each as often as it stands for. `moves`: how many reads and writes the kernel counted meanwhile.
-    pub(super) fn counted(self, costs: &Costs, moves: Option<[u64; 2]>) -> Vec<Finished> {
+    /// The calls, each as often as it stands for. `moves`: how many reads and writes the kernel counted meanwhile. `asleep_ns`: how long the thread slept
+    /// meanwhile, of which stops show nothing: calls sleep for as long as they did in windows, and together no longer than that.
+    pub(super) fn counted(self, costs: &Costs, moves: Option<[u64; 2]>, asleep_ns: u64) -> Vec<Finished> {
         let mut calls: Vec<(Finished, u64, f64)> = Vec::with_capacity(self.calls.len());
+        let mut sleeps: Vec<f64> = Vec::with_capacity(self.calls.len());
         for (mut call, ran_ns) in self.calls {
             let cost = costs.of(&call);
             if call.number == slowpath_syscalls::CLOSE && call.file == FileId::default() {
@@ -111,6 +116,7 @@ impl Met {
             }
             let count = cost.map_or(1.0, |cost| ran_ns as f64 / cost.mean_ns().max(1) as f64);
             calls.push((call, ran_ns, count.max(1.0)));
+            sleeps.push(cost.map_or(0.0, |cost| cost.sleep_ns()));
         }
         for (way, exact) in moves.into_iter().flatten().enumerate() {
             let of_way = |call: &Finished| wanted::way(call.number) == Some(way);
@@ -119,15 +125,18 @@ impl Met {
                 *count *= exact as f64 / estimate;
             }
         }
+        let all: f64 = calls.iter().zip(&sleeps).map(|((.., count), sleep)| count * sleep).sum();
+        let part = if all > 0.0 { (asleep_ns as f64 / all).min(1.0) } else { 0.0 };
         // The sums are right, though each count is a whole number.
         let mut due = 0.0;
-        let whole = calls.into_iter().map(|(call, ran_ns, count)| {
+        let whole = calls.into_iter().zip(sleeps).map(|((call, ran_ns, count), sleep)| {
             due += count;
             let times = (due.round() as u64).max(1);
             due -= times as f64;
             // It was over when the thread was stopped.
-            let (end, each_ns) = (call.time, ran_ns / times);
-            Finished { count: times, time: end.saturating_sub(each_ns), end, met: true, ..call }
+            let (end, blocked) = (call.time, (part * sleep) as u64);
+            let time = end.saturating_sub(ran_ns / times + blocked);
+            Finished { count: times, time, end, blocked, met: true, ..call }
         });
         whole.collect()
     }
@@ -140,6 +149,8 @@ pub(super) struct Cost {
     calls: u64,
     /// The thread's own CPU time before them, ns; more than a stop takes to arrive is as much.
     before_ns: u64,
+    /// How long they slept in all, but for long waits, which are told one by one, ns.
+    asleep_ns: u64,
     /// What they returned, those that succeeded.
     results: f64,
     /// The file that all of them were on.
@@ -151,6 +162,11 @@ impl Cost {
         self.sum_ns / self.calls.max(1)
     }
 
+    /// How long a call sleeps, on average, ns; nothing where few were seen.
+    fn sleep_ns(&self) -> f64 {
+        if self.calls < SLEEPS { 0.0 } else { self.asleep_ns as f64 / self.calls as f64 }
+    }
+
     /// Whether a call moves about as many bytes as these.
     fn is_like(&self, call: &Finished) -> bool {
         let moves = slowpath_syscalls::class(call.number) & slowpath_syscalls::BYTES != 0;
@@ -158,11 +174,12 @@ impl Cost {
         !moves || call.result <= 0 || (mean / ALIKE..=mean * ALIKE).contains(&result)
     }
 
-    fn add(&mut self, ns: u64, before_ns: u64, result: i64, file: Option<FileId>) {
-        self.sum_ns += ns;
+    fn add(&mut self, call: &Finished, before_ns: u64, file: Option<FileId>) {
+        self.sum_ns += (call.end - call.time).saturating_sub(call.blocked);
+        self.asleep_ns += if call.blocked < LONG_WAIT_NS { call.blocked } else { 0 };
         self.before_ns += before_ns.min(RUNS_ON_NS);
         self.calls += 1;
-        self.results += result.max(0) as f64;
+        self.results += call.result.max(0) as f64;
         self.file = self.file.filter(|known| file == Some(*known));
     }
 }
@@ -205,16 +222,15 @@ impl Costs {
     /// Notes what the calls of a window took.
     pub(super) fn learn(&mut self, calls: &[Finished], before: &[u64]) {
         for (call, before) in calls.iter().zip(before.iter().copied().chain(std::iter::repeat(0))) {
-            let ns = (call.end - call.time).saturating_sub(call.blocked);
             let file = Some(call.file).filter(|file| file.inode != 0);
             let kind = (call.number, call.result < 0);
-            let new = || Cost { sum_ns: 0, calls: 0, before_ns: 0, results: 0.0, file };
+            let new = || Cost { sum_ns: 0, calls: 0, before_ns: 0, asleep_ns: 0, results: 0.0, file };
             let places = self.places.entry(call.pid).or_default();
             if places.len() < PLACES || places.contains_key(&(call.site, kind)) {
-                places.entry((call.site, kind)).or_insert_with(new).add(ns, before, call.result, file);
+                places.entry((call.site, kind)).or_insert_with(new).add(call, before, file);
             }
             if let Some(program) = self.runs.get(&call.pid) {
-                self.programs.entry((*program, kind)).or_insert_with(new).add(ns, before, call.result, file);
+                self.programs.entry((*program, kind)).or_insert_with(new).add(call, before, file);
             }
         }
     }
@@ -273,7 +289,7 @@ mod tests {
     fn a_call_stands_for_as_many_as_fit_into_the_time_since_the_stop_before() {
         let mut costs = Costs::default();
         costs.learn(&[call(OPENAT, 7, 2 * US, 1), call(OPENAT, 7, 4 * US, 2)], &[]);
-        let counted = met(&[call(OPENAT, 7, 0, 3), call(OPENAT, 7, 0, 4)]).counted(&costs, None);
+        let counted = met(&[call(OPENAT, 7, 0, 3), call(OPENAT, 7, 0, 4)]).counted(&costs, None, 0);
         let (count, ns) = sums(&counted);
         assert!((2_666..=2_667).contains(&count), "8 ms, 3 µs each: {count}");
         assert!((7_990 * US..=8_000 * US).contains(&ns), "{ns}");
@@ -282,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_was_never_seen_in_a_window_counts_once() {
-        let counted = met(&[call(OPENAT, 7, 0, 3)]).counted(&Costs::default(), None);
+        let counted = met(&[call(OPENAT, 7, 0, 3)]).counted(&Costs::default(), None, 0);
         assert_eq!(sums(&counted), (1, 4_000 * US));
     }
 
@@ -317,7 +333,7 @@ mod tests {
         let mut costs = Costs::default();
         costs.learn(&[call(READ, 7, US, 1), call(OPENAT, 8, US, 1)], &[]);
         let both = [call(READ, 7, 0, 1), call(OPENAT, 8, 0, 1), call(READ, 7, 0, 1)];
-        let counted = met(&both).counted(&costs, Some([500, 9]));
+        let counted = met(&both).counted(&costs, Some([500, 9]), 0);
         let of = |number: u32| {
             sums(&counted.iter().filter(|call| call.number == number).cloned().collect::<Vec<_>>())
         };
@@ -332,7 +348,7 @@ mod tests {
             &[call(CLOSE, 7, US, 5), call(CLOSE, 7, US, 5), call(CLOSE, 8, US, 5), call(CLOSE, 8, US, 6)],
             &[],
         );
-        let counted = met(&[call(CLOSE, 7, 0, 0), call(CLOSE, 8, 0, 0)]).counted(&costs, None);
+        let counted = met(&[call(CLOSE, 7, 0, 0), call(CLOSE, 8, 0, 0)]).counted(&costs, None, 0);
         assert_eq!(counted.iter().map(|call| call.file.inode).collect::<Vec<_>>(), [5, 0]);
     }
 
@@ -341,8 +357,26 @@ mod tests {
         let mut costs = Costs::default();
         let of = |result: i64| Finished { result, ..call(READ, 7, US, 1) };
         costs.learn(&[of(100)], &[]);
-        let count = |result: i64| met(&[of(result)]).counted(&costs, None)[0].count;
+        let count = |result: i64| met(&[of(result)]).counted(&costs, None, 0)[0].count;
         assert_eq!([count(25), count(400), count(24), count(401)], [4_000, 4_000, 1, 1]);
+    }
+
+    #[test]
+    fn calls_sleep_as_long_as_in_windows_and_together_no_longer_than_the_thread_did() {
+        let slept = |seen: usize, blocked: u64, asleep: u64| {
+            let mut costs = Costs::default();
+            let one = Finished { blocked, ..call(OPENAT, 7, 2 * US + blocked, 1) };
+            costs.learn(&vec![one; seen], &[]);
+            let counted = met(&[call(OPENAT, 7, 0, 1)]).counted(&costs, None, asleep);
+            let (of, asleep) =
+                (sums(&counted), counted.iter().map(|call| call.count * call.blocked).sum::<u64>());
+            assert_eq!((of.0, of.1 - asleep), (2_000, 4_000 * US));
+            asleep / US
+        };
+        assert_eq!(slept(3, 5 * US, 20_000 * US), 10_000);
+        assert_eq!(slept(3, 5 * US, 4_000 * US), 4_000);
+        assert_eq!(slept(2, 5 * US, 20_000 * US), 0, "too few were seen");
+        assert_eq!(slept(3, LONG_WAIT_NS, 20_000 * US), 0, "long waits are told one by one");
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Window {
         self.count(by_met);
         self.limit(own, by_met);
         let met = std::mem::take(&mut self.met);
-        let met = if by_met { met.counted(costs, self.gap_moves) } else { Vec::new() };
+        let met = if by_met { met.counted(costs, self.gap_moves, self.asleep_besides()) } else { Vec::new() };
         self.without_files(met, files)
     }
 
@@ -169,6 +169,13 @@ impl Window {
         let moves = [0, 1].map(|at| exact(gap[at], seen[at]));
         let all = seen[0] + seen[1];
         (moves, if all >= FEW_MOVES { exact(gap[0] + gap[1], all).min(UNSURE * busy) } else { busy })
+    }
+
+    /// How long it slept in the gap besides the long waits that those of the window stand for, ns.
+    fn asleep_besides(&self) -> u64 {
+        let long = self.calls.iter().filter(|call| call.blocked >= LONG_WAIT_NS);
+        let long: u64 = long.map(|call| (call.count - 1) * call.blocked).sum();
+        self.gap.asleep_ns.saturating_sub(long)
     }
 
     /// Whether it sleeps for most of its time, a little at a time.
