@@ -40,14 +40,17 @@ fn markdown_text(findings: &Findings) -> String {
     }
     if findings.findings.is_empty() {
         blocks.push(format!("## {}", phrases::NOTHING_FOUND.trim_end_matches('.')));
-        blocks.extend(phrases::nothing_found(findings).into_iter().skip(1).map(|said| prose(&said)));
+        let is_heading =
+            |said: &String| said == phrases::NOTHING_FOUND || said == phrases::NOTHING_ELSE_FOUND;
+        let said = phrases::nothing_found(findings).into_iter().filter(|said| !is_heading(said));
+        blocks.extend(said.map(|said| prose(&said)));
     }
     blocks.extend(phrases::not_explained(findings).into_iter().map(|said| prose(&said)));
     if !findings.notes.is_empty() {
         blocks.push("Notes:".to_owned());
         blocks.push(list(findings.notes.iter().map(|note| prose(note))));
     }
-    if !findings.hot.is_empty() {
+    if phrases::shows_hot(findings) {
         blocks.push(hot(findings));
     }
     if !findings.findings.is_empty() && !recording.command.is_empty() {

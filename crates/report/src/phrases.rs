@@ -13,6 +13,8 @@ pub(crate) const CUT_SHORT: &str = "The recording is incomplete: it ends before 
                                     only part of the run.";
 /// Said if there are no findings.
 pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
+/// … beside what is said before it.
+pub(crate) const NOTHING_ELSE_FOUND: &str = "No other known cause of slowness found.";
 
 /// Above the table of hot functions.
 pub(crate) fn hot_head(recording: &RecordingSummary) -> &'static str {
@@ -33,7 +35,7 @@ const SAMPLES_OF_A_ROW: u64 = 3;
 /// A program that computed for less than this share of the elapsed time is not slow because of that.
 const LITTLE_CPU: f64 = 0.1;
 
-/// Whether where CPU time is spent is worth a table: not beside other causes where there is hardly any.
+/// Whether where CPU time is spent is worth a table: not where there is hardly any, unless a cause is about it.
 pub(crate) fn shows_hot(findings: &Findings) -> bool {
     let recording = &findings.recording;
     let little = (recording.cpu_ns as f64) < LITTLE_CPU * recording.undisturbed_wall_ns as f64;
@@ -248,6 +250,9 @@ pub(crate) fn gain(finding: &Finding, recording: &RecordingSummary) -> Option<St
     let about = if finding.gain_is_least { "at least" } else { "about" };
     let cost = finding.cost.amount();
     let rest = match (gain as f64) < NOT_ALL * cost as f64 {
+        true if finding.gain_is_least => {
+            format!(": at most {} of the {} would remain", amount(cost - gain), amount(cost))
+        }
         true => format!(": {} of the {} would remain", amount(cost - gain), amount(cost)),
         false => String::new(),
     };
@@ -400,8 +405,9 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
         )
     });
     let busiest = busiest.into_iter().chain(leads.busy_loop.as_ref().map(busy_loop));
-    let slept =
-        leads.wait.as_ref().filter(|wait| wait.asleep && wait.total_ns as f64 >= MOSTLY * elapsed as f64);
+    let is_most = |wait: &&Wait| wait.asleep && wait.total_ns as f64 >= MOSTLY * elapsed as f64;
+    // Other threads may compute meanwhile.
+    let slept = leads.wait.as_ref().filter(is_most).filter(|_| off_cpu(findings).is_some());
     if let Some(wait) = slept {
         let said = format!(
             "Most of the time the program slept: {} slept for {} of {} ({}){}. Was that meant? If it was for something to happen, wait for \
@@ -412,10 +418,7 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
             units::counted(wait.calls, "time"),
             called_from(wait)
         );
-        return vec![said, NOTHING_FOUND.replace("No known", "No other known")]
-            .into_iter()
-            .chain(busiest)
-            .collect();
+        return vec![said, NOTHING_ELSE_FOUND.to_owned()].into_iter().chain(busiest).collect();
     }
     let first = std::iter::once(NOTHING_FOUND.to_owned());
     first.chain(off_cpu(findings)).chain(longest_wait(findings)).chain(busiest).collect()

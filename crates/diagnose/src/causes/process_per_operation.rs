@@ -222,7 +222,7 @@ fn spawner(evidence: &Evidence<'_>, calls: &Calls<'_>, with: &[bool], process: u
 fn starter(evidence: &Evidence<'_>, process: u32, own: Option<u32>) -> String {
     let process = &evidence.recording.tables.processes[process as usize];
     let module = own.map(|own| evidence.module(own)).unwrap_or_default();
-    let is_another = module != process.program && evidence.is_program(&module);
+    let is_another = module != base_name(&process.program) && evidence.is_program(&module);
     if is_another { base_name(&module).to_owned() } else { name(process).to_owned() }
 }
 

@@ -15,7 +15,7 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CLOSE, SYNCS};
+use slowpath_syscalls::CLOSE;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod asked;
@@ -363,20 +363,18 @@ fn typical_span(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, spans:
     median(&took.collect::<Vec<f64>>()).unwrap_or(0.0)
 }
 
+/// The variant of a file that is opened again for each write.
+pub(super) const REOPENED: &str = "reopened";
+
 /// One file opened again for each of many writes: the opening and closing is what is done again.
 fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
     // By place and path, for what is written changes the file's state.
     let mut opens: BTreeMap<(CallSite, &str), Sum> = BTreeMap::new();
     let mut closes: BTreeMap<(u32, &str), Sum> = BTreeMap::new();
-    let mut syncs: BTreeMap<(u32, &str), u64> = BTreeMap::new();
-    let mut synced: BTreeMap<u32, f64> = BTreeMap::new();
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
-        let is_sync = SYNCS.contains(&row.number);
-        *synced.entry(process).or_default() += if is_sync { row.duration_ns as f64 } else { 0.0 };
         let Some(file) = calls.file(row).filter(|file| file.kind == "file" && !file.path.is_empty()) else {
             continue;
         };
-        *syncs.entry((process, &file.path)).or_default() += if is_sync { row.count } else { 0 };
         if is_writing_open(row) {
             opens.entry(((process, calls.own(row)), &file.path)).or_default().add(row);
         } else if row.number == CLOSE {
@@ -389,15 +387,13 @@ fn reopened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candid
         let close = closes.get(&(process, path)).map_or(0.0, Sum::working_ns);
         let cost = open.working_ns() + close;
         let gain = cost * (1.0 - 1.0 / open.count.max(1) as f64);
-        // What is opened and synced for each operation is part of that: `sync-per-operation`.
-        let is_of_sync = 2 * syncs[&(process, path)] >= open.count && synced[&process] >= cost;
-        if open.count < ASKED || is_of_sync || !GATE.may_pass(evidence, gain) {
+        if open.count < ASKED || !GATE.may_pass(evidence, gain) {
             continue;
         }
         let stack = open.stack();
         let draft = Draft {
             not_known: "whether the file may be replaced meanwhile, as when logs are rotated",
-            variant: "reopened",
+            variant: REOPENED,
             files: evidence.concerned(vec![path.to_owned()]),
             explanation: vec![
                 format!(

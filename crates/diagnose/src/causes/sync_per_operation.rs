@@ -11,9 +11,8 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_recording::tables::Syscall;
-use slowpath_syscalls::{MSYNC, READS, READS_AT, SYNCS, WRITES, WRITES_AT};
-use std::collections::{BTreeMap, BTreeSet};
+use slowpath_syscalls::{CLOSE, FCNTL, FLOCK, FTRUNCATE, MSYNC, OPENS, SYNCS, UNLINKS, WRITES, WRITES_AT};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -38,6 +37,8 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
+/// Calls of one kind on a file that may belong to a sync of it: SQLite takes and gives back four locks for each operation, of two syncs.
+const FOR_A_SYNC: u64 = 2;
 /// What is done with the files besides is told from this share of the waits on.
 const SOME: f64 = 0.1;
 /// Waits for each turn of a peer before they are not its commits: a file, its folder, a log and its mark.
@@ -162,7 +163,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         if evidence.by_ptrace {
             let until = moment(evidence, row).map_or(row.end_ns, |(_, until, _)| until);
             let before = synced.insert(process, until).unwrap_or(0);
-            if row.time_ns.saturating_sub(before) <= APART_NS {
+            // One that was under way when its window began, or beside another: what came before it is not known.
+            if row.time_ns.checked_sub(before).is_some_and(|gap| gap <= APART_NS) {
                 between.push((row.argument, row.duration_ns as f64));
             }
         }
@@ -181,6 +183,23 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             (synced.file, synced.times) = (file.file, synced.times + row.count);
         }
     }
+    // Syncs of each file of each process, from wherever.
+    let mut all_syncs: BTreeMap<u32, HashMap<&str, u64>> = BTreeMap::new();
+    for ((process, _), waits) in &sums {
+        let of_process = all_syncs.entry(*process).or_default();
+        for (path, synced) in &waits.files {
+            *of_process.entry(path).or_default() += synced.times;
+        }
+    }
+    let beside = beside(&calls, &all_syncs);
+    let mut all_beside: BTreeMap<CallSite, f64> = BTreeMap::new();
+    for (place, waits) in &sums {
+        let of_path = |(path, synced): (&String, &Synced)| {
+            let part = synced.times as f64 / all_syncs[&place.0][path.as_str()].max(1) as f64;
+            beside.get(&(place.0, path.as_str())).map_or(0.0, |ns| ns * part)
+        };
+        all_beside.insert(*place, waits.files.iter().map(of_path).sum());
+    }
     let mut findings = Vec::new();
     for ((process, own), Waits { turns, seen, sum, intervals, files, mut between, .. }) in sums {
         let told: u64 = files.values().filter_map(|one| written.get(&(process, one.file))).sum();
@@ -189,8 +208,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let each = small.as_ref().map_or(told as f64 / sum.count.max(1) as f64, |small| small.each);
         let part = small.as_ref().map_or(1.0, |small| small.part);
         let waited = sum.duration_ns * part;
-        let beside = beside(&calls, process, &intervals, &files);
-        let cost = (waited + beside * part).min(evidence.elapsed_ns);
+        // At most as much again: what was done besides is not known to belong to each of the syncs.
+        let beside = (all_beside[&(process, own)] * part).min(waited);
+        let cost = (waited + beside).min(evidence.elapsed_ns);
         let gain = cost * (1.0 - 1.0 / sum.count.max(1) as f64);
         if sum.count < SYNCED || each > BYTES || !GATE.may_pass(evidence, gain) {
             continue;
@@ -250,22 +270,50 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     findings
 }
 
-/// What the threads that sync do besides with files that are synced again and again, such as a database's journal, except for reading and writing
-/// them, ns: they are opened, locked, closed and removed for each operation as well. Files that are synced once or twice are each an operation's own.
-fn beside(
+/// What a process does besides with each file that is synced again and again, such as a database's journal: it is opened, locked, closed, cut off and
+/// removed for each operation as well, ns. As often as belongs to its syncs at most. Files that are synced once or twice are each an operation's own.
+fn beside<'a>(
     calls: &Calls<'_>,
-    process: u32,
-    intervals: &[(u32, u64, u64)],
-    files: &BTreeMap<String, Synced>,
-) -> f64 {
-    let threads: BTreeSet<u32> = intervals.iter().map(|(thread, ..)| *thread).collect();
-    let moves = |number: &u32| {
-        [&SYNCS[..], &WRITES, &WRITES_AT, &READS, &READS_AT].iter().any(|of| of.contains(number))
+    syncs: &BTreeMap<u32, HashMap<&'a str, u64>>,
+) -> BTreeMap<(u32, &'a str), f64> {
+    // How often and how long, and how often it may belong to a sync.
+    let mut by_call: BTreeMap<(u32, &'a str, u32), (u64, f64, u64)> = BTreeMap::new();
+    for (row, process) in calls.all() {
+        let locks = row.number == FCNTL || row.number == FLOCK;
+        let is_beside = locks
+            || row.number == CLOSE
+            || row.number == FTRUNCATE
+            || OPENS.contains(&row.number)
+            || UNLINKS.contains(&row.number);
+        let Some(file) = calls.file(row).filter(|file| is_beside && !file.path.is_empty()) else { continue };
+        let known = syncs.get(&process).and_then(|of| of.get_key_value(file.path.as_str()));
+        let Some((path, times)) = known else { continue };
+        if *times >= SYNCED {
+            // Waiting for a lock is told of that.
+            let ns = row.duration_ns - if locks { row.blocked_ns.min(row.duration_ns) } else { 0 };
+            let sum = by_call.entry((process, path, row.number)).or_default();
+            *sum = (sum.0 + row.count, sum.1 + ns as f64, FOR_A_SYNC * times);
+        }
+    }
+    let mut beside: BTreeMap<(u32, &'a str), f64> = BTreeMap::new();
+    for ((process, path, _), (count, ns, most)) in by_call {
+        *beside.entry((process, path)).or_default() += ns * (most as f64 / count.max(1) as f64).min(1.0);
+    }
+    beside
+}
+
+/// A file that is opened and synced for each operation is one thing to mend: this one.
+pub(super) fn settle(found: &mut Vec<Candidate>) {
+    let synced: Vec<(u32, BTreeSet<String>)> = found
+        .iter()
+        .filter(|one| one.finding.cause == CAUSE.cause())
+        .map(|one| (one.process, one.finding.files.iter().map(|file| file.path.clone()).collect()))
+        .collect();
+    let is_of_sync = |one: &Candidate| {
+        let of = |(process, files): &(u32, BTreeSet<String>)| {
+            *process == one.process && one.finding.files.iter().all(|file| files.contains(&file.path))
+        };
+        one.finding.variant == super::redundant_file_access::REOPENED && synced.iter().any(of)
     };
-    let is_beside = |(row, of): &(&Syscall, u32)| {
-        let path = || calls.file(row).map(|file| &file.path);
-        let again = || path().and_then(|path| files.get(path)).is_some_and(|one| one.times >= SYNCED);
-        *of == process && threads.contains(&row.thread) && !moves(&row.number) && again()
-    };
-    calls.all().filter(is_beside).map(|(row, _)| row.duration_ns as f64).sum()
+    found.retain(|one| !is_of_sync(one));
 }

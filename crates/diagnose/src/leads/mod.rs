@@ -84,19 +84,23 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
     for _ in 0..GENERATIONS {
         let Some(mut wait) = of_threads(evidence, &calls, &processes, Threads::First) else { break };
         // Who waits for the other threads waits for what they wait for. One long call is that of a thread that idles.
-        if wait.1 == FUTEX
+        // So does the first thread of Go's runtime, which any goroutine may run on.
+        if (wait.1 == FUTEX || wait.2)
             && let Some(others) = of_threads(evidence, &calls, &processes, Threads::Others)
             && others.0.total_ns as f64 >= SAME_WAIT * wait.0.total_ns as f64
             && others.0.calls > 1
         {
             wait = others;
         }
+        if wait.2 {
+            break;
+        }
         if let Some(before) = &found
             && (wait.0.total_ns as f64) < SAME_WAIT * before.total_ns as f64
         {
             break;
         }
-        let (wait, number) = wait;
+        let (wait, number, _) = wait;
         let of_parent = wait.total_ns as f64;
         found = Some(wait);
         for_child = WAITS.contains(&number);
@@ -134,13 +138,14 @@ enum Threads {
     Others,
 }
 
-/// What one of these threads of processes waited for longest, in one kind of call on one thing from one place; and the call's number.
+/// What one of these threads of processes waited for longest, in one kind of call on one thing from one place; the call's number, and whether it is a language's
+/// runtime that waits for something to run. Of other threads such waits do not count, nor where the runtime sleeps.
 fn of_threads(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
     processes: &[u32],
     threads: Threads,
-) -> Option<(Wait, u32)> {
+) -> Option<(Wait, u32, bool)> {
     let tables = &evidence.recording.tables;
     let is_one = |row: &Syscall, process: u32| {
         let is_first = tables.threads[row.thread as usize].tid == tables.processes[process as usize].pid;
@@ -169,10 +174,13 @@ fn of_threads(
             *asleep &= is_sleep(row) || polls_nothing(row);
         }
     }
-    let of_program =
-        |((.., own), (sum, _)): &(Key, (Sum, bool))| !goroutines::is_of_runtime(evidence, sum.stack(), *own);
+    let of_program = |((.., own), (sum, asleep)): &(Key, (Sum, bool))| {
+        let counts = !*asleep && threads == Threads::First;
+        counts || !goroutines::is_of_runtime(evidence, sum.stack(), *own)
+    };
     let ((process, _, number, file, own), (sum, asleep)) =
         waits.into_iter().filter(of_program).max_by(|a, b| a.1.0.blocked_ns.total_cmp(&b.1.0.blocked_ns))?;
+    let of_runtime = goroutines::is_of_runtime(evidence, sum.stack(), own);
     let path = sum.stack().zip(own).map(|(stack, own)| evidence.path_at(stack, own));
     let whole = &tables.processes[process as usize];
     let wait = Wait {
@@ -184,7 +192,7 @@ fn of_threads(
         total_ns: sum.blocked_ns as u64,
         function: path.and_then(|path| path.last().cloned()),
     };
-    Some((wait, number))
+    Some((wait, number, of_runtime))
 }
 
 /// For each process the first one of its program, where these ran one after the other.

@@ -151,6 +151,29 @@ fn who_only_sleeps_is_said_to_sleep_and_a_runtime_that_sleeps_while_it_looks_for
 }
 
 #[test]
+fn where_the_first_thread_waits_for_goroutines_it_is_these_that_wait() {
+    const FUTEX: u32 = 202;
+    const NANOSLEEP: u32 = 35;
+    let waits = |other: u64| {
+        let mut traced = Traced::new(Mode::Each);
+        let goroutine = traced.tables.threads.len() as u32;
+        traced.threads(1);
+        let from = traced.now;
+        for _ in 0..5 {
+            traced.sleep(NANOSLEEP, None, 0, other * MS / 5).thread = goroutine;
+        }
+        traced.now = from;
+        traced.sleep(FUTEX, None, 0, 1_000 * MS).stack = Some(OTHER);
+        // `main → other` of the runtime; `main → work` is the program's.
+        traced.tables.functions[0].name = "runtime.futex".to_owned();
+        traced.tables.functions[3].name = "runtime/internal.wait".to_owned();
+        leads(traced, 2 * MS).wait.map(|wait| (wait.call, wait.calls, wait.total_ns / MS))
+    };
+    assert_eq!(waits(900), Some(("nanosleep".to_owned(), 5, 900)));
+    assert_eq!(waits(400), None, "that it waits for something to run is no lead");
+}
+
+#[test]
 fn a_wait_for_a_child_that_works_is_no_lead() {
     for (cpu_ms, named) in [(400, true), (500, false)] {
         let mut traced = Traced::new(Mode::Each);

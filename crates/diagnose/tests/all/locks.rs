@@ -251,17 +251,19 @@ fn who_is_woken_too_late_waits_again_in_the_same_turn() {
     only(&losing(1, 50 * US, false), "lock-contention");
 }
 
-/// The first thread waits for a lock, 30 times 10 ms, which the second one holds while it sleeps; it waits there in a function of such a name, and for so long for
-/// the second one's end.
-fn ticking(name: &str, second_cpu: u64, joined: u64) -> Recording {
+/// The first thread waits for a lock, 30 times 10 ms, which the second one holds; so many times while it sleeps. The first one waits there in a function of such a name,
+/// and for so long for the second one's end.
+fn ticking(name: &str, sleeps: u32, joined: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     traced.process(None, "/bin/program", 0);
     traced.tables.threads[1].process = 0;
     let (lock, end) = (traced.file("", "futex", 0), traced.file("", "futex", 0));
-    for _ in 0..30 {
+    for round in 0..30 {
         let from = traced.now;
-        let row = traced.sleep(NANOSLEEP, None, 0, 10 * MS);
-        (row.thread, row.stack) = (1, Some(OTHER));
+        if round < sleeps {
+            let row = traced.sleep(NANOSLEEP, None, 0, 10 * MS);
+            (row.thread, row.stack) = (1, Some(OTHER));
+        }
         traced.now = from;
         traced.sleep(FUTEX, Some(lock), 0, 10 * MS).argument = WAIT;
         let row = traced.call(FUTEX, Some(lock), 1, US);
@@ -279,7 +281,6 @@ fn ticking(name: &str, second_cpu: u64, joined: u64) -> Recording {
     }
     traced.sleep(FUTEX, Some(end), 0, joined).argument = WAIT;
     traced.tables.threads[1].end_ns = Some(traced.now);
-    traced.tables.threads[1].cpu_ns = Some(second_cpu);
     traced.tables.functions[2].name = name.to_owned();
     let mut recording = traced.recording(MS);
     recording.about.cpus = 2;
@@ -289,17 +290,17 @@ fn ticking(name: &str, second_cpu: u64, joined: u64) -> Recording {
 #[test]
 fn who_ends_when_the_first_thread_is_done_does_not_hold_up_the_end() {
     const LOCK: &str = "std::sys::sync::mutex::futex::Mutex::lock_contended";
-    let finding = only(&ticking(LOCK, MS, MS), "lock-contention");
+    let finding = only(&ticking(LOCK, 30, MS), "lock-contention");
     assert!((295..=300).contains(&(finding.cost.gain() / MS)), "{:?}", finding.cost);
     assert!(
         finding.explanation.iter().any(|said| said.contains("must happen under the lock")),
         "{finding:#?}"
     );
     // It works by itself, or was waited for: it would end no sooner.
-    silent(&ticking(LOCK, 160 * MS, MS));
-    silent(&ticking(LOCK, MS, 31 * MS));
+    silent(&ticking(LOCK, 14, MS));
+    silent(&ticking(LOCK, 30, 31 * MS));
     // The second one never waits there: without a name it may be work that is waited for.
-    silent(&ticking("wait_for_turn", MS, MS));
+    silent(&ticking("wait_for_turn", 30, MS));
 }
 
 /// Workers that queue for the right to wait for work: the holder of the lock is at rest, unless it asked for something.

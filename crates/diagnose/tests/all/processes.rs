@@ -281,8 +281,8 @@ fn by_ptrace_one_child_that_was_traced_stands_for_the_others() {
 }
 
 /// 60 children under ptrace that live for 2 ms each, of which the first 12 were traced: they load for 1.6 ms. `long` of these work for 50 ms more. A second process
-/// of the same program has 60 children as well, none of which was traced.
-fn some_traced(long: u32) -> Recording {
+/// of the same program has 60 children as well, none of which was traced, that live for so long.
+fn some_traced(long: u32, second_lives: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     let second = traced.process(None, "/bin/program", 0);
     for number in 0..120 {
@@ -296,7 +296,8 @@ fn some_traced(long: u32) -> Recording {
             traced.call(MMAP, None, 0, US).thread = child;
             traced.now = at + 100 * US;
         }
-        traced.now = from + if number < long { 52 * MS } else { 2 * MS };
+        let lives = if number < 60 { 2 * MS } else { second_lives };
+        traced.now = from + if number < long { 52 * MS } else { lives };
         traced.tables.processes[child as usize].end_ns = Some(traced.now);
     }
     let mut recording = traced.recording(300 * MS);
@@ -308,23 +309,25 @@ fn some_traced(long: u32) -> Recording {
 
 #[test]
 fn by_ptrace_children_of_one_process_tell_what_those_of_another_do() {
-    let finding = only(&some_traced(0), "process-per-operation");
-    assert!(
-        finding.explanation.iter().any(|said| said.contains("one of 2 processes that do the same")),
-        "{finding:#?}"
-    );
+    let of_both = |second_lives: u64| {
+        let finding = only(&some_traced(0, second_lives), "process-per-operation");
+        finding.explanation.iter().any(|said| said.contains("one of 2 processes that do the same"))
+    };
+    assert!(of_both(2 * MS) && of_both(8 * MS));
+    // What takes many times as long does something else.
+    assert!(!of_both(9 * MS));
 }
 
 #[test]
 fn by_ptrace_a_child_that_does_something_else_tells_nothing_of_the_others() {
     for long in [0, 1] {
-        let finding = only(&some_traced(long), "process-per-operation");
+        let finding = only(&some_traced(long, 2 * MS), "process-per-operation");
         let start_up =
             finding.facts.iter().find(|fact| fact.name == "start-up of each").expect("known").value;
         assert!((1.4e6..2e6).contains(&start_up), "{finding:#?}");
     }
     // Where most work for long what they take is work.
-    silent(&some_traced(12));
+    silent(&some_traced(12, 2 * MS));
 }
 
 /// 50 children under ptrace of which no call was traced. Each executes its program after `forked`, and lives on for 4 ms; so many of its samples, of which there is one

@@ -281,3 +281,29 @@ fn sends_that_are_answered_or_come_now_and_then_are_silent() {
         only(&sends(mode, 10_000, 100, 37, 20, true), "small-io");
     }
 }
+
+#[test]
+fn what_the_library_does_around_the_calls_is_saved_as_well_unless_it_makes_text() {
+    let through = |name: &str, calls: u32| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/tmp/out", "file", 0);
+        for _ in 0..calls {
+            traced.call(WRITE, Some(file), 20, 10 * US);
+        }
+        traced.compute(WORK, 150 * MS);
+        traced.tables.functions[2].name = name.to_owned();
+        traced.recording(200 * MS)
+    };
+    let with = only(&through("os.(*File).Write", 10_000), "small-io");
+    assert_eq!(with.cost.amount(), 150 * MS);
+    assert!(with.explanation[1].contains("100 ms in the kernel, and 150 ms with the library's"), "{with:#?}");
+    let formatted = only(&through("compress/gzip.(*Writer).Write", 10_000), "small-io");
+    assert_eq!(formatted.cost.amount(), 100 * MS);
+    // Calls that take less than a twentieth are not told because of what surrounds them.
+    let few = |calls: u32| {
+        let mut recording = through("os.(*File).Write", calls);
+        recording.about.user_ns += 50 * MS;
+        recording
+    };
+    silent(&few(1_000));
+}

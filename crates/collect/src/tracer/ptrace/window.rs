@@ -171,11 +171,10 @@ impl Window {
         (moves, if all >= FEW_MOVES { exact(gap[0] + gap[1], all).min(UNSURE * busy) } else { busy })
     }
 
-    /// How long it slept in the gap besides the long waits that those of the window stand for, ns.
+    /// How long it slept in the gap besides what the calls of the window stand for, ns.
     fn asleep_besides(&self) -> u64 {
-        let long = self.calls.iter().filter(|call| call.blocked >= LONG_WAIT_NS);
-        let long: u64 = long.map(|call| (call.count - 1) * call.blocked).sum();
-        self.gap.asleep_ns.saturating_sub(long)
+        let told: u64 = self.calls.iter().map(|call| (call.count - 1) * call.blocked).sum();
+        self.gap.asleep_ns.saturating_sub(told)
     }
 
     /// Whether it sleeps for most of its time, a little at a time.

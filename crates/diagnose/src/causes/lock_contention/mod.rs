@@ -14,7 +14,7 @@ mod locks;
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, place};
+use crate::calls::{Calls, Sum, fact, from, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -53,6 +53,10 @@ fn finding(
     cpu: &BTreeMap<u32, f64>,
 ) -> Option<Candidate> {
     let waits = lock.waits();
+    let longest = waited(evidence, lock).into_values().fold(0.0, f64::max);
+    if !GATE.may_pass(evidence, longest) {
+        return None; // before the dearer questions
+    }
     let (cost, gain, waited_ns) = cost(evidence, calls, lock, cpu);
     if !GATE.may_pass(evidence, gain) {
         return None;
@@ -143,9 +147,7 @@ fn cost(
     let life = |thread: u32| life(evidence, thread);
     let waited = waited(evidence, lock);
     let cost = waited.values().copied().fold(0.0, f64::max);
-    let follows = |thread: u32| {
-        follows(evidence, calls, lock, &waited, (thread, cpu.get(&thread).copied().unwrap_or(0.0)))
-    };
+    let follows = |thread: u32| follows(evidence, calls, lock, &waited, thread);
     let lives: Vec<((f64, f64), f64)> = waited
         .iter()
         .filter(|(thread, _)| !follows(**thread))
@@ -174,8 +176,8 @@ fn cost(
 const TOLD: f64 = 0.1;
 /// The kernel wakes who waits for the end of a thread so soon before or after that end is reported.
 const WOKEN_NS: u64 = 1_000_000;
-/// A thread that used a CPU for this share of its life does work of its own.
-const WORKS: f64 = 0.5;
+/// A thread that slept for less than this share of its life, but for what it waited for the lock, does work of its own.
+const SLEEPS: f64 = 0.5;
 
 /// Whether a thread lives as long as the first one, which uses the lock as well, lets it: it does something from time to time, such as showing
 /// progress, and ends when the first one is done.
@@ -184,7 +186,7 @@ fn follows(
     calls: &Calls<'_>,
     lock: &Lock,
     waited: &BTreeMap<u32, f64>,
-    (thread, cpu_ns): (u32, f64),
+    thread: u32,
 ) -> bool {
     let tables = &evidence.recording.tables;
     let process = tables.threads[thread as usize].process;
@@ -205,7 +207,12 @@ fn follows(
             && row.file.is_none_or(|file| !lock.files.contains(&file))
             && (end_ns.saturating_sub(WOKEN_NS)..end_ns + WOKEN_NS).contains(&row.end_ns)
     };
-    cpu_ns < WORKS * (end - start) && end >= first_end - least && !calls.all().any(awaits)
+    if end < first_end - least || calls.all().any(awaits) {
+        return false;
+    }
+    let sleeps = calls.all().filter(|(row, _)| row.thread == thread && is_sleep(row));
+    let slept: u64 = sleeps.map(|(row, _)| row.blocked_ns).sum();
+    slept as f64 >= SLEEPS * (end - start - waited[&thread])
 }
 
 /// How long each user waited, ns. Where waits were scaled up they may come to more than there was: nobody waits for longer than it lives, nor all

@@ -19,9 +19,11 @@ const MAINS: [&str; 5] = ["main", "__libc_start_call_main", "main.main", "runtim
 const LONGER: f64 = 4.0;
 
 /// What is known of the operations that were traced.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Traced {
-    /// How many they are.
+    /// What the usual operation of the group takes, traced or not, ns.
+    usual: f64,
+    /// How many were traced.
     seen: usize,
     /// What they took by themselves in all, and until they had started up, ns.
     lives: f64,
@@ -38,7 +40,8 @@ impl Traced {
         let of_traced = || operations.iter().zip(at).zip(&traced).filter(|(_, (all, _))| *all > 0);
         // One that took many times as long as the others did something else.
         let usual = LONGER * middle(of_traced().map(|((operation, _), _)| life(operation)));
-        let mut sum = Traced { seen: of_traced().count(), ..Traced::default() };
+        let of_group = middle(operations.iter().map(life));
+        let mut sum = Traced { usual: of_group, seen: of_traced().count(), ..Traced::default() };
         for ((operation, at), (all, before)) in
             of_traced().filter(|((operation, _), _)| life(operation) <= usual)
         {
@@ -79,14 +82,26 @@ fn rows(calls: &Calls<'_>, operations: &[Operation], at: &[u64]) -> Vec<(u32, u3
 
 /// Operations that were not traced start up as those that were: of the same program, started by the same function, in whichever process.
 pub(super) fn as_the_others(evidence: &Evidence<'_>, calls: &Calls<'_>, judged: &mut [Judged<'_>]) {
-    let mut seen: BTreeMap<(Option<u32>, &str), Traced> = BTreeMap::new();
-    for one in judged.iter() {
-        let of = Traced::of(evidence, calls, &one.group.operations, &one.at);
-        seen.entry((one.own, one.program)).or_default().join(&of);
+    let all: Vec<Traced> =
+        judged.iter().map(|one| Traced::of(evidence, calls, &one.group.operations, &one.at)).collect();
+    // Those of one function by which one program is started; where it is not known by which, there may be several.
+    let mut alike: BTreeMap<(u32, &str), Vec<usize>> = BTreeMap::new();
+    for (at, one) in judged.iter().enumerate() {
+        if let Some(own) = one.own {
+            alike.entry((own, one.program)).or_default().push(at);
+        }
     }
-    for one in judged {
-        let of = &seen[&(one.own, one.program)];
-        infer(evidence, calls, &one.group.operations, of, &mut one.at);
+    for (at, one) in judged.iter_mut().enumerate() {
+        let mut known = all[at].clone();
+        let others = one.own.and_then(|own| alike.get(&(own, one.program))).into_iter().flatten();
+        let takes_as_long =
+            |other: &Traced| other.usual <= LONGER * all[at].usual && all[at].usual <= LONGER * other.usual;
+        if known.seen < TRACED {
+            others
+                .filter(|other| **other != at && takes_as_long(&all[**other]))
+                .for_each(|other| known.join(&all[*other]));
+        }
+        infer(evidence, calls, &one.group.operations, &known, &mut one.at);
     }
 }
 
