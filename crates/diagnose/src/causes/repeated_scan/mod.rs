@@ -199,8 +199,27 @@ pub(super) fn settle(found: &mut Vec<Candidate>) {
                 && part >= NEARLY_ALL * all
         })
     };
+    // Where the growth is surer than what was seen of the search, the function that grows is named.
+    let surer: Vec<Candidate> = found
+        .iter()
+        .filter(|one| is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding))
+        .cloned()
+        .collect();
+    let is_inner = |one: &Candidate| {
+        one.finding.variant == GROWING
+            && surer.iter().any(|other| {
+                let (function, module) = other.function();
+                let has =
+                    |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
+                let (all, part) = (other.finding.cost.amount() as f64, one.finding.cost.amount() as f64);
+                other.process == one.process
+                    && other.finding.confidence > one.finding.confidence
+                    && one.finding.place.path.iter().any(has)
+                    && part >= NEARLY_ALL * all
+            })
+    };
     found.retain(|one| match one {
-        one if is_scan(one) => !among(one, &growing),
+        one if is_scan(one) => !among(one, &growing) && !is_inner(one),
         one if is(one, &SUPERLINEAR_WORK) && is_outer(one) => false,
         one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
