@@ -158,7 +158,7 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
         Find::AcrossSizes => Vec::new(),
     });
     let mut found: Vec<Candidate> = found.collect();
-    repeated_scan::settle(&mut found);
+    repeated_scan::settle::settle(&mut found);
     round_trips::settle(&mut found);
     page_fault_churn::settle(&mut found);
     allocation_churn::settle(&mut found);

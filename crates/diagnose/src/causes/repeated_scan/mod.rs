@@ -6,6 +6,7 @@
 //! - `collisions` — look-ups in a hash table that go through many keys with the same hash.
 //! - `counts` — the same for loops that count what they meet.
 //! - `patterns` — texts that are searched for many patterns one by one.
+//! - `settle` — which finding is told where data that is searched grows.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
 //!
@@ -21,20 +22,21 @@ mod chains;
 mod collisions;
 mod counts;
 mod patterns;
+pub(super) mod settle;
 mod texts;
 
 use super::words::{count, short, time, two_digits};
-use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime, superlinear_work};
+use super::{Find, Needs, SUPERLINEAR_WORK, Spec, runtime};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
+use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, Repeats, Spent};
 use chains::Lists;
 use slowpath_stats::{mean, spearman};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 /// See the file's head.
 pub const CAUSE: Spec = Spec {
@@ -167,63 +169,6 @@ fn apart(mut found: Vec<(&Entries<'_>, Candidate)>) -> Vec<Candidate> {
         }
     }
     kept.into_iter().map(|(_, one)| one).collect()
-}
-
-/// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
-/// each document starts over, says less than where the searches begin, and so does growth that may have another explanation.
-pub(super) fn settle(found: &mut Vec<Candidate>) {
-    let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
-    let is_scan = |one: &Candidate| is(one, &CAUSE) || one.finding.variant == GROWING;
-    let functions = |which: &dyn Fn(&Candidate) -> bool| -> HashSet<(String, String)> {
-        found.iter().filter(|one| which(one)).flat_map(Candidate::functions).collect()
-    };
-    let scans = functions(&is_scan);
-    let growing = functions(&|one| {
-        let sure = one.finding.confidence != Confidence::Hint && !superlinear_work::falls(&one.finding);
-        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && sure
-    });
-    let among = |one: &Candidate, known: &HashSet<(String, String)>| {
-        known.iter().any(|(function, module)| one.is_about((function, module)))
-    };
-    // A function that grows because of a search in what it calls, or what was inlined into it: the search is named.
-    let inner: Vec<Candidate> = found.iter().filter(|one| one.finding.variant == GROWING).cloned().collect();
-    let is_outer = |one: &Candidate| {
-        let (function, module) = one.function();
-        let has = |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
-        inner.iter().any(|other| {
-            let within = other.function() != (function, module) && other.finding.place.path.iter().any(has);
-            let (all, part) = (one.finding.cost.amount() as f64, other.finding.cost.amount() as f64);
-            within
-                && one.process == other.process
-                && other.finding.confidence >= one.finding.confidence
-                && part >= NEARLY_ALL * all
-        })
-    };
-    // Where the growth is surer than what was seen of the search, the function that grows is named.
-    let surer: Vec<Candidate> = found
-        .iter()
-        .filter(|one| is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding))
-        .cloned()
-        .collect();
-    let is_inner = |one: &Candidate| {
-        one.finding.variant == GROWING
-            && surer.iter().any(|other| {
-                let (function, module) = other.function();
-                let has =
-                    |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
-                let (all, part) = (other.finding.cost.amount() as f64, one.finding.cost.amount() as f64);
-                other.process == one.process
-                    && other.finding.confidence > one.finding.confidence
-                    && one.finding.place.path.iter().any(has)
-                    && part >= NEARLY_ALL * all
-            })
-    };
-    found.retain(|one| match one {
-        one if is_scan(one) => !among(one, &growing) && !is_inner(one),
-        one if is(one, &SUPERLINEAR_WORK) && is_outer(one) => false,
-        one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
-        _ => true,
-    });
 }
 
 /// What was found of a walk.

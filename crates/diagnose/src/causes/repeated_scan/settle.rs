@@ -1,0 +1,108 @@
+//! Which finding is told where a search over data that grows shows two causes.
+
+use super::{CAUSE, GROWING, NEARLY_ALL};
+use crate::candidate::Candidate;
+use crate::causes::{SUPERLINEAR_WORK, Spec, superlinear_work};
+use crate::findings::{Confidence, Frame};
+use std::collections::HashSet;
+
+/// A search that is repeated over data which grows with it shows both causes. How it grows says more, if that was seen; a fall, as where
+/// each document starts over, says less than where the searches begin, and so does growth that may have another explanation.
+pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
+    let is = |one: &Candidate, spec: &Spec| one.finding.cause == spec.cause();
+    let is_scan = |one: &Candidate| is(one, &CAUSE) || one.finding.variant == GROWING;
+    let functions = |which: &dyn Fn(&Candidate) -> bool| -> HashSet<(String, String)> {
+        found.iter().filter(|one| which(one)).flat_map(Candidate::functions).collect()
+    };
+    let scans = functions(&is_scan);
+    let growing = functions(&|one| {
+        let sure = one.finding.confidence != Confidence::Hint && !superlinear_work::falls(&one.finding);
+        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && sure
+    });
+    let among = |one: &Candidate, known: &HashSet<(String, String)>| {
+        known.iter().any(|(function, module)| one.is_about((function, module)))
+    };
+    // A function that grows because of a search in what it calls, or what was inlined into it: the search is named.
+    let inner: Vec<Candidate> = found.iter().filter(|one| one.finding.variant == GROWING).cloned().collect();
+    let is_outer = |one: &Candidate| {
+        let (function, module) = one.function();
+        let has = |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
+        inner.iter().any(|other| {
+            let within = other.function() != (function, module) && other.finding.place.path.iter().any(has);
+            let (all, part) = (one.finding.cost.amount() as f64, other.finding.cost.amount() as f64);
+            within
+                && one.process == other.process
+                && other.finding.confidence >= one.finding.confidence
+                && part >= NEARLY_ALL * all
+        })
+    };
+    // Where the growth is surer than what was seen of the search, the function that grows is named.
+    let surer: Vec<Candidate> = found
+        .iter()
+        .filter(|one| is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding))
+        .cloned()
+        .collect();
+    let is_inner = |one: &Candidate| {
+        one.finding.variant == GROWING
+            && surer.iter().any(|other| {
+                let (function, module) = other.function();
+                let has =
+                    |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
+                let (all, part) = (other.finding.cost.amount() as f64, one.finding.cost.amount() as f64);
+                other.process == one.process
+                    && other.finding.confidence > one.finding.confidence
+                    && one.finding.place.path.iter().any(has)
+                    && part >= NEARLY_ALL * all
+            })
+    };
+    found.retain(|one| match one {
+        one if is_scan(one) => !among(one, &growing) && !is_inner(one),
+        one if is(one, &SUPERLINEAR_WORK) && is_outer(one) => false,
+        one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
+        _ => true,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draft::Draft;
+    use crate::findings::{Basis, Cost, Place};
+    use crate::gate::Gate;
+
+    fn frame(function: &str) -> Frame {
+        Frame {
+            function_id: None,
+            function: function.to_owned(),
+            module: "program".to_owned(),
+            file: None,
+            line: None,
+        }
+    }
+
+    /// Growth of `add`, and a search in `find` on this path, of so much of the same time.
+    fn left(sure: Confidence, searched: Confidence, path: &[&str], cost: f64) -> Vec<&'static str> {
+        let of = |confidence, variant, path: &[&str], cost: f64| {
+            let path: Vec<Frame> = path.iter().map(|name| frame(name)).collect();
+            let place = Place { frame: path.last().expect("it has one").clone(), path };
+            let draft =
+                Draft::new(&SUPERLINEAR_WORK, "", confidence, Cost::new(Basis::Cpu, cost, cost), place);
+            let finding = Draft { variant, ..draft }.finding(100, |_| true);
+            Candidate { finding, gate: Gate::TENTH_OF_WALL, process: 0 }
+        };
+        let mut found = vec![of(sure, "", &["main", "add"], 100.0), of(searched, GROWING, path, cost)];
+        settle(&mut found);
+        found.into_iter().map(|one| one.finding.variant).collect()
+    }
+
+    #[test]
+    fn a_search_in_a_function_that_grows_is_told_once_by_what_is_surer() {
+        use Confidence::{Certain, Likely};
+        let inside = ["main", "add", "find"];
+        assert_eq!(left(Certain, Likely, &inside, 100.0), [""]);
+        assert_eq!(left(Likely, Likely, &inside, 100.0), [GROWING], "the search is the inner one");
+        assert_eq!(left(Certain, Likely, &["main", "find"], 100.0), ["", GROWING], "it is elsewhere");
+        let less = 100.0 * NEARLY_ALL - 1.0;
+        assert_eq!(left(Certain, Likely, &inside, less), ["", GROWING], "something else grows as well");
+    }
+}
