@@ -427,7 +427,10 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
 /// The loop that takes most of the time, and how far it goes.
 fn busy_loop(one: &BusyLoop) -> String {
     let again = match one.again {
-        true => " Most times it starts where it started before and finds the same data there.",
+        true => {
+            " Most times it starts where it started before and finds the same data there. It does more than look for something, so it may be \
+             needed each time; if not, keep its result."
+        }
         false => "",
     };
     format!(

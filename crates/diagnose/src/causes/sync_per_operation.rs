@@ -259,8 +259,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                     fact("bytes for each", each, "bytes", Sure::Exact),
                 ],
                 files: evidence.concerned(names),
-                advice: "Let several records share one sync (group commit): collect records for a few ms, sync once, \
-                         then confirm all of them"
+                advice: "Let several records share one sync: in a database one transaction around many of them; else collect \
+                         records for a few ms, sync once, then confirm all of them (group commit)"
                     .to_owned(),
                 ..Draft::new(&CAUSE, "every operation waits for the disk", Confidence::Likely, Cost::new(Basis::Wall, cost, gain), place(evidence, stack, own, process))
             }

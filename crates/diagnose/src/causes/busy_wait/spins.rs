@@ -5,7 +5,7 @@ use super::{CAUSE, GATE};
 use crate::Evidence;
 use crate::calls::fact;
 use crate::candidate::Candidate;
-use crate::causes::runtime;
+use crate::causes::runtime::{self, Language};
 use crate::causes::words::time;
 use crate::draft::Draft;
 use crate::evidence::heaviest;
@@ -178,12 +178,23 @@ fn finding(evidence: &Evidence<'_>, process: u32, function: u32, spun: &Spun) ->
             format!(
                 "{name} loops: in all rounds, or all but a few, it reads the same memory again (and at most the clock) and changes nothing. It waits for another thread, or for a point in time"
             ),
-            format!("this used {} of CPU time. The elapsed time gets shorter only if other threads or programs need a CPU meanwhile", time(cost)),
+            format!(
+                "this used {} of CPU time. The elapsed time gets shorter only if other threads or programs need a CPU meanwhile",
+                time(cost)
+            ),
         ],
         facts: vec![fact("CPU time in the loop", cost, "ns", Sure::Sampled)],
-        advice: "Wait for the event: a condition variable, a semaphore or a futex that the other thread signals; std::sync::Condvar or a channel; a future or a \
-                 barrier. Where answers must come within a microsecond, spin for a few rounds and then wait"
-            .to_owned(),
+        advice: format!(
+            "Wait for the event: {}. Where answers must come within a microsecond, spin for a few rounds and then wait",
+            match Language::of(&name) {
+                Language::Go => "a channel or a sync.Cond that the other goroutine signals",
+                Language::Rust => "std::sync::Condvar, a channel or a barrier",
+                Language::Cpp =>
+                    "a std::condition_variable that the other thread signals, a future or a barrier",
+                Language::C =>
+                    "pthread_cond_wait, and pthread_cond_signal in the other thread; a semaphore or a futex",
+            }
+        ),
         ..Draft::new(
             &CAUSE,
             "waits in a loop without sleeping",

@@ -272,7 +272,7 @@ fn finding(
     let sure = if lock.all > lock.waits.len() as f64 { Sure::Sampled } else { Sure::Exact };
     let waits_from = from(evidence, waiting, waiting.and_then(|stack| written(evidence, calls, stack)));
     let mut explanation = vec![format!(
-        "{} goroutines use one lock and waited for it {} times{waits_from}: {} summed over all of them, at most {} for one",
+        "{} goroutines use one lock and waited for it {} times{waits_from}: {} summed over all of them, {} for the one that waited longest",
         lock.users.len(),
         count(lock.all),
         time(waited_ns),

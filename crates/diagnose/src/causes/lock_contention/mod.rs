@@ -90,7 +90,7 @@ fn finding(
     let waits_from = waiting.map_or_else(String::new, |(stack, own)| from(evidence, Some(stack), own));
     let (who, what) = described(evidence, lock);
     let mut explanation = vec![format!(
-        "{who} use one lock ({what}) and waited for it {} times{waits_from}: {} summed over all of them, at most {} for one",
+        "{who} use one lock ({what}) and waited for it {} times{waits_from}: {} summed over all of them, {} for the one that waited longest",
         count(waits.count as f64),
         time(waited_ns),
         time(cost)

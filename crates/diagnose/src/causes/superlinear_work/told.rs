@@ -14,6 +14,8 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Calls, Confidence, Cost, Fact, Frame, Place, Series, Sure};
 use slowpath_stats::{Point, median};
 
+/// A ratio of halves from which on it is not said that there is no growth: 1.1 is how they scatter.
+const MORE: f64 = 1.2;
 /// The variant of steps that take less than the one before.
 pub(super) const FALLING: &str = "falling";
 
@@ -160,7 +162,15 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
         ));
     }
     let (change, changing) = if grower.falling { ("shrink", "shrinking") } else { ("grow", "growing") };
+    // A little more of the rest does not look like none.
+    let hardly = |ratio: &f64| ratio.max(1.0 / ratio.max(0.01)) >= MORE;
     match rest {
+        Rest::Flat { caller, ratio, .. } if hardly(ratio) => explanation.push(format!(
+            "the other work in {} {change}s far less (second half of the {step}s: {:.1}× the first half), so that the input is \
+             {changing} does not explain it",
+            short(evidence.name(*caller)),
+            ratio
+        )),
         Rest::Flat { caller, ratio, .. } => explanation.push(format!(
             "the other work in {} does not {change} (second half of the {step}s: {:.1}× the first half), so the \
              input is not {changing}",
@@ -306,8 +316,8 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
             frame.function
         ),
         (None, false) => format!(
-            "Make {} process only its own item: keep the result of earlier calls and add to it, or use a hash table \
-             or sorted index, instead of going through all earlier items on each call",
+            "Make {} process only its own item: keep the result of earlier calls, such as where the last item is, and \
+             add to it, or use a hash table or sorted index, instead of going through all earlier items on each call",
             frame.function
         ),
     };
