@@ -63,7 +63,7 @@ const SEEKS: f64 = 0.1;
 /// file of more than some 100 KiB goes further more often.
 const NEAR: f64 = 0.9;
 const KNOWN: u64 = 50;
-/// What the library's functions take besides is told from this ratio on.
+/// What the library's functions take besides is reported from this ratio on.
 const TOLD: f64 = 1.1;
 /// Blocks for so many times as many bytes hold others as well.
 const SPREAD: f64 = 2.0;

@@ -37,9 +37,10 @@ const GATE: Gate = Gate::TENTH_OF_WALL;
 /// If other threads use CPUs for this share of the waits, other work goes on meanwhile.
 const BUSY: f64 = 0.5;
 
-/// Calls of one kind on a file that may belong to a sync of it: SQLite takes and gives back four locks for each operation, of two syncs.
+/// Calls of one kind on a file that may belong to a sync of it. For each operation SQLite opened its journal once, which it synced twice, and called `fcntl` nine times
+/// for its database, which it synced once: of these some may be for what it read.
 const FOR_A_SYNC: u64 = 2;
-/// What is done with the files besides is told from this share of the waits on.
+/// What is done with the files besides is reported from this share of the waits on.
 const SOME: f64 = 0.1;
 /// Waits for each turn of a peer before they are not its commits: a file, its folder, a log and its mark.
 const A_TURN: u64 = 4;
@@ -289,7 +290,7 @@ fn beside<'a>(
         let known = syncs.get(&process).and_then(|of| of.get_key_value(file.path.as_str()));
         let Some((path, times)) = known else { continue };
         if *times >= SYNCED {
-            // Waiting for a lock is told of that.
+            // Waiting for a lock is a cause of its own.
             let ns = row.duration_ns - if locks { row.blocked_ns.min(row.duration_ns) } else { 0 };
             let sum = by_call.entry((process, path, row.number)).or_default();
             *sum = (sum.0 + row.count, sum.1 + ns as f64, FOR_A_SYNC * times);

@@ -171,8 +171,8 @@ fn cost(
     (cost, gain, waited.values().sum())
 }
 
-/// A thread that was waited for at its end for less than this share of what the first thread waited for the lock ended when it was told to; and one
-/// that ended so shortly before the first thread.
+/// A thread ended when the first one was done if that one waited for its end for less than this share of what it waited for the lock; or if both ends are no further
+/// apart than that.
 const TOLD: f64 = 0.1;
 /// The kernel wakes who waits for the end of a thread so soon before or after that end is reported.
 const WOKEN_NS: u64 = 1_000_000;

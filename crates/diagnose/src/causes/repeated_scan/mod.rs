@@ -6,7 +6,7 @@
 //! - `collisions` — look-ups in a hash table that go through many keys with the same hash.
 //! - `counts` — the same for loops that count what they meet.
 //! - `patterns` — texts that are searched for many patterns one by one.
-//! - `settle` — which finding is told where data that is searched grows.
+//! - `settle` — which finding is reported where data that is searched grows.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
 //! - this file — loops, and the finding.
 //!

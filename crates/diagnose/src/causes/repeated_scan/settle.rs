@@ -1,4 +1,4 @@
-//! Which finding is told where a search over data that grows shows two causes.
+//! Which finding is reported where a search over data that grows shows two causes.
 
 use super::{CAUSE, GROWING, NEARLY_ALL};
 use crate::candidate::Candidate;
@@ -22,38 +22,20 @@ pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
     let among = |one: &Candidate, known: &HashSet<(String, String)>| {
         known.iter().any(|(function, module)| one.is_about((function, module)))
     };
-    // A function that grows because of a search in what it calls, or what was inlined into it: the search is named.
+    // A function that grows because of a search in what it calls, or what was inlined into it: the search is named, unless the growth is surer than what was
+    // seen of the search.
     let inner: Vec<Candidate> = found.iter().filter(|one| one.finding.variant == GROWING).cloned().collect();
     let is_outer = |one: &Candidate| {
-        let (function, module) = one.function();
-        let has = |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
-        inner.iter().any(|other| {
-            let within = other.function() != (function, module) && other.finding.place.path.iter().any(has);
-            let (all, part) = (one.finding.cost.amount() as f64, other.finding.cost.amount() as f64);
-            within
-                && one.process == other.process
-                && other.finding.confidence >= one.finding.confidence
-                && part >= NEARLY_ALL * all
-        })
+        let surer = |other: &&Candidate| other.finding.confidence >= one.finding.confidence;
+        inner.iter().filter(surer).any(|other| holds(one, other))
     };
-    // Where the growth is surer than what was seen of the search, the function that grows is named.
-    let surer: Vec<Candidate> = found
-        .iter()
-        .filter(|one| is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding))
-        .cloned()
-        .collect();
+    let outer = |one: &&Candidate| {
+        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding)
+    };
+    let outer: Vec<Candidate> = found.iter().filter(outer).cloned().collect();
     let is_inner = |one: &Candidate| {
-        one.finding.variant == GROWING
-            && surer.iter().any(|other| {
-                let (function, module) = other.function();
-                let has =
-                    |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
-                let (all, part) = (other.finding.cost.amount() as f64, one.finding.cost.amount() as f64);
-                other.process == one.process
-                    && other.finding.confidence > one.finding.confidence
-                    && one.finding.place.path.iter().any(has)
-                    && part >= NEARLY_ALL * all
-            })
+        let surer = |other: &&Candidate| other.finding.confidence > one.finding.confidence;
+        one.finding.variant == GROWING && outer.iter().filter(surer).any(|other| holds(other, one))
     };
     found.retain(|one| match one {
         one if is_scan(one) => !among(one, &growing) && !is_inner(one),
@@ -61,6 +43,17 @@ pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
         one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
     });
+}
+
+/// Whether nearly all that one finding costs is that of another one, in a function that it calls or that was inlined into it.
+fn holds(outer: &Candidate, inner: &Candidate) -> bool {
+    let (function, module) = outer.function();
+    let has = |frame: &Frame| (frame.function.as_str(), frame.module.as_str()) == (function, module);
+    let (all, part) = (outer.finding.cost.amount() as f64, inner.finding.cost.amount() as f64);
+    outer.process == inner.process
+        && inner.function() != (function, module)
+        && inner.finding.place.path.iter().any(has)
+        && part >= NEARLY_ALL * all
 }
 
 #[cfg(test)]
