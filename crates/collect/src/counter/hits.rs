@@ -47,6 +47,8 @@ pub(super) struct Limits {
     pub budget: f64,
     /// Probes of one process that stand at a time, where that is limited.
     pub at_once: Option<usize>,
+    /// Whether they slow wide accesses down while they stand.
+    pub slow_moves: bool,
     /// See the constants of the same names.
     pub hot_per_s: f64,
     pub record_per_s: f64,
@@ -85,6 +87,7 @@ impl Hits {
             made_ns: MADE_NS,
             budget: 1.0,
             at_once: None,
+            slow_moves: false,
             hot_per_s: HOT_PER_S,
             record_per_s: RECORD_PER_S,
             trial_hits: TRIAL_HITS,
@@ -104,6 +107,7 @@ impl Hits {
                     made_ns: BREAKPOINT_MADE_NS,
                     budget: BUDGET_BY_BREAKPOINTS,
                     at_once: Some(AT_ONCE),
+                    slow_moves: breakpoints.slow_moves,
                     hot_per_s: HOT_PER_S * fewer,
                     record_per_s: RECORD_PER_S.min(HOT_PER_S * fewer),
                     trial_hits: BREAKPOINT_TRIAL_HITS,

@@ -17,6 +17,7 @@
 //! - `survey` — where the walks of hot loops begin, and how long they are.
 //! - `taken_up` — which loops and functions are surveyed.
 //! - `usual` — what a loop does in most rounds, as samples show it.
+//! - `wide` — what breakpoints slow down without being hit.
 //! - `values` — what registers and stack slots hold, in terms of what they held before.
 //! - `hits` — what counts: `uprobe`, one probe in one process with BPF, or `breakpoint`, without.
 //! - `turns` — who stands where only a few can at a time.
@@ -58,6 +59,7 @@ pub(crate) mod uprobe;
 mod usual;
 mod values;
 pub(crate) mod walk;
+mod wide;
 
 use crate::bpf::{CHILDREN, MODE_COUNT, MODE_RECORD, SLOTS, Slot};
 use crate::clock;
@@ -210,6 +212,7 @@ pub(crate) struct Counter {
     /// Late hits of each slot that are part of it.
     late_in: [u64; SLOTS],
     surveys_ns: u64,
+    rest: wide::Rest,
     started_ns: u64,
     told: Sender<Told>,
 }
@@ -240,6 +243,7 @@ impl Counter {
             late: late::Late::default(),
             late_in: [0; SLOTS],
             surveys_ns: 0,
+            rest: wide::Rest::default(),
             started_ns: clock::now_ns(),
             told,
         }
@@ -265,7 +269,8 @@ impl Counter {
             self.drain();
             self.look_at_late();
             self.each_probe(Counter::look);
-            if !self.look_at_walks() && !self.late_hits_come() {
+            let rests = self.rests();
+            if !self.look_at_walks(rests) && !rests && !self.late_hits_come() {
                 self.open_next();
             }
         }
@@ -313,10 +318,12 @@ impl Counter {
                 self.numbered.retain(|(of, ..), _| *of != process);
                 self.counted_loops.retain(|(of, ..)| *of != process);
                 self.drop_surveys(process);
+                self.forget_wide(process);
                 self.reindex();
             }
             Order::Choose(candidates) => {
                 self.weigh(&candidates);
+                self.note_wide(&candidates);
                 for candidate in candidates {
                     self.take_up_interface(&candidate);
                     self.take_up_listed(&candidate);

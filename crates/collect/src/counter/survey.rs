@@ -188,9 +188,9 @@ impl Counter {
         self.surveyed.retain(|(of, ..)| *of != process);
     }
 
-    /// Ends bursts that are over and begins others. Returns whether no probe may be opened now: lengths are measured, or wait for the
+    /// Ends bursts that are over and begins others, unless probes rest. Returns whether no probe may be opened now: lengths are measured, or wait for the
     /// probes that stand to be done.
-    pub(super) fn look_at_walks(&mut self) -> bool {
+    pub(super) fn look_at_walks(&mut self, rests: bool) -> bool {
         let now = clock::now_ns();
         for at in 0..self.surveys.len() {
             if self.is_over(at, now) {
@@ -209,6 +209,9 @@ impl Counter {
         due.sort_by_key(|at| self.surveys[*at].again_ns);
         let mut waits = false;
         for at in due {
+            if rests {
+                return waits;
+            }
             let affordable = self.affordable() && self.is_within_budget(self.surveys_ns, PART_OF_BUDGET);
             if !affordable && !self.is_within_budget(self.surveys_ns, OWN_PART) {
                 return waits;

@@ -58,6 +58,8 @@ struct Process {
 pub(crate) struct Breakpoints {
     /// What a hit takes, ns.
     pub hit_ns: u64,
+    /// Whether wide accesses take longer while one stands.
+    pub slow_moves: bool,
     /// Where a tracer stops threads at hits.
     pub notes: Option<Arc<Notes>>,
     merged: Merged,
@@ -71,6 +73,7 @@ impl Breakpoints {
     pub(crate) fn new(hit_ns: u64, notes: Option<Arc<Notes>>) -> Breakpoints {
         Breakpoints {
             hit_ns,
+            slow_moves: event::slow_moves().unwrap_or(false),
             notes,
             merged: Merged::new(SLOTS),
             standing: HashMap::new(),
