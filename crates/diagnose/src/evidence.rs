@@ -6,6 +6,7 @@ use crate::causes::words::base_name;
 use crate::findings::{Basis, Concerned, Frame, Place};
 use crate::scripts;
 use slowpath_recording::Recording;
+use slowpath_recording::about::Counter;
 use slowpath_recording::tables::Sample;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -155,6 +156,14 @@ impl<'a> Evidence<'a> {
                 (thread.thread, thread.cpu_ns.map_or(sampled, |ns| ns as f64))
             })
             .collect()
+    }
+
+    /// Whether samples are of user code alone, and system calls are known at least in windows.
+    pub(crate) fn is_kernel_unseen(&self) -> bool {
+        // Breakpoints are set where samples are by perf.
+        let by_perf = self.recording.about.counter == Some(Counter::Breakpoints);
+        let in_samples = self.recording.tables.locations.iter().any(|location| location.kind == "kernel");
+        self.by_ptrace && by_perf && !in_samples
     }
 
     /// The part of a process's CPU time that recording took, ns.

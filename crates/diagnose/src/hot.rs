@@ -3,7 +3,6 @@
 use crate::Evidence;
 use crate::causes::runtime;
 use crate::findings::Hot;
-use slowpath_recording::about::Counter;
 use std::collections::{BTreeMap, HashMap};
 
 /// Number of functions that are reported.
@@ -68,10 +67,7 @@ pub(crate) fn hot(evidence: &Evidence<'_>) -> Vec<Hot> {
 /// function that makes them.
 fn in_kernel<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (u32, f64)> + use<'a> {
     let recording = evidence.recording;
-    // Breakpoints are set where samples are by perf.
-    let by_perf = recording.about.counter == Some(Counter::Breakpoints);
-    let in_samples = recording.tables.locations.iter().any(|location| location.kind == "kernel");
-    let unseen = evidence.by_ptrace && by_perf && !in_samples;
+    let unseen = evidence.is_kernel_unseen();
     let rows = recording.tables.syscalls.iter().filter(move |_| unseen);
     rows.filter_map(|row| Some((row.stack?, row.duration_ns.saturating_sub(row.blocked_ns) as f64)))
 }

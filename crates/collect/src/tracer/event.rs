@@ -56,6 +56,8 @@ pub(crate) struct Finished {
     /// The thread was met in it, and those before and after it were not seen.
     pub met: bool,
     pub path: Vec<u8>,
+    /// Where a call by descriptor names no path: what the file behind it is called, if it was asked.
+    pub link: Vec<u8>,
 }
 
 /// `struct tally_key`.
@@ -142,6 +144,7 @@ impl Finished {
             goroutine: at.u64(144)?,
             met: false,
             path: bytes.get(152..152 + size)?.to_vec(),
+            link: Vec::new(),
         })
     }
 

@@ -228,7 +228,11 @@ impl Tracer {
         }
         let opened = OPENS.contains(&call.number) && call.result >= 0;
         let state = if opened { (call.file.size, call.file.mtime) } else { (0, 0) };
-        let path = if call.number == CONNECT { address(&call.path).into_bytes() } else { call.path.clone() };
+        let path = match call.number {
+            CONNECT => address(&call.path).into_bytes(),
+            _ if named => call.path.clone(),
+            _ => call.link.clone(),
+        };
         let id = if named && !opened { (0, 0) } else { id };
         let key = FileKey { path, id, state };
         if let Some(known) = self.files.get(&key) {

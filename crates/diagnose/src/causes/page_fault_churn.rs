@@ -2,6 +2,12 @@
 //!
 //! System calls say how much is given back, and from where; samples in the kernel say what the faults and these calls cost. The first touch
 //! of each page must be paid for once: the part of the faults that repeats is what was given back, of all that was ever there.
+//!
+//! - `mapped` — one file that is mapped into memory again and again.
+//! - `unseen` — what faults took where the kernel gives no samples of them.
+
+mod mapped;
+mod unseen;
 
 use super::words::{count, size, time};
 use super::{Find, Needs, SUPERLINEAR_WORK, Spec, redundant_computation, thread_per_operation};
@@ -22,7 +28,7 @@ pub(super) const CAUSE: Spec = Spec {
     symptom: "the same memory is unmapped and mapped again and again, and its pages fault each time",
     not_known: "which of the pages were used",
     page: include_str!("../../../../docs/causes/page-fault-churn.md"),
-    needs: &[Needs::AllSyscalls],
+    needs: &[Needs::Transfers],
     find: Find::InRecording(find),
 };
 
@@ -41,6 +47,8 @@ const CONCERNED: [&str; 8] = [
 
 /// How much is given back, as a multiple of the largest resident size: less is what programs do whose phases need different memory.
 const TIMES: f64 = 4.0;
+/// … and so many times that where calls were traced in windows: their number may be off by a factor of four.
+const OF_WINDOWS: f64 = 4.0;
 /// Calls that give back, from one place, before they count: a program of some phases frees some dozens of structures.
 const OFTEN: u64 = 100;
 /// … or so many times that size: each phase would have to be as large as the largest, and there would be so many.
@@ -91,6 +99,8 @@ struct Given {
     bytes: f64,
     /// Bytes of files that were mapped: they are unmapped as well, and their pages are in memory already.
     of_files: f64,
+    /// Time in these calls, ns.
+    calls_ns: f64,
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -115,6 +125,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
                 }
                 let given = given.entry(process).or_default();
                 given.bytes += row.bytes as f64;
+                given.calls_ns += row.duration_ns.saturating_sub(row.blocked_ns) as f64;
                 if let Some(stack) = row.stack {
                     *given.stacks.entry(stack).or_default() += row.bytes as f64;
                 }
@@ -125,12 +136,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             _ => {}
         }
     }
-    if given.is_empty() {
-        return Vec::new();
-    }
-    let cost = cost(evidence);
+    let cost = if given.is_empty() { BTreeMap::new() } else { cost(evidence) };
     let found = |(process, given): (u32, Given)| finding(evidence, &calls, process, &given, &cost);
-    given.into_iter().filter_map(found).collect()
+    let of_memory: Vec<Candidate> = given.into_iter().filter_map(found).collect();
+    of_memory.into_iter().chain(mapped::find(evidence, &calls)).collect()
 }
 
 impl Given {
@@ -188,8 +197,13 @@ fn finding(
     cost: &BTreeMap<u32, f64>,
 ) -> Option<Candidate> {
     let peak = evidence.recording.tables.processes[process as usize].peak_memory_bytes? as f64;
-    let all = cost.get(&process).copied().unwrap_or(0.0);
-    if given.bytes - given.of_files < TIMES * peak || !GATE.may_pass(evidence, all) {
+    let unseen = evidence.is_kernel_unseen();
+    let all = match unseen {
+        true => unseen::again_ns(evidence, calls, process) + given.calls_ns,
+        false => cost.get(&process).copied().unwrap_or(0.0),
+    };
+    let times = if evidence.recording.about.in_windows() { OF_WINDOWS * TIMES } else { TIMES };
+    if given.bytes - given.of_files < times * peak || !GATE.may_pass(evidence, all) {
         return None; // before the dearer questions
     }
     let (own, (sum, by_call), joined) = given.place(calls)?;
@@ -199,9 +213,10 @@ fn finding(
     if all < PAGE_NS * again / PAGE {
         return None;
     }
-    let cost = all * again / (given.bytes + peak);
+    // What the first touch takes is not in what is left of the kernel's time.
+    let cost = if unseen { all * again / given.bytes } else { all * again / (given.bytes + peak) };
     let often = !joined && sum.count >= OFTEN || again >= TIMES_AT_ONCE * peak;
-    if again < TIMES * peak || !often || !GATE.may_pass(evidence, cost) {
+    if again < times * peak || !often || !GATE.may_pass(evidence, cost) {
         return None;
     }
     let stack = sum.stack();

@@ -45,8 +45,8 @@ fn churning(churn: Churn, number: u32) -> Recording {
     tables.locations.push(Location { location, module: None, address: 1 << 63, kind: kind.clone() });
     tables.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind });
     tables.stacks.push(Stack { stack, parent: Some(WORK), location });
-    let file = churn.of_file.then(|| traced.file("/data", "file", churn.bytes));
-    for _ in 0..churn.calls {
+    for item in 0..churn.calls {
+        let file = churn.of_file.then(|| traced.file(&format!("/data/{item}"), "file", churn.bytes));
         traced.call(MMAP, file, 0x7000_0000, US).bytes = churn.bytes;
         traced.call(number, None, 0, US).bytes = churn.bytes;
     }
@@ -106,6 +106,139 @@ fn a_fifth_of_the_time_and_fifty_ms() {
 #[test]
 fn files_that_are_mapped_one_after_the_other_are_no_churn() {
     silent(&churning(Churn { of_file: true, ..CHURN }, MUNMAP));
+}
+
+/// One file that is mapped and taken down.
+#[derive(Clone, Copy)]
+struct Mapped {
+    maps: u64,
+    /// Of so many mappings the first ones are taken down.
+    unmaps: u64,
+    /// CPU time in faults of files, of other memory, and in the program's own work, ms.
+    faults: u64,
+    others: u64,
+    work: u64,
+}
+
+const MAPPED: Mapped = Mapped { maps: 200, unmaps: 200, faults: 100, others: 0, work: 300 };
+
+/// A stack of kernel functions under `work`, the outermost first.
+fn kernel_stack(tables: &mut slowpath_recording::Tables, names: &[&str]) -> u32 {
+    let mut parent = WORK;
+    for name in names {
+        let (function, location, stack) =
+            (tables.functions.len() as u32, tables.locations.len() as u32, tables.stacks.len() as u32);
+        let (address, kind) = (1 << 63 | u64::from(location), "kernel".to_owned());
+        let name = (*name).to_owned();
+        tables.functions.push(Function { function, name, module: None, file: None, line: None, address });
+        tables.locations.push(Location { location, module: None, address, kind: kind.clone() });
+        tables.frames.push(Frame { location, depth: 0, function, file: None, line: None, kind });
+        tables.stacks.push(Stack { stack, parent: Some(parent), location });
+        parent = stack;
+    }
+    parent
+}
+
+fn mapping(mapped: Mapped) -> Traced {
+    let mut traced = Traced::new(Mode::Each);
+    let of_files = kernel_stack(&mut traced.tables, &["asm_exc_page_fault", "filemap_map_pages"]);
+    let of_memory = kernel_stack(&mut traced.tables, &["asm_exc_page_fault", "do_anonymous_page"]);
+    let file = traced.file("/data", "file", 0);
+    for number in 0..mapped.maps {
+        traced.call(MMAP, Some(file), 0x7000_0000, 100 * US).bytes = MIB;
+        if number < mapped.unmaps {
+            traced.call(MUNMAP, None, 0, 100 * US).bytes = MIB;
+        }
+    }
+    traced.compute(of_files, mapped.faults * MS);
+    traced.compute(of_memory, mapped.others * MS);
+    traced.compute(WORK, mapped.work * MS);
+    traced.tables.processes[0].peak_memory_bytes = Some(1_000 * MIB);
+    traced
+}
+
+fn mapped(mapped: Mapped) -> Recording {
+    let mut recording = mapping(mapped).recording((mapped.faults + mapped.others + mapped.work) * MS);
+    recording.about.format.minor = 5;
+    recording
+}
+
+#[test]
+fn a_file_that_is_mapped_again_and_again_costs_its_calls_and_its_faults() {
+    let finding = only(&mapped(MAPPED), "page-fault-churn");
+    assert_eq!(finding.place.frame.function, "work");
+    // 400 calls of 0.1 ms, and 100 ms of faults.
+    assert_eq!(finding.cost.gain() / MS, 140);
+    assert!(finding.explanation[0].contains("/data was mapped into memory 200 times"), "{finding:?}");
+    silent(&mapped(Mapped { maps: 199, ..MAPPED }));
+    // Faults of other memory are no part of it.
+    let others = only(&mapped(Mapped { others: 100, ..MAPPED }), "page-fault-churn");
+    assert_eq!(others.cost.gain() / MS, 140);
+}
+
+#[test]
+fn a_file_of_which_many_parts_stay_mapped_is_mapped_for_good() {
+    only(&mapped(Mapped { unmaps: 160, ..MAPPED }), "page-fault-churn");
+    silent(&mapped(Mapped { unmaps: 159, ..MAPPED }));
+}
+
+#[test]
+fn a_tenth_of_the_time_for_a_file_that_is_mapped_again() {
+    only(&mapped(Mapped { faults: 20, work: 560, ..MAPPED }), "page-fault-churn");
+    silent(&mapped(Mapped { faults: 20, work: 600, ..MAPPED }));
+}
+
+/// The same where the kernel gives no samples of itself: as much CPU time as the process had beyond its samples and its calls, ms.
+fn unseen(mut traced: Traced, work: u64, beyond: u64) -> Recording {
+    // Older tracers by ptrace did not see calls that move bytes.
+    traced.call(0, None, 1, US);
+    let calls: u64 = traced.tables.syscalls.iter().map(|row| row.duration_ns).sum();
+    traced.tables.locations.iter_mut().for_each(|one| one.kind = "native".to_owned());
+    traced.tables.frames.iter_mut().for_each(|one| one.kind = "native".to_owned());
+    let cpu = work * MS + calls + beyond * MS;
+    traced.tables.threads[0].cpu_ns = Some(cpu);
+    let mut recording = traced.recording(cpu);
+    recording.about.format.minor = 5;
+    recording.about.tracer = Some(slowpath_recording::about::Tracer::Ptrace);
+    recording.about.counter = Some(slowpath_recording::about::Counter::Breakpoints);
+    recording
+}
+
+#[test]
+fn what_is_left_of_the_kernels_time_went_into_faults_where_it_is_not_sampled() {
+    let quiet = Mapped { faults: 0, work: 300, ..MAPPED };
+    let with = |beyond| {
+        let mut traced = mapping(quiet);
+        traced.tables.processes[0].peak_memory_bytes = Some(0);
+        only(&unseen(traced, 300, beyond), "page-fault-churn").cost.gain() / MS
+    };
+    assert_eq!((with(0), with(100)), (40, 140));
+    // The first touch of 1,000 MiB, 256,000 pages, takes 179 ms of it.
+    let first = only(&unseen(mapping(quiet), 300, 200), "page-fault-churn");
+    assert_eq!(first.cost.gain() / MS, 60);
+}
+
+#[test]
+fn memory_is_given_back_where_faults_are_not_sampled_too() {
+    let given = |peak: u64, share: f64| {
+        let mut traced = Traced::new(Mode::Each);
+        for _ in 0..200 {
+            traced.call(MMAP, None, 0x7000_0000, US).bytes = MIB;
+            traced.call(MUNMAP, None, 0, 100 * US).bytes = MIB;
+        }
+        traced.compute(WORK, 200 * MS);
+        traced.tables.processes[0].peak_memory_bytes = Some(peak);
+        let mut recording = unseen(traced, 200, 200);
+        recording.about.traced_share = share;
+        recording
+    };
+    // 200 ms beyond, and 20 in calls that give back; of that the first touch of 4 MiB takes 0.7 ms.
+    let finding = only(&given(4 * MIB, 1.0), "page-fault-churn");
+    assert!((218..221).contains(&(finding.cost.gain() / MS)), "{}", finding.cost.gain());
+    // In windows the bytes may be too many by four times.
+    only(&given(12 * MIB, 0.5), "page-fault-churn");
+    silent(&given(13 * MIB, 0.5));
+    only(&given(13 * MIB, 1.0), "page-fault-churn");
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) struct Entry {
     pub time: u64,
     pub site: u64,
     pub path: Vec<u8>,
+    /// What the file behind a descriptor is called.
+    pub link: Vec<u8>,
     pub ran: Option<Ran>,
     pub file: FileId,
 }
@@ -95,7 +97,7 @@ fn argument(entry: &Entry) -> u64 {
     let arguments = &entry.arguments;
     match entry.number {
         MADVISE if arguments[2] == libc::MADV_DONTNEED as u64 => arguments[1],
-        MADVISE | BRK => 0, // what a brk gives back is not known
+        MADVISE | BRK => 0, // what a brk gives back is known when it returns
         // Whether there is a timeout (2 if there is nothing else), and how many descriptors.
         SELECT | PSELECT6 if arguments[4] == 0 => arguments[0] << 32,
         SELECT | PSELECT6 if arguments[0] as u32 != 0 => 1 | arguments[0] << 32,
@@ -142,6 +144,7 @@ pub(super) fn finished_call(
         compat: false,
         tallied: false,
         path: entry.path,
+        link: entry.link,
     }
 }
 

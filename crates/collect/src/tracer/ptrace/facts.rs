@@ -6,6 +6,7 @@ use crate::{cpu, resources};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::File;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -134,9 +135,15 @@ pub(super) fn program(pid: u32) -> (Option<String>, Option<String>, Vec<String>)
     (link("exe"), link("cwd"), if text.is_empty() { Vec::new() } else { arguments.collect() })
 }
 
-/// Whose files are made up as they are read is asked once for each device.
+/// How often a file's name is told: what is seen of a thread before its first window may be dropped with the name.
+const TOLD: u8 = 16;
+
+/// Whose files are made up as they are read is asked once for each device; what a file is called, a few times.
 #[derive(Default)]
-pub(super) struct Devices(HashMap<u64, u32>);
+pub(super) struct Devices {
+    magics: HashMap<u64, u32>,
+    told: HashMap<(u32, u64), u8>,
+}
 
 impl Devices {
     /// The file behind a descriptor; none if it cannot be determined.
@@ -144,7 +151,7 @@ impl Devices {
         let path = format!("/proc/{tid}/fd/{descriptor}");
         let metadata = std::fs::metadata(&path).ok()?;
         let device = |number: u64| libc::major(number) << 20 | libc::minor(number);
-        let magic = *self.0.entry(metadata.dev()).or_insert_with(|| magic(Path::new(&path)));
+        let magic = *self.magics.entry(metadata.dev()).or_insert_with(|| magic(Path::new(&path)));
         let character = metadata.mode() & libc::S_IFMT == libc::S_IFCHR;
         let size = if character { u64::from(device(metadata.rdev())) } else { metadata.size() };
         Some(FileId {
@@ -156,6 +163,18 @@ impl Devices {
             flags: 0,
             magic,
         })
+    }
+
+    /// The path of a regular file behind a descriptor; empty if it was told often enough, or has none any more.
+    pub(super) fn name(&mut self, tid: u32, descriptor: u64, file: &FileId) -> Vec<u8> {
+        let told = self.told.entry((file.device, file.inode)).or_default();
+        if file.mode & libc::S_IFMT != libc::S_IFREG || *told >= TOLD {
+            return Vec::new();
+        }
+        *told += 1;
+        let link = std::fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).unwrap_or_default();
+        let path = link.into_os_string().into_vec();
+        if path.starts_with(b"/") && !path.ends_with(b" (deleted)") { path } else { Vec::new() }
     }
 }
 

@@ -20,6 +20,12 @@ pub(super) fn is_on_file(number: u32) -> bool {
     class & FD != 0 && class & (PATH1 | ADDRESS) == 0
 }
 
+/// The descriptor of the file that a call maps into memory; none if it maps none.
+pub(super) fn mapped(number: u32, arguments: &[u64; 6]) -> Option<u64> {
+    let descriptor = arguments[4] as i32; // the kernel reads no more of it
+    (class(number) & FD4 != 0 && descriptor >= 0).then_some(descriptor as u64)
+}
+
 /// Whether a call reads (0) or writes (1).
 pub(super) fn way(number: u32) -> Option<usize> {
     MOVES.iter().position(|of| of.contains(&number))

@@ -27,7 +27,6 @@ use crate::clock::now_ns;
 use crate::counter::breakpoint::notes::Notes;
 use crate::crash;
 use crate::launch::Ended;
-use crate::tracer::event::FileId;
 use legs::Kind;
 use sampled::Sampling;
 use stacks::Copies;
@@ -63,6 +62,8 @@ struct Memory {
     in_vain: bool,
     /// Places whose stack was copied, and calls since then.
     sites: HashMap<u64, u32>,
+    /// Where its heap ended when that was last seen; 0 if not yet.
+    heap_end: u64,
     /// Bytes written when it last synced.
     written: u64,
     /// Files that were seen in its windows.
@@ -357,21 +358,29 @@ impl Watch {
             }
             None => site(tid, place, &mut []),
         };
-        let mut file = FileId::default();
-        if wanted::is_on_file(number) {
-            file = self.devices.file(tid, arguments[0]).unwrap_or_default();
-        } else if number == slowpath_syscalls::CONNECT {
+        let descriptor =
+            if wanted::is_on_file(number) { Some(arguments[0]) } else { wanted::mapped(number, &arguments) };
+        let file = descriptor.and_then(|descriptor| self.devices.file(tid, descriptor)).unwrap_or_default();
+        let link = descriptor.map(|descriptor| self.devices.name(tid, descriptor, &file)).unwrap_or_default();
+        if number == slowpath_syscalls::CONNECT {
             path.resize((arguments[2] as usize).min(110), 0);
             let read = sys::read(tid, [(arguments[1], &mut path)]);
             path.truncate(read);
         }
-        Entry { number, arguments, time: now_ns(), site, path, ran: None, file }
+        Entry { number, arguments, time: now_ns(), site, path, link, ran: None, file }
     }
 
     /// Notes the file that a call has opened.
     fn opened(&mut self, tid: u32, entry: &mut Entry, result: i64) {
         entry.file = self.devices.file(tid, result as u64).unwrap_or_default();
         entry.file.flags = open_flags(entry) as u32;
+    }
+
+    /// Bytes of the heap that a call of brk gave back, which returns where the heap ends now.
+    fn gives_back(&mut self, pid: u32, result: i64) -> u64 {
+        let Some(process) = self.processes.get_mut(&pid) else { return 0 };
+        let before = std::mem::replace(&mut process.heap_end, result as u64);
+        before.saturating_sub(result as u64)
     }
 
     fn returned(&mut self, tid: u32, seen: u64, result: i64) {
@@ -429,6 +438,9 @@ impl Watch {
         }
         let synced = slowpath_syscalls::SYNCS.contains(&entry.number);
         let mut event = finished_call(tid, pid, entry, work + asleep, asleep, result);
+        if event.number == slowpath_syscalls::BRK {
+            event.argument = self.gives_back(pid, result);
+        }
         if synced && let Some(process) = self.processes.get_mut(&pid) {
             let written = facts::written(pid);
             event.argument = written.map_or(u64::MAX, |written| written.saturating_sub(process.written));

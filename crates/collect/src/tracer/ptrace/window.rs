@@ -231,8 +231,13 @@ impl Window {
         let mut rest: BTreeMap<(u32, u64, i64, bool), Vec<Finished>> = BTreeMap::new();
         for mut call in self.calls.into_iter().chain(met) {
             if call.count > 1 && file(&call).is_some_and(|file| !again(&call, file)) {
-                let other =
-                    Finished { path: Vec::new(), file: FileId::default(), count: call.count - 1, ..call };
+                let other = Finished {
+                    path: Vec::new(),
+                    link: Vec::new(),
+                    file: FileId::default(),
+                    count: call.count - 1,
+                    ..call
+                };
                 let key = (other.number, other.site, other.result.min(0), other.met);
                 rest.entry(key).or_default().push(other);
                 call.count = 1;

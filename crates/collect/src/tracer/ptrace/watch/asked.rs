@@ -23,6 +23,7 @@ impl Watch {
             time,
             site: 0,
             path: Vec::new(),
+            link: Vec::new(),
             ran: None,
             file: FileId::default(),
         };

@@ -60,6 +60,7 @@ impl Watch {
             time,
             site,
             path: Vec::new(),
+            link: Vec::new(),
             ran: None,
             file: FileId::default(),
         };

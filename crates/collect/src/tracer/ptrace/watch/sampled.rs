@@ -211,7 +211,11 @@ impl Watch {
             self.opened(tid, &mut entry, result);
         }
         self.copy_stack(tid, pid, &place, entry.site, entry.time, Copies::Met);
-        Some(finished_call(tid, pid, entry, 0, 0, result))
+        let mut call = finished_call(tid, pid, entry, 0, 0, result);
+        if number == slowpath_syscalls::BRK {
+            call.argument = self.gives_back(pid, result);
+        }
+        Some(call)
     }
 
     /// Sends what is mapped into a process, if there is news for who unwinds from `ip`.
