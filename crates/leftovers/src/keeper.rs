@@ -87,6 +87,8 @@ impl Drop for Keeper {
 fn run() {
     // SAFETY: has the kernel forget children that have ended.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    // A probe that was told to go is hit until it is closed.
+    raw::run_at_once();
     let closers = Closers::start(CLOSERS);
     let close = |fd: OwnedFd| match &closers {
         Some(closers) => closers.close(fd),

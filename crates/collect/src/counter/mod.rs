@@ -250,6 +250,8 @@ impl Counter {
     }
 
     pub(crate) fn run(mut self, orders: Receiver<Order>) {
+        // Of a probe that has reached its limit each hit costs as much as before until this thread has it taken out.
+        slowpath_leftovers::run_at_once();
         loop {
             let trial =
                 self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed))
