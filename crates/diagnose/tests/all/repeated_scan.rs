@@ -298,6 +298,9 @@ fn looking_for_one_end_from_ever_further_on_is_a_repeated_search() {
     assert_eq!(all[0].cause.slug(), "repeated-scan");
     assert!(all[0].explanation[0].contains("begins only a little further on"), "{:?}", all[0].explanation);
     assert!((530..=550).contains(&(all[0].cost.gain() / 1_000_000)), "{:?}", all[0].cost);
+    // Several times for each place, unless something else is there by then.
+    assert_eq!(found("strlen", |n| (vec![LIST + 40 * (n / 4)], vec![77 + n / 4], 400)).len(), 1);
+    assert!(found("strlen", |n| (vec![LIST + 40 * (n / 4)], vec![77 + n], 400)).is_empty());
     // Half of the way for itself; then more; and an end in between.
     assert_eq!(found("strlen", |n| (vec![LIST + 199 * n], vec![77 + n], 400)).len(), 1);
     assert!(found("strlen", |n| (vec![LIST + 201 * n], vec![77 + n], 400)).is_empty());

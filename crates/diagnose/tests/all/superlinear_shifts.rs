@@ -93,3 +93,30 @@ fn a_text_that_is_copied_for_each_addition_is_superlinear_work() {
         ..moves()
     });
 }
+
+#[test]
+fn a_text_of_which_the_rest_is_copied_for_each_step_is_superlinear_work() {
+    // Each rest is copied twice or so, to new memory.
+    fn left(n: u64, step: u64, by: u64, size: u64) -> (Vec<u64>, Vec<u64>, u64) {
+        let gone = n / step * by;
+        (vec![LIST + (n + 1) * 1_000_000, LIST + gone, size - gone], vec![0, 1_000 + gone, 0], 0)
+    }
+    let finding = only(Walked { entry: |n| left(n, 2, 20, 40_000), ..moves() });
+    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "rests"));
+    assert!(finding.advice.contains("string_view"), "{}", finding.advice);
+    // The rest of the copy that was made before.
+    fn chained(n: u64) -> (Vec<u64>, Vec<u64>, u64) {
+        let at = |n: u64| LIST + (n % 2) * 1_000_000;
+        (vec![at(n + 1), at(n) + 20, 40_000 - n * 20], vec![0, n + 1, 0], 0)
+    }
+    assert_eq!(only(Walked { entry: chained, ..moves() }).variant, "rests");
+    // Never further on; further on by a good part of it; short.
+    silent(Walked { entry: |n| left(n, 1, 0, 40_000), ..moves() });
+    silent(Walked { entry: |n| left(n, 1, 700, 40_000), ..moves() });
+    silent(Walked { entry: |n| left(n, 2, 1, 900), ..moves() });
+    // Parts of one size, one after the other.
+    silent(Walked {
+        entry: |n| (vec![LIST + (n + 1) * 1_000_000, LIST + n * 4_000, 4_000], vec![0, n + 1, 0], 0),
+        ..moves()
+    });
+}

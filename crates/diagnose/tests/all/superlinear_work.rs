@@ -65,6 +65,26 @@ fn a_cost_that_falls_to_the_end_is_found_as_well() {
 }
 
 #[test]
+fn by_time_alone_a_falling_cost_is_one_in_a_straight_line_that_was_measured_nearly_all_the_time() {
+    let falling = |counted| Model { grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k), counted, ..Model::default() };
+    only(diagnosed(falling(0.85)));
+    silent(falling(0.75));
+    // The larger items came first.
+    let square = |k: f64, n: f64| 2e-3 * MS * (n + 1.0 - k) * (n + 1.0 - k);
+    silent(Model { grow_ns: square, ..Model::default() });
+    // With rounds that were counted it is known.
+    only(diagnosed(Model {
+        grow_ns: square,
+        loop_rounds: Some(|k| 0.1 * (201.0 - k) * (201.0 - k)),
+        ..Model::default()
+    }));
+    // Breakpoints show parts of the run.
+    let mut by_breakpoints = recording(&falling(1.0));
+    by_breakpoints.about.counter = Some(Counter::Breakpoints);
+    assert!(diagnose(&by_breakpoints).findings.is_empty());
+}
+
+#[test]
 fn a_cost_that_falls_in_the_kernel_is_a_cold_start() {
     let falling = |leaf_share| Model {
         grow_ns: |k, n| 0.2 * MS * (n + 1.0 - k),

@@ -17,7 +17,7 @@ pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
     let scans = functions(&is_scan);
     let growing = functions(&|one| {
         let sure = one.finding.confidence != Confidence::Hint && !superlinear_work::falls(&one.finding);
-        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && sure
+        is(one, &SUPERLINEAR_WORK) && !is_scan(one) && sure && !superlinear_work::is_of_copies(&one.finding)
     });
     let among = |one: &Candidate, known: &HashSet<(String, String)>| {
         known.iter().any(|(function, module)| one.is_about((function, module)))
@@ -40,6 +40,7 @@ pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
     found.retain(|one| match one {
         one if is_scan(one) => !among(one, &growing) && !is_inner(one),
         one if is(one, &SUPERLINEAR_WORK) && is_outer(one) => false,
+        one if superlinear_work::is_of_copies(&one.finding) => true,
         one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
     });

@@ -88,7 +88,13 @@ fn to_one_end(entries: &Entries<'_>, for_byte: bool) -> Option<f64> {
         pairs += 1;
         bytes += pair[0].length as f64;
         // No byte on the way from the one to the next is zero: they end at the same. In a buffer that is filled again each begins at its start.
-        let step = next.checked_sub(from).filter(|step| (1..=pair[0].length).contains(step));
+        // The same text may be asked about several times in between.
+        let content = |row: &Beginning| row.contents.first().copied().filter(|content| *content != 0);
+        let unchanged = content(pair[0]).is_some() && content(pair[0]) == content(pair[1]);
+        let step = next.checked_sub(from).filter(|step| match step {
+            0 => unchanged,
+            step => *step <= pair[0].length,
+        });
         if let Some(step) = step.filter(|_| pair[0].thread == pair[1].thread) {
             same += 1;
             again += (pair[0].length - step) as f64;

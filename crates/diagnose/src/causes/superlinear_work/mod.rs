@@ -88,6 +88,11 @@ pub(super) fn falls(finding: &Finding) -> bool {
     finding.variant == told::FALLING
 }
 
+/// Whether a finding of this cause is of what a copying function takes by itself: what else its caller does is no part of it.
+pub(super) fn is_of_copies(finding: &Finding) -> bool {
+    shifts::VARIANTS.contains(&finding.variant)
+}
+
 /// Over all processes and runs.
 fn growing(evidence: &Evidence<'_>) -> Vec<Found> {
     if !evidence.recording.tables.slices.is_empty() {
@@ -115,6 +120,11 @@ fn is_counted_growth(evidence: &Evidence<'_>, grower: &Candidate) -> bool {
     let worth = grower.grows_with_noise() && GATE.passes(evidence, grower.gain_ns());
     worth && context::callee(evidence, grower).is_some_and(is_most)
 }
+
+/// Nearly all of the time: of a falling cost no stretch may be guessed.
+const NEARLY_ALL: f64 = 0.8;
+/// What is left falls by as much with each call: the exponent is 1 then. The rest is for noise; a cost that falls with the square is none of these.
+const STRAIGHT: std::ops::RangeInclusive<f64> = 0.6..=1.5;
 
 /// What can be said at most of a function's growth. `flat`: what is done besides stays the same; `counted`: counts of a
 /// callee show the growth.
@@ -147,6 +157,12 @@ fn strength(grower: &Candidate, flat: bool, counted: bool, shares: Shares) -> Op
     // Nothing but time speaks for it: then it must be large. Rounds that get shorter are mostly pairs of all with all.
     let pairs = grower.falling && grower.round.is_some();
     (grower.ratio >= HINT_RATIO && !pairs).then_some(Confidence::Hint)
+}
+
+/// Whether a cost that falls is that of going through what is left, by time alone: it falls in a straight line, and was measured nearly all the time. The larger
+/// items may have come first: of the files of a source tree, formatted one by one, the first ones took thirty times as long as the last.
+fn is_what_is_left(grower: &Candidate, exponent: f64, estimated: bool) -> bool {
+    !estimated && grower.exact_share >= NEARLY_ALL && STRAIGHT.contains(&exponent)
 }
 
 /// A finding if it is guilty; `rest`: what is done besides.
@@ -185,6 +201,9 @@ fn judged(evidence: &Evidence<'_>, grower: &Candidate, rest: Rest) -> Option<Fou
             }
             // What a hit of a breakpoint takes is not the same at all times, and is subtracted.
             Steps::Unknown if grower.round.is_none() && grower.rise_ns < hit_ns => return None,
+            Steps::Unknown if grower.falling && !is_what_is_left(grower, ramp.exponent, estimated) => {
+                return None;
+            }
             Steps::Unknown | Steps::More => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Arrays and texts that are moved or copied as a whole for each item: taking the first item from an array, or putting one in front, has
-//! `memmove` move all the others by the size of an item; adding to a text by making a new one copies all of it. The arguments of the copying
-//! function say so, without a fit.
+//! `memmove` move all the others by the size of an item; adding to a text by making a new one copies all of it; and who goes on in a text by making a
+//! new one of the rest copies all that is left. The arguments of the copying function say so, without a fit.
 
 use super::{CAUSE, GATE};
 use crate::Evidence;
@@ -39,6 +39,20 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             && ["memmove", "memcpy", "mempcpy", GO_COPIES].contains(&name)
     };
     walks::all(evidence).iter().filter(|one| copies(one)).filter_map(|one| judged(evidence, one)).collect()
+}
+
+/// The kinds, as variants of the finding.
+pub(super) const VARIANTS: [&str; 3] = ["moves", "additions", "rests"];
+
+/// What is copied for each step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// All that is behind an item, by its size.
+    Moves,
+    /// All that was added before.
+    Additions,
+    /// All that is left of a text.
+    Rests,
 }
 
 /// Copies of one kind, added up.
@@ -95,16 +109,41 @@ fn additions(entries: &Entries<'_>) -> Copies {
     if longer < LONGER { Copies::default() } else { copies }
 }
 
+/// Copies up to the end of what one shortly before copied, from the same place or a little further on; none if too few are further on.
+fn rests(entries: &Entries<'_>) -> Copies {
+    let (mut copies, mut further) = (Copies::default(), 0);
+    for burst in &entries.bursts {
+        let mut before: Vec<(u64, u64, u64)> = Vec::new();
+        for row in burst {
+            let Some((to, from, size)) = arguments(row) else { continue };
+            // The rest of the text that was copied before, or of that copy.
+            let step = |(last_to, last_from, last): &(u64, u64, u64)| {
+                let step = last.checked_sub(size)?;
+                (from.checked_sub(step)? == *last_from || from.checked_sub(step)? == *last_to).then_some(step)
+            };
+            let step = before.iter().rev().find_map(step);
+            if let Some(step) = step.filter(|step| size as f64 >= ITEMS * *step as f64 && size > 0) {
+                further += usize::from(step > 0);
+                copies.add(size, step.max(1));
+            }
+            before.push((to, from, size));
+        }
+    }
+    if further < LONGER { Copies::default() } else { copies }
+}
+
 fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let noted = entries.noted();
     let all = entries.bursts.iter().flatten().filter_map(|row| arguments(row));
     let all: f64 = all.map(|(.., size)| size as f64).sum();
     // Other calls copy little.
     let is = |copies: &Copies| noted >= NOTED && copies.times >= LONGER && copies.bytes >= MOSTLY * all;
-    let (moved, added) = (shifts(entries), additions(entries));
-    let (copies, moves) = match () {
-        () if is(&moved) => (moved, true),
-        () if is(&added) && added.bytes >= LARGE * added.times as f64 => (added, false),
+    let is_large = |copies: &Copies| is(copies) && copies.bytes >= LARGE * copies.times as f64;
+    let (moved, added, left) = (shifts(entries), additions(entries), rests(entries));
+    let (copies, kind) = match () {
+        () if is(&moved) => (moved, Kind::Moves),
+        () if is_large(&left) => (left, Kind::Rests),
+        () if is_large(&added) => (added, Kind::Additions),
         () => return None,
     };
     let times = copies.times as f64;
@@ -118,7 +157,7 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let frame = path.last()?.clone();
     // Each sum is made in new memory, which is dropped with the next one.
     let garbage = match frame.function_id {
-        Some(function) if !moves && evidence.name(entries.function) == GO_COPIES => {
+        Some(function) if kind != Kind::Moves && evidence.name(entries.function) == GO_COPIES => {
             garbage_ns(evidence, entries.walk.process, function, entries.function)
         }
         _ => 0.0,
@@ -127,29 +166,36 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let gain = cost * share.min(1.0);
     let (looked, bytes_text, items_text) =
         (count(noted as f64), count(two_digits(bytes)), count(two_digits(items)));
-    let (variant, title, first, advice) = if moves {
-        (
-            "moves",
+    let of_looked = count(times);
+    let (variant, title, first, advice) = match kind {
+        Kind::Moves => (
+            VARIANTS[0],
             "each step moves everything behind it",
             format!(
-                "{} of {looked} moves that were looked at moved about {bytes_text} bytes by the size of one item: about {items_text} items \
+                "{of_looked} of {looked} moves that were looked at moved about {bytes_text} bytes by the size of one item: about {items_text} items \
                  for each that is taken out or put in",
-                count(times)
             ),
             "Take from the end, keep a position or use a ring buffer or a list: an array moves everything behind an item that is taken out \
              or put in",
-        )
-    } else {
-        (
-            "additions",
+        ),
+        Kind::Additions => (
+            VARIANTS[1],
             "each addition copies everything before it",
             format!(
-                "{} of {looked} copies that were looked at begin like one shortly before and are as long or a little longer: about \
+                "{of_looked} of {looked} copies that were looked at begin like one shortly before and are as long or a little longer: about \
                  {bytes_text} bytes for each addition",
-                count(times)
             ),
             "Append in place to a buffer that grows by a factor, or collect the parts and join them once",
-        )
+        ),
+        Kind::Rests => (
+            VARIANTS[2],
+            "each step copies everything behind it",
+            format!(
+                "{of_looked} of {looked} copies that were looked at copied the rest of a text up to the same end as one shortly before, from the same place or a \
+                 little further on: about {bytes_text} bytes each",
+            ),
+            "Refer to the rest in place of copying it: a pointer and a length, std::string_view, &str, a slice, or a position in the text",
+        ),
     };
     let asked = evidence.frame(entries.function);
     let mut explanation = vec![first, format!("{} does the work", asked.function)];
