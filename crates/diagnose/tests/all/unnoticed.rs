@@ -184,3 +184,36 @@ fn five_times_and_a_tenth_of_the_elapsed_time_count() {
     found(&Rounds { other_ms: 980, ..ROUNDS });
     silent(&recording(&Rounds { other_ms: 1_020, ..ROUNDS }));
 }
+
+/// A pool of one worker in rounds of 10 ms: it looks, sleeps 4 ms twice and works in the last 2 ms. The one that gives it work sleeps as well, and is awake for a moment
+/// at these times of each round.
+fn pool(awake: &[u64]) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.threads(1);
+    traced.tables.threads[LOOKS as usize].end_ns = None;
+    const ROUNDS: u64 = 40;
+    let at = |round: u64, us: u64| MS + (10_000 * round + us) * US;
+    let gives: Vec<u64> = (0..=ROUNDS).flat_map(|round| awake.iter().map(move |us| at(round, *us))).collect();
+    let mut calls: Vec<Asleep> =
+        gives.windows(2).map(|pair| (WORKS, NANOSLEEP, (pair[0] + 5 * US, pair[1]), None)).collect();
+    for round in 0..ROUNDS {
+        calls.push((LOOKS, NANOSLEEP, (at(round, 0), at(round, 4_000)), None));
+        calls.push((LOOKS, NANOSLEEP, (at(round, 4_002), at(round, 8_000)), None));
+    }
+    calls.sort_by_key(|(_, _, (from, _), _)| *from);
+    for (thread, number, span, waker) in calls {
+        asleep(&mut traced, thread, number, span, waker);
+    }
+    traced.now = at(ROUNDS, 0);
+    traced.recording(100 * MS)
+}
+
+#[test]
+fn who_is_awake_for_a_moment_before_another_finds_something_to_do_has_given_it() {
+    let finding = only(&pool(&[1_000, 6_000]), "waiting");
+    assert_eq!((finding.variant, finding.place.frame.function.as_str()), ("unnoticed", "work"));
+    // From the moment at 6 ms to the end of the sleep at 8, in all rounds.
+    assert_eq!(finding.cost.gain() / MS, 79);
+    // Nobody was awake while it slept: what it did it does by itself.
+    silent(&pool(&[1_000, 9_000]));
+}

@@ -93,9 +93,12 @@ impl Place {
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
-    let slept = slept(evidence, calls);
+    let mut slept = slept(evidence, calls);
     if slept.is_empty() {
         return Vec::new();
+    }
+    for at in more_than_looks(&slept, &running(evidence, &slept)) {
+        slept[at].empty = false;
     }
     let running = running(evidence, &slept);
     let mut places: BTreeMap<CallSite, Place> = BTreeMap::new();
@@ -225,6 +228,24 @@ fn running(evidence: &Evidence<'_>, slept: &[Slept<'_>]) -> Vec<(u64, u64)> {
     }
     running.retain(|(from, to)| from < to);
     intervals::union(running)
+}
+
+/// Sleeps after which a thread was awake for a moment, and did more than look: another one found something to do after a sleep in which nobody else was awake. A task is
+/// put into a queue in less time than a look may take. Places in `slept`.
+fn more_than_looks(slept: &[Slept<'_>], running: &[(u64, u64)]) -> Vec<usize> {
+    let mut looks: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
+    for (at, one) in slept.iter().enumerate().filter(|(_, one)| one.empty) {
+        looks.entry(one.process).or_default().push((one.to, at));
+    }
+    looks.values_mut().for_each(|of| of.sort_unstable());
+    let giver = |one: &Slept<'_>| {
+        let of = looks.get(&one.process)?;
+        let before = of.partition_point(|(time, _)| *time < one.to);
+        let during = of[..before].iter().rev().take_while(|(time, _)| *time > one.from);
+        during.map(|(_, at)| *at).find(|at| slept[*at].row.thread != one.row.thread)
+    };
+    let found = slept.iter().filter(|one| !one.empty && last_running(running, one).is_none());
+    found.filter_map(giver).collect()
 }
 
 /// When the last thread ceased to run during a sleep, if one ran.
