@@ -18,6 +18,8 @@
 // New keys of a thread in a slice, for each call that is told one by one: 2,000 at first, which is faster than files can be opened.
 #define NEW_KEYS 20
 #define TS_COMPAT 2
+// Memory of no file, whatever descriptor is given.
+#define MAP_ANONYMOUS 0x20
 
 enum { CALL_COMPAT = 1, CALL_TALLIED = 2 };
 
@@ -168,7 +170,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long number)
 	__u32 class = class_of(number);
 	if (class & FD) // at the exit of a close it is gone
 		file_of(task, regs->di, &thread->file, number == CALL_FSTAT);
-	else if (class & FD4 && (__s32)regs->r8 >= 0)
+	else if (class & FD4 && (__s32)regs->r8 >= 0 && !(regs->r10 & MAP_ANONYMOUS))
 		file_of(task, regs->r8, &thread->file, false);
 	else if (number == CALL_FUTEX) // the word in memory takes the place of a file: calls at one lock belong together
 		thread->file.inode = regs->di;

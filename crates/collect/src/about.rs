@@ -131,8 +131,8 @@ pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
     } else {
         let ms = |ns: u64| ns as f64 / 1e6;
         format!(
-            "{stops} stops of about {:.0} µs took about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time; the times below \
-             are corrected for that, so they are less exact",
+            "{stops} stops of about {:.0} µs took about {:.0} ms of {:.0} ms elapsed time and {:.0} ms of CPU time; the times of \
+             this report are corrected for that, so they are less exact",
             taken.wall_ns as f64 / 1e3 / stops.max(1) as f64,
             ms(taken.wall_ns),
             ms(wall_ns),
@@ -149,7 +149,7 @@ pub(crate) fn distorted(taken: Taken, wall_ns: u64) -> String {
     };
     format!(
         "system calls were traced by ptrace because of insufficient privileges: {cost}{part}; set-uid programs gain no \
-         privileges and debuggers do not work meanwhile. Run with sudo, or turn tracing off with --no-trace"
+         privileges and debuggers do not work meanwhile. --no-trace turns tracing off"
     )
 }
 

@@ -88,7 +88,7 @@ fn run() {
     // SAFETY: has the kernel forget children that have ended.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
     // A probe that was told to go is hit until it is closed.
-    raw::run_at_once();
+    raw::run_at_once(true);
     let closers = Closers::start(CLOSERS);
     let close = |fd: OwnedFd| match &closers {
         Some(closers) => closers.close(fd),

@@ -21,4 +21,4 @@ pub use claim::{Claim, fresh_name};
 pub use folder::{Folder, sweep};
 pub use guard::{Guard, Wards};
 pub use keeper::{Keeper, Kept};
-pub use raw::run_at_once;
+pub use raw::{run_as_usual, run_at_once};

@@ -284,12 +284,29 @@ pub(crate) fn errno() -> i32 {
     unsafe { *libc::__errno_location() }
 }
 
-/// Has the calling thread, and what it starts, run as soon as there is something to do, before all programs of the usual kind, where that is allowed (as root): what is
-/// done then is short, and whoever is measured waits for it.
-pub fn run_at_once() {
-    let priority = libc::sched_param { sched_priority: 1 };
+/// Has the calling thread run as soon as there is something to do, before all programs of the usual kind, where that is allowed (as root) and there is another CPU for
+/// these; with `heirs`, what it starts as well. For short work that whoever is measured waits for. Returns whether it does.
+pub fn run_at_once(heirs: bool) -> bool {
+    // Whoever runs so for longer than this limit is sent a deadly signal.
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: writes to a valid struct.
+    let limited = unsafe { libc::getrlimit(libc::RLIMIT_RTTIME, &mut limit) } != 0
+        || limit.rlim_cur != libc::RLIM_INFINITY;
+    // SAFETY: takes a number, returns one.
+    let alone = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) } < 2;
+    let policy = libc::SCHED_FIFO | if heirs { 0 } else { libc::SCHED_RESET_ON_FORK };
+    !limited && !alone && schedule(policy, 1)
+}
+
+/// Has the calling thread run like all others again.
+pub fn run_as_usual() {
+    schedule(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
+}
+
+fn schedule(policy: i32, priority: i32) -> bool {
+    let priority = libc::sched_param { sched_priority: priority };
     // SAFETY: a valid parameter; concerns this thread alone. It changes nothing if it is not allowed.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) };
+    unsafe { libc::sched_setscheduler(0, policy, &priority) == 0 }
 }
 
 #[cfg(test)]

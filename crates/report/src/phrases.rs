@@ -178,6 +178,26 @@ pub(crate) fn unseen_in_short(unseen: &[String]) -> Option<String> {
     Some(said + ". Details are at the end")
 }
 
+/// What collectors give as the reason where rights are lacking, the whole of it first.
+const REASONS: [&str; 2] = [
+    ", because of insufficient privileges: run with sudo, or allow it once with `sudo slowpath setup`",
+    " because of insufficient privileges",
+];
+
+/// What could not be seen in detail; what all of it has in common is said once, at the end.
+pub(crate) fn unseen_in_detail(unseen: &[String]) -> Vec<String> {
+    let shorter = |sentence: &String| {
+        REASONS.iter().fold(sentence.clone(), |sentence, reason| sentence.replace(reason, ""))
+    };
+    let mut said: Vec<String> = unseen.iter().map(shorter).collect();
+    if said.iter().zip(unseen).any(|(shorter, whole)| shorter != whole) {
+        said.push(format!(
+            "the reason is missing privileges: run `sudo slowpath …` for all of this, or allow it once for all users with {SETUP}"
+        ));
+    }
+    said
+}
+
 /// A sentence up to its reasons and details.
 fn first_clause(sentence: &str) -> &str {
     if sentence.len() <= SHORT {

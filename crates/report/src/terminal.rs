@@ -117,7 +117,7 @@ fn details_of_limitations(ink: &mut Ink<'_>, recording: &RecordingSummary) {
     }
     ink.line("");
     ink.prose(0, "limitations in detail:", LABEL);
-    for unseen in unseen {
+    for unseen in phrases::unseen_in_detail(&unseen) {
         let unseen = ink.sentence(&unseen);
         ink.item(2, &unseen);
     }

@@ -250,8 +250,8 @@ impl Counter {
     }
 
     pub(crate) fn run(mut self, orders: Receiver<Order>) {
-        // Of a probe that has reached its limit each hit costs as much as before until this thread has it taken out.
-        slowpath_leftovers::run_at_once();
+        // Of a probe that has reached its limit each hit costs as much as before until this thread has it taken out. A breakpoint stops by itself.
+        let at_once = !self.limits.are_dear() && slowpath_leftovers::run_at_once(false);
         loop {
             let trial =
                 self.probes.iter().any(|p| p.standing.as_ref().is_some_and(|s| s.trial || s.windowed))
@@ -261,12 +261,21 @@ impl Counter {
             // A probe that stays reaches its limit at any time.
             let waited = self.hits.wait(wait);
             match orders.recv_timeout(if waited { Duration::ZERO } else { wait }) {
-                Ok(order) => self.obey(order),
+                Ok(order) => {
+                    // Code is looked through then, which takes a while.
+                    if at_once {
+                        slowpath_leftovers::run_as_usual();
+                    }
+                    self.obey(order);
+                    while let Ok(order) = orders.try_recv() {
+                        self.obey(order);
+                    }
+                    if at_once {
+                        slowpath_leftovers::run_at_once(false);
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Ok(order) = orders.try_recv() {
-                self.obey(order);
             }
             self.drain();
             self.look_at_late();

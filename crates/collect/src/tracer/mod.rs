@@ -74,6 +74,8 @@ pub(crate) struct Tracer {
     files: HashMap<FileKey, u32>,
     /// The row of each device and inode that was opened last.
     open: HashMap<(u32, u64), u32>,
+    /// The names of these files, where they are known from the root on.
+    names: HashMap<u32, Vec<u8>>,
     numbers: u32,
     tallied: HashMap<TallyKey, Tallied>,
     pub calls: u64,
@@ -222,8 +224,12 @@ impl Tracer {
             if call.file.inode == 0 {
                 return None;
             }
-            if let Some(known) = self.open.get(&id) {
-                return Some(*known); // its state at the open counts
+            // Its state at the open counts. The number of a file that was deleted is given to another one, which has another name.
+            let renamed = |row: &u32| {
+                !call.link.is_empty() && self.names.get(row).is_some_and(|name| *name != call.link)
+            };
+            if let Some(known) = self.open.get(&id).filter(|row| !renamed(row)) {
+                return Some(*known);
             }
         }
         let opened = OPENS.contains(&call.number) && call.result >= 0;
@@ -236,7 +242,7 @@ impl Tracer {
         let id = if named && !opened { (0, 0) } else { id };
         let key = FileKey { path, id, state };
         if let Some(known) = self.files.get(&key) {
-            if opened {
+            if opened || !call.link.is_empty() {
                 self.open.insert(id, *known);
             }
             return Some(*known);
@@ -259,6 +265,9 @@ impl Tracer {
         });
         if id.1 != 0 {
             self.open.insert(id, number);
+            if key.path.starts_with(b"/") {
+                self.names.insert(number, key.path.clone());
+            }
         }
         self.files.insert(key, number);
         Some(number)

@@ -49,6 +49,8 @@ const CONCERNED: [&str; 8] = [
 const TIMES: f64 = 4.0;
 /// … and so many times that where calls were traced in windows: their number may be off by a factor of four.
 const OF_WINDOWS: f64 = 4.0;
+/// Share of the calls that map which may be of files where calls were traced in windows: the libraries of a program are mapped at its start.
+const FEW_FILES: f64 = 0.1;
 /// Calls that give back, from one place, before they count: a program of some phases frees some dozens of structures.
 const OFTEN: u64 = 100;
 /// … or so many times that size: each phase would have to be as large as the largest, and there would be so many.
@@ -99,6 +101,9 @@ struct Given {
     bytes: f64,
     /// Bytes of files that were mapped: they are unmapped as well, and their pages are in memory already.
     of_files: f64,
+    /// Rows of calls that map, and of those that map a file. In windows a row stands for others like it, whose files are not known.
+    maps: usize,
+    maps_of_files: usize,
     /// Time in these calls, ns.
     calls_ns: f64,
 }
@@ -117,7 +122,12 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         let most = peak(process).unwrap_or(u64::MAX).saturating_mul(row.count);
         let row = &Syscall { bytes: row.bytes.min(most), ..row.clone() };
         match row.number {
-            MMAP if row.file.is_some() => given.entry(process).or_default().of_files += row.bytes as f64,
+            MMAP => {
+                let given = given.entry(process).or_default();
+                given.of_files += if row.file.is_some() { row.bytes as f64 } else { 0.0 };
+                given.maps += 1;
+                given.maps_of_files += usize::from(row.file.is_some());
+            }
             MUNMAP | BRK | MADVISE => {
                 let Some(asks) = calls.asks(row) else { continue };
                 if COLLECTORS.iter().any(|start| evidence.name(asks).starts_with(start)) {
@@ -139,7 +149,15 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let cost = if given.is_empty() { BTreeMap::new() } else { cost(evidence) };
     let found = |(process, given): (u32, Given)| finding(evidence, &calls, process, &given, &cost);
     let of_memory: Vec<Candidate> = given.into_iter().filter_map(found).collect();
-    of_memory.into_iter().chain(mapped::find(evidence, &calls)).collect()
+    // Both ask about the same faults: in each process what saves more is reported.
+    let mut best: BTreeMap<u32, Candidate> = BTreeMap::new();
+    for one in of_memory.into_iter().chain(mapped::find(evidence, &calls)) {
+        match best.get(&one.process) {
+            Some(known) if known.finding.cost.gain() >= one.finding.cost.gain() => {}
+            _ => drop(best.insert(one.process, one)),
+        }
+    }
+    best.into_values().collect()
 }
 
 impl Given {
@@ -221,6 +239,11 @@ fn finding(
     }
     let stack = sum.stack();
     let (call, _) = by_call.iter().max_by_key(|(_, bytes)| **bytes)?;
+    // What is unmapped may be files then, each of them mapped once.
+    let in_windows = evidence.recording.about.in_windows();
+    if in_windows && *call == MUNMAP && given.maps_of_files as f64 > FEW_FILES * given.maps as f64 {
+        return None;
+    }
     let own = &Some(own);
     let draft = Draft {
         explanation: vec![

@@ -118,9 +118,15 @@ struct Mapped {
     faults: u64,
     others: u64,
     work: u64,
+    /// The file's size, and by how much each mapping is longer than the one before, from 4 MiB on.
+    size: u64,
+    longer: u64,
+    /// Another file is mapped once, of so many bytes.
+    beside: u64,
 }
 
-const MAPPED: Mapped = Mapped { maps: 200, unmaps: 200, faults: 100, others: 0, work: 300 };
+const MAPPED: Mapped =
+    Mapped { maps: 200, unmaps: 200, faults: 100, others: 0, work: 300, size: 4 * MIB, longer: 0, beside: 0 };
 
 /// A stack of kernel functions under `work`, the outermost first.
 fn kernel_stack(tables: &mut slowpath_recording::Tables, names: &[&str]) -> u32 {
@@ -143,11 +149,16 @@ fn mapping(mapped: Mapped) -> Traced {
     let mut traced = Traced::new(Mode::Each);
     let of_files = kernel_stack(&mut traced.tables, &["asm_exc_page_fault", "filemap_map_pages"]);
     let of_memory = kernel_stack(&mut traced.tables, &["asm_exc_page_fault", "do_anonymous_page"]);
-    let file = traced.file("/data", "file", 0);
+    let file = traced.file("/data", "file", mapped.size);
+    if mapped.beside > 0 {
+        let other = traced.file("/large", "file", mapped.beside);
+        traced.call(MMAP, Some(other), 0x6000_0000, US).bytes = mapped.beside;
+    }
     for number in 0..mapped.maps {
-        traced.call(MMAP, Some(file), 0x7000_0000, 100 * US).bytes = MIB;
+        let bytes = 4 * MIB + number * mapped.longer;
+        traced.call(MMAP, Some(file), 0x7000_0000, 100 * US).bytes = bytes;
         if number < mapped.unmaps {
-            traced.call(MUNMAP, None, 0, 100 * US).bytes = MIB;
+            traced.call(MUNMAP, None, 0, 100 * US).bytes = bytes;
         }
     }
     traced.compute(of_files, mapped.faults * MS);
@@ -174,6 +185,23 @@ fn a_file_that_is_mapped_again_and_again_costs_its_calls_and_its_faults() {
     // Faults of other memory are no part of it.
     let others = only(&mapped(Mapped { others: 100, ..MAPPED }), "page-fault-churn");
     assert_eq!(others.cost.gain() / MS, 140);
+    // Nor those of a large file beside it: by their bytes a half.
+    let beside = only(&mapped(Mapped { beside: 800 * MIB, ..MAPPED }), "page-fault-churn");
+    assert_eq!(beside.cost.gain() / MS, 90);
+    // A page's fault takes no longer than 1 µs: of 204,800 pages.
+    let slow = only(&mapped(Mapped { faults: 300, work: 100, ..MAPPED }), "page-fault-churn");
+    assert_eq!(slow.cost.gain() / MS, 244);
+}
+
+#[test]
+fn a_file_that_is_mapped_part_by_part_is_mapped_once() {
+    // 800 MiB in all are four times its size.
+    only(&mapped(Mapped { size: 200 * MIB, ..MAPPED }), "page-fault-churn");
+    silent(&mapped(Mapped { size: 201 * MIB, ..MAPPED }));
+    // It was new when it was opened: then it must grow to twice its size.
+    silent(&mapped(Mapped { size: 0, ..MAPPED }));
+    silent(&mapped(Mapped { size: 0, longer: 20 * 1024, ..MAPPED }));
+    only(&mapped(Mapped { size: 0, longer: 21 * 1024, ..MAPPED }), "page-fault-churn");
 }
 
 #[test]
@@ -212,10 +240,11 @@ fn what_is_left_of_the_kernels_time_went_into_faults_where_it_is_not_sampled() {
         traced.tables.processes[0].peak_memory_bytes = Some(0);
         only(&unseen(traced, 300, beyond), "page-fault-churn").cost.gain() / MS
     };
-    assert_eq!((with(0), with(100)), (40, 140));
-    // The first touch of 1,000 MiB, 256,000 pages, takes 179 ms of it.
-    let first = only(&unseen(mapping(quiet), 300, 200), "page-fault-churn");
-    assert_eq!(first.cost.gain() / MS, 60);
+    // 60 ms and 3 % of the CPU time may have gone into hits of breakpoints.
+    assert_eq!((with(0), with(200)), (40, 163));
+    // The first touch of 1,000 MiB, 256,000 pages, takes 512 ms of it.
+    let first = only(&unseen(mapping(quiet), 300, 700), "page-fault-churn");
+    assert_eq!(first.cost.gain() / MS, 136);
 }
 
 #[test]
@@ -232,9 +261,9 @@ fn memory_is_given_back_where_faults_are_not_sampled_too() {
         recording.about.traced_share = share;
         recording
     };
-    // 200 ms beyond, and 20 in calls that give back; of that the first touch of 4 MiB takes 0.7 ms.
+    // 200 ms beyond, of which 73 may have gone into hits, and 20 in calls that give back; the first touch of 4 MiB takes 2 ms.
     let finding = only(&given(4 * MIB, 1.0), "page-fault-churn");
-    assert!((218..221).contains(&(finding.cost.gain() / MS)), "{}", finding.cost.gain());
+    assert!((144..147).contains(&(finding.cost.gain() / MS)), "{}", finding.cost.gain());
     // In windows the bytes may be too many by four times.
     only(&given(12 * MIB, 0.5), "page-fault-churn");
     silent(&given(13 * MIB, 0.5));

@@ -101,7 +101,7 @@ fn a_text_of_which_the_rest_is_copied_for_each_step_is_superlinear_work() {
         let gone = n / step * by;
         (vec![LIST + (n + 1) * 1_000_000, LIST + gone, size - gone], vec![0, 1_000 + gone, 0], 0)
     }
-    let finding = only(Walked { entry: |n| left(n, 2, 20, 40_000), ..moves() });
+    let finding = only(Walked { entry: |n| left(n, 2, 20, 40_000), entries: 128, ..moves() });
     assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "rests"));
     assert!(finding.advice.contains("string_view"), "{}", finding.advice);
     // The rest of the copy that was made before.
@@ -110,10 +110,19 @@ fn a_text_of_which_the_rest_is_copied_for_each_step_is_superlinear_work() {
         (vec![at(n + 1), at(n) + 20, 40_000 - n * 20], vec![0, n + 1, 0], 0)
     }
     assert_eq!(only(Walked { entry: chained, ..moves() }).variant, "rests");
-    // Never further on; further on by a good part of it; short.
+    // Too few steps in any text; never further on; further on by a good part of it; short.
+    silent(Walked { entry: |n| left(n, 2, 20, 40_000), ..moves() });
     silent(Walked { entry: |n| left(n, 1, 0, 40_000), ..moves() });
     silent(Walked { entry: |n| left(n, 1, 700, 40_000), ..moves() });
     silent(Walked { entry: |n| left(n, 2, 1, 900), ..moves() });
+    // A buffer that is filled with one message after the other, of which a header is taken off.
+    silent(Walked {
+        entry: |n| {
+            let header = n % 2 * 5;
+            (vec![LIST + (n + 1) * 1_000_000, LIST + header, 16_389 - header], vec![0, 1_000 + n, 0], 0)
+        },
+        ..moves()
+    });
     // Parts of one size, one after the other.
     silent(Walked {
         entry: |n| (vec![LIST + (n + 1) * 1_000_000, LIST + n * 4_000, 4_000], vec![0, n + 1, 0], 0),

@@ -66,6 +66,9 @@ fn long_limitations_are_told_in_short_at_the_head_and_in_detail_at_the_end() {
     assert!(said.contains(short), "{said}");
     let (_, end) = said.split_once("limitations in detail:").expect("the whole sentences are there");
     assert_eq!(end.matches("some time;").count(), 10);
+    // What to do about it is said once.
+    assert_eq!((end.matches("insufficient").count(), end.matches("slowpath setup").count()), (0, 1), "{end}");
+    assert!(end.contains("the reason is missing privileges: run `sudo slowpath …`"), "{end}");
     // A line or two are shown where they belong.
     findings.recording.degraded.truncate(1);
     assert!(!plain(&findings).contains("in detail"));

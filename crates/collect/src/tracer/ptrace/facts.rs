@@ -167,8 +167,11 @@ impl Devices {
 
     /// The path of a regular file behind a descriptor; empty if it was told often enough, or has none any more.
     pub(super) fn name(&mut self, tid: u32, descriptor: u64, file: &FileId) -> Vec<u8> {
+        if file.mode & libc::S_IFMT != libc::S_IFREG {
+            return Vec::new();
+        }
         let told = self.told.entry((file.device, file.inode)).or_default();
-        if file.mode & libc::S_IFMT != libc::S_IFREG || *told >= TOLD {
+        if *told >= TOLD {
             return Vec::new();
         }
         *told += 1;

@@ -23,7 +23,8 @@ pub(super) fn is_on_file(number: u32) -> bool {
 /// The descriptor of the file that a call maps into memory; none if it maps none.
 pub(super) fn mapped(number: u32, arguments: &[u64; 6]) -> Option<u64> {
     let descriptor = arguments[4] as i32; // the kernel reads no more of it
-    (class(number) & FD4 != 0 && descriptor >= 0).then_some(descriptor as u64)
+    let of_file = arguments[3] & libc::MAP_ANONYMOUS as u64 == 0;
+    (class(number) & FD4 != 0 && of_file && descriptor >= 0).then_some(descriptor as u64)
 }
 
 /// Whether a call reads (0) or writes (1).

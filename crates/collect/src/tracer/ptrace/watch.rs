@@ -62,7 +62,7 @@ struct Memory {
     in_vain: bool,
     /// Places whose stack was copied, and calls since then.
     sites: HashMap<u64, u32>,
-    /// Where its heap ended when that was last seen; 0 if not yet.
+    /// Where its heap ended at the call of brk before, in the same window; 0 if there was none.
     heap_end: u64,
     /// Bytes written when it last synced.
     written: u64,
@@ -378,9 +378,10 @@ impl Watch {
 
     /// Bytes of the heap that a call of brk gave back, which returns where the heap ends now.
     fn gives_back(&mut self, pid: u32, result: i64) -> u64 {
-        let Some(process) = self.processes.get_mut(&pid) else { return 0 };
+        let Some(process) = self.processes.get_mut(&pid).filter(|_| result > 0) else { return 0 };
         let before = std::mem::replace(&mut process.heap_end, result as u64);
-        before.saturating_sub(result as u64)
+        // Another thread may have moved it meanwhile, unseen.
+        if process.threads.len() > 1 { 0 } else { before.saturating_sub(result as u64) }
     }
 
     fn returned(&mut self, tid: u32, seen: u64, result: i64) {

@@ -90,7 +90,8 @@ fn to_one_end(entries: &Entries<'_>, for_byte: bool) -> Option<f64> {
         // No byte on the way from the one to the next is zero: they end at the same. In a buffer that is filled again each begins at its start.
         // The same text may be asked about several times in between.
         let content = |row: &Beginning| row.contents.first().copied().filter(|content| *content != 0);
-        let unchanged = content(pair[0]).is_some() && content(pair[0]) == content(pair[1]);
+        let alike = content(pair[0]).is_some() && content(pair[0]) == content(pair[1]);
+        let unchanged = alike && pair[0].length == pair[1].length;
         let step = next.checked_sub(from).filter(|step| match step {
             0 => unchanged,
             step => *step <= pair[0].length,

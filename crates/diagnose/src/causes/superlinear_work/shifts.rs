@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::walks::{self, Entries};
 use slowpath_recording::tables::Beginning;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Copies that must have been noted: half of a burst.
 const NOTED: usize = 32;
@@ -69,6 +69,12 @@ impl Copies {
         self.bytes += size as f64;
         self.items += (size / by) as f64;
     }
+
+    fn join(&mut self, other: &Copies) {
+        self.times += other.times;
+        self.bytes += other.bytes;
+        self.items += other.items;
+    }
 }
 
 fn arguments(row: &Beginning) -> Option<(u64, u64, u64)> {
@@ -109,27 +115,55 @@ fn additions(entries: &Entries<'_>) -> Copies {
     if longer < LONGER { Copies::default() } else { copies }
 }
 
-/// Copies up to the end of what one shortly before copied, from the same place or a little further on; none if too few are further on.
+/// Copies up to the end of what one shortly before copied, from the same place or a little further on. Of one text that must go on for some steps: whoever takes the header off a message goes
+/// on once.
 fn rests(entries: &Entries<'_>) -> Copies {
-    let (mut copies, mut further) = (Copies::default(), 0);
+    // By text: its copies, and how much was left in those that went on. Texts that end at one place are one, as long as they are not followed from copy to copy.
+    let mut texts: Vec<(Copies, HashSet<u64>)> = Vec::new();
+    let mut ends: HashMap<u64, usize> = HashMap::new();
     for burst in &entries.bursts {
-        let mut before: Vec<(u64, u64, u64)> = Vec::new();
+        let mut before: Vec<Copied> = Vec::new();
         for row in burst {
-            let Some((to, from, size)) = arguments(row) else { continue };
-            // The rest of the text that was copied before, or of that copy.
-            let step = |(last_to, last_from, last): &(u64, u64, u64)| {
-                let step = last.checked_sub(size)?;
-                (from.checked_sub(step)? == *last_from || from.checked_sub(step)? == *last_to).then_some(step)
+            let (Some((to, from, size)), Some(content)) = (arguments(row), row.contents.get(1)) else {
+                continue;
             };
-            let step = before.iter().rev().find_map(step);
-            if let Some(step) = step.filter(|step| size as f64 >= ITEMS * *step as f64 && size > 0) {
-                further += usize::from(step > 0);
-                copies.add(size, step.max(1));
-            }
-            before.push((to, from, size));
+            // The rest of the text that was copied before, or of that copy; once more, if it still begins the same.
+            let step = |last: &Copied| {
+                let step = last.size.checked_sub(size)?;
+                let begin = from.checked_sub(step)?;
+                let same = begin == last.from || begin == last.to;
+                let again = step > 0 || *content != 0 && *content == last.content;
+                (same && again && size as f64 >= ITEMS * step as f64 && size > 0).then_some((step, last.text))
+            };
+            let text = match before.iter().rev().find_map(step) {
+                Some((step, text)) => {
+                    let (copies, further) = &mut texts[text];
+                    copies.add(size, step.max(1));
+                    further.extend(Some(size).filter(|_| step > 0));
+                    text
+                }
+                None => *ends.entry(from.wrapping_add(size)).or_insert_with(|| {
+                    texts.push((Copies::default(), HashSet::new()));
+                    texts.len() - 1
+                }),
+            };
+            before.push(Copied { to, from, size, content: *content, text });
         }
     }
-    if further < LONGER { Copies::default() } else { copies }
+    let mut copies = Copies::default();
+    for (of, _) in texts.into_iter().filter(|(_, further)| further.len() >= LONGER) {
+        copies.join(&of);
+    }
+    copies
+}
+
+/// One copy, and which text it is of.
+struct Copied {
+    to: u64,
+    from: u64,
+    size: u64,
+    content: u64,
+    text: usize,
 }
 
 fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {

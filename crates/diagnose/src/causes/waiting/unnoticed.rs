@@ -44,6 +44,8 @@ const DIFFERENCE: f64 = 0.2;
 /// … and before at most so many of them it waited for something else since the last. Who sleeps after it was woken for work means to, as a
 /// server that answers late on purpose.
 const WOKEN: f64 = 0.2;
+/// Sleeps in which nobody was awake may end with something to do in so many cases: as when a timer of its own is due.
+const BY_ITSELF: f64 = 0.2;
 /// What ends such a wait is a thread or a process of the tree, or that it was given up.
 const WITHIN: [u32; 3] = [FUTEX, WAIT4, WAITID];
 const GATE: Gate = Gate::TENTH_OF_WALL;
@@ -97,7 +99,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     if slept.is_empty() {
         return Vec::new();
     }
-    for at in more_than_looks(&slept, &running(evidence, &slept)) {
+    let givers = more_than_looks(&slept, &running(evidence, &slept));
+    for at in givers {
         slept[at].empty = false;
     }
     let running = running(evidence, &slept);
@@ -230,8 +233,9 @@ fn running(evidence: &Evidence<'_>, slept: &[Slept<'_>]) -> Vec<(u64, u64)> {
     intervals::union(running)
 }
 
-/// Sleeps after which a thread was awake for a moment, and did more than look: another one found something to do after a sleep in which nobody else was awake. A task is
-/// put into a queue in less time than a look may take. Places in `slept`.
+/// Sleeps after which a thread was awake for a moment, and did more than look: another one found something to do after a sleep in which nobody ran, and that
+/// thread alone was awake. A task is put into a queue in less time than a look may take. Whoever finds something after sleeps in which nobody was awake either does so by
+/// itself, as at a time that has come. Places in `slept`.
 fn more_than_looks(slept: &[Slept<'_>], running: &[(u64, u64)]) -> Vec<usize> {
     let mut looks: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
     for (at, one) in slept.iter().enumerate().filter(|(_, one)| one.empty) {
@@ -244,8 +248,24 @@ fn more_than_looks(slept: &[Slept<'_>], running: &[(u64, u64)]) -> Vec<usize> {
         let during = of[..before].iter().rev().take_while(|(time, _)| *time > one.from);
         during.map(|(_, at)| *at).find(|at| slept[*at].row.thread != one.row.thread)
     };
-    let found = slept.iter().filter(|one| !one.empty && last_running(running, one).is_none());
-    found.filter_map(giver).collect()
+    // By place: sleeps in which nobody was awake, after how many of these there was something to do, and who was awake in the others.
+    let mut places: HashMap<CallSite, (u64, u64, Vec<usize>)> = HashMap::new();
+    for one in slept.iter().filter(|one| last_running(running, one).is_none()) {
+        let (alone, found, givers) = places.entry((one.process, one.own)).or_default();
+        match giver(one) {
+            None => {
+                *alone += 1;
+                *found += u64::from(!one.empty);
+            }
+            Some(at) if !one.empty => givers.push(at),
+            Some(_) => {}
+        }
+    }
+    let told = |(alone, found, givers): (u64, u64, Vec<usize>)| {
+        let given = alone >= EMPTY && found as f64 <= BY_ITSELF * alone as f64;
+        if given { givers } else { Vec::new() }
+    };
+    places.into_values().flat_map(told).collect()
 }
 
 /// When the last thread ceased to run during a sleep, if one ran.

@@ -211,11 +211,8 @@ impl Watch {
             self.opened(tid, &mut entry, result);
         }
         self.copy_stack(tid, pid, &place, entry.site, entry.time, Copies::Met);
-        let mut call = finished_call(tid, pid, entry, 0, 0, result);
-        if number == slowpath_syscalls::BRK {
-            call.argument = self.gives_back(pid, result);
-        }
-        Some(call)
+        // What a call of brk gave back is known of those that follow another one in a window alone.
+        Some(finished_call(tid, pid, entry, 0, 0, result))
     }
 
     /// Sends what is mapped into a process, if there is news for who unwinds from `ip`.

@@ -296,6 +296,10 @@ impl Watch {
         (view.traced, view.least) = (true, least);
         (view.opened, view.opened_took, view.opened_calls) = (now, 0, 0);
         view.quiet.begin(now);
+        let pid = thread.pid;
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.heap_end = 0;
+        }
     }
 
     /// A stop at which a window may be opened: the beginning of a thread or of a program.
