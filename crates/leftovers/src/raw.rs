@@ -315,6 +315,25 @@ mod tests {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::process::{Child, Command};
 
+    #[test]
+    fn what_is_started_by_a_thread_that_runs_at_once_runs_as_usual() {
+        // In a thread of its own: the others keep their policy.
+        let thread = std::thread::spawn(|| {
+            // SAFETY: takes a number, returns one.
+            let policy = || unsafe { libc::sched_getscheduler(0) } & !libc::SCHED_RESET_ON_FORK;
+            let at_once = run_at_once(false);
+            assert_eq!(policy() == libc::SCHED_FIFO, at_once);
+            let output = Command::new("cat").arg("/proc/self/stat").output().expect("cat runs");
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            // The 41st field; the second, a name, is in parentheses.
+            let after_name = text.rsplit_once(')').expect("a name").1;
+            assert_eq!(after_name.split_whitespace().nth(38), Some("0"), "{text}");
+            run_as_usual();
+            assert_eq!(policy(), libc::SCHED_OTHER);
+        });
+        thread.join().expect("it ends");
+    }
+
     /// A process that leads a group of its own and sleeps, with this number if one is given; none if it may not be chosen.
     fn sleeper_with(pid: i32) -> Option<i32> {
         let mut wanted = [pid];

@@ -23,6 +23,13 @@ fn an_array_that_is_moved_by_one_item_each_time_is_superlinear_work() {
     assert!(finding.explanation[0].contains("about 800 items"), "{:?}", finding.explanation);
     // A buffer of which a part was used up is moved to its start.
     silent(Walked { entry: |_| (vec![LIST, LIST + 200, 6_400], vec![77, 78, 0], 0), ..moves() });
+    // One copy in 32 of 50 KB, or one of 400 with 100.
+    fn beside(n: u64, each: u64) -> (Vec<u64>, Vec<u64>, u64) {
+        let large = (vec![LIST, LIST + 1_000_000, 50_000], vec![77, 78, 0], 0);
+        if n % each == 3 { large } else { (vec![LIST, LIST + 8, 6_400], vec![77, 78, 0], 0) }
+    }
+    silent(Walked { entry: |n| beside(n, 32), entries: 1_600, ..moves() });
+    only(Walked { entry: |n| beside(n, 400), entries: 1_600, ..moves() });
     // The third argument of others is no size.
     let strcpy = recording(&Walked { at: STRCMP, time: vec![(STRCMP, 0.6), (PARSE, 0.4)], ..moves() });
     assert!(diagnose(&strcpy).findings.is_empty());
