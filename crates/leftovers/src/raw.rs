@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_started_by_a_thread_that_runs_at_once_runs_as_usual() {
         // In a thread of its own: the others keep their policy.
-        let thread = std::thread::spawn(|| {
+        let thread = std::thread::Builder::new().spawn(|| {
             // SAFETY: takes a number, returns one.
             let policy = || unsafe { libc::sched_getscheduler(0) } & !libc::SCHED_RESET_ON_FORK;
             let at_once = run_at_once(false);
@@ -331,7 +331,7 @@ mod tests {
             run_as_usual();
             assert_eq!(policy(), libc::SCHED_OTHER);
         });
-        thread.join().expect("it ends");
+        thread.expect("a thread").join().expect("it ends");
     }
 
     /// A process that leads a group of its own and sleeps, with this number if one is given; none if it may not be chosen.
