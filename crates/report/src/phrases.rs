@@ -14,7 +14,7 @@ pub(crate) const CUT_SHORT: &str = "The recording is incomplete: it ends before 
 /// Said if there are no findings.
 pub(crate) const NOTHING_FOUND: &str = "No known cause of slowness found.";
 /// … beside what is said before it.
-pub(crate) const NOTHING_ELSE_FOUND: &str = "No other known cause of slowness found.";
+pub(crate) const NOTHING_ELSE_FOUND: &str = "Apart from that, no known cause of slowness found.";
 
 /// Above the table of hot functions.
 pub(crate) fn hot_head(recording: &RecordingSummary) -> &'static str {
@@ -412,6 +412,10 @@ pub(crate) fn not_explained(findings: &Findings) -> Vec<String> {
 /// A program slept for most of the time if it was for this share of it: then that is the first to be said.
 const MOSTLY: f64 = 0.5;
 
+/// What whoever lacks rights cannot know of sleeps.
+const UNSEEN_LOOKS: &str =
+    " Without privileges it is not seen whether a thread looks into memory between its sleeps.";
+
 /// What is said where no cause was found: that, and where to look.
 pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
     let leads = &findings.leads;
@@ -430,13 +434,18 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
     let slept = leads.wait.as_ref().filter(is_most).filter(|_| off_cpu(findings).is_some());
     if let Some(wait) = slept {
         let said = format!(
-            "Most of the time the program slept: {} slept for {} of {} ({}){}. Was that meant? If it was for something to happen, wait for \
-             that instead.",
+            "Most of the time the program slept: {} slept for {} of {} ({}){}. If it waits for \
+             another thread or an event, let it wait for that itself (a condition variable, a blocking read); a pause that is meant is no fault.{}",
             wait.program,
             units::rough(wait.total_ns),
             units::rough(elapsed),
             units::counted(wait.calls, "time"),
-            called_from(wait)
+            called_from(wait),
+            if unseen(&findings.recording).iter().any(|sentence| sentence.contains(SETUP)) {
+                UNSEEN_LOOKS
+            } else {
+                ""
+            }
         );
         return vec![said, NOTHING_ELSE_FOUND.to_owned()].into_iter().chain(busiest).collect();
     }

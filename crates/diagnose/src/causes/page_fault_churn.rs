@@ -248,7 +248,7 @@ fn finding(
     let draft = Draft {
         explanation: vec![
             format!(
-                "{} gave back {} {} times{}: {} in all, {:.0} times the largest size of the process ({})",
+                "{} gave back {} on average, {} times{}: {} in all, {:.0} times the largest size of the process ({})",
                 name(*call),
                 size(again / sum.count.max(1) as f64),
                 count(sum.count as f64),

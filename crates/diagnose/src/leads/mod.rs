@@ -5,6 +5,7 @@ mod loops;
 
 use crate::Evidence;
 use crate::calls::{Calls, Sum, is_single, is_sleep};
+use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::findings::{Busiest, Leads, Wait};
 use crate::goroutines;
@@ -190,7 +191,10 @@ fn of_threads(
         file: file.map(|file| tables.files[file as usize].path.clone()).filter(|path| !path.is_empty()),
         calls: sum.count,
         total_ns: sum.blocked_ns as u64,
-        function: path.and_then(|path| path.last().cloned()),
+        // What was inlined of the language's library says less.
+        function: path.and_then(|path| {
+            path.iter().rev().find(|frame| !runtime::is_name(frame)).or(path.last()).cloned()
+        }),
     };
     Some((wait, number, of_runtime))
 }

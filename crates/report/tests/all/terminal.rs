@@ -262,7 +262,7 @@ fn that_a_program_slept_for_most_of_the_time_is_said_first() {
     assert!(said.contains("Most of the time the program slept: load slept for"), "{said}");
     let order = |said: &str| {
         let at = |part: &str| said.find(part).unwrap_or(usize::MAX);
-        at("Most of the time the program slept") < at("No other known cause of slowness found")
+        at("Most of the time the program slept") < at("Apart from that, no known cause of slowness found")
     };
     assert!(order(&said), "{said}");
     let markdown = slowpath_report::markdown(&findings).to_string();

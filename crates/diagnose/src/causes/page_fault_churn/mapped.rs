@@ -161,7 +161,7 @@ fn finding(
     let (stack, own) = (sum.stack(), &Some(*asks));
     let mut explanation = vec![
         format!(
-            "{path} was mapped into memory {} times{}, {} each time on average, and taken down again",
+            "{path} was mapped into memory {} times{}, {} each time on average, and unmapped again",
             count(times),
             from(evidence, stack, *own),
             size(bytes / times),
@@ -184,8 +184,8 @@ fn finding(
         ],
         variant: "mapped",
         files: evidence.concerned([path.clone()]),
-        not_known: "whether the file must not be mapped in between",
-        advice: "Map the file once and keep the mapping. For a file that grows, map a range that is larger than the file (pages behind its end may \
+        not_known: "whether the file has to be unmapped in between",
+        advice: "Map the file once and keep the mapping. For a file that grows, map a range that is larger than the file (pages beyond its end may \
                  not be used until it has grown), and twice as large when it is used up"
             .to_owned(),
         ..Draft::new(

@@ -233,12 +233,13 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
         ),
         Kind::Rests => (
             VARIANTS[2],
-            "each step copies everything behind it",
+            "each step copies the rest of the text",
             format!(
-                "{of_looked} of {looked} copies that were looked at copied the rest of a text up to the same end as one shortly before, from the same place or a \
-                 little further on: about {bytes_text} bytes each",
+                "{of_looked} of {looked} copies that were looked at, {:.0} % of the bytes, copy the rest of a text again: up to the same end as one shortly \
+                 before, from the same place or a little further on, about {bytes_text} bytes each",
+                100.0 * share
             ),
-            "Refer to the rest in place of copying it: a pointer and a length, std::string_view, &str, a slice, or a position in the text",
+            "Refer to the rest instead of copying it: a pointer and a length, std::string_view, &str, a slice, or a position in the text",
         ),
     };
     let asked = evidence.frame(entries.function);

@@ -296,7 +296,7 @@ fn candidate(
             time(sum.blocked_ns / slept)
         ),
         format!(
-            "{} another thread had done something meanwhile; from then to the end of the sleep nothing of the program ran: {} in total",
+            "{} another thread had done something meanwhile; from then to the end of the sleep no thread of the program ran: {} in total",
             times(late as f64),
             time(lost)
         ),
