@@ -27,38 +27,25 @@ fn each_further_process_takes_little_memory_to_record_and_to_report() {
     /// Bytes for each: 40 MB for 10,000 while they are recorded. Their calls are in memory as well when they are reported: 5.5 KB each were measured, and
     /// where there are very many `recordings.rs` tests how few rows they leave.
     const EACH: [u64; 2] = [4_000, 8_000];
-    /// How often it is measured until it is so.
-    const ATTEMPTS: usize = 3;
     let _one = one_at_a_time();
     if !may_count("memory of many processes") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let measured = |attempt: usize| {
-        PROCESSES.map(|processes| {
-            let folder = dir.path().join(format!("{attempt}-{processes}"));
-            let mut record = Command::new(SLOWPATH);
-            record.arg("--dir").arg(&folder).arg("--").arg(program("exec_many")).arg(processes.to_string());
-            // With which the dynamic linker asks for ever more files.
-            record.env_remove("LD_LIBRARY_PATH");
-            let recording = peak(&mut record);
-            (recording, peak(Command::new(SLOWPATH).args(["explain", "--dir"]).arg(&folder)))
-        })
-    };
+    let both = PROCESSES.map(|processes| {
+        let folder = dir.path().join(processes.to_string());
+        let mut record = Command::new(SLOWPATH);
+        record.arg("--dir").arg(&folder).arg("--").arg(program("exec_many")).arg(processes.to_string());
+        // With which the dynamic linker asks for ever more files.
+        record.env_remove("LD_LIBRARY_PATH");
+        let recording = peak(&mut record);
+        (recording, peak(Command::new(SLOWPATH).args(["explain", "--dir"]).arg(&folder)))
+    });
+    let [few, many] = both;
     // What a program held counts as held by the one that it executes: this test's own memory is the least that can be seen.
     let least = peak(&mut Command::new("true"));
+    assert!(few.0 > least && few.1 > least, "{few:?}, of which nothing can be seen below {least}");
     let more = EACH.map(|each| each * (PROCESSES[1] - PROCESSES[0]));
-    // Beside other programs events pile up for a moment, so that the most memory is more in one run of ten or so. What each process takes is there in all of them.
-    let mut seen = Vec::new();
-    for attempt in 0..ATTEMPTS {
-        let [few, many] = measured(attempt);
-        assert!(few.0 > least && few.1 > least, "{few:?}, of which nothing can be seen below {least}");
-        if many.0 < few.0 + more[0] && many.1 < few.1 + more[1] {
-            return;
-        }
-        seen.push((few, many));
-    }
-    panic!(
-        "recorded and reported, bytes, for few and for many processes: {seen:?}, and not {more:?} more at most"
-    );
+    assert!(many.0 < few.0 + more[0], "recorded: {} bytes, then {}", few.0, many.0);
+    assert!(many.1 < few.1 + more[1], "reported: {} bytes, then {}", few.1, many.1);
 }

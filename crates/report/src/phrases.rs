@@ -435,7 +435,7 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
     if let Some(wait) = slept {
         let said = format!(
             "Most of the time the program slept: {} slept for {} of {} ({}){}. If it waits for \
-             another thread or an event, let it wait for that itself (a condition variable, a blocking read); a pause that is meant is no fault.{}",
+             another thread or an event, wait for that directly (a condition variable, a blocking read). An intended pause is no fault.{}",
             wait.program,
             units::rough(wait.total_ns),
             units::rough(elapsed),

@@ -60,8 +60,8 @@ impl Counter {
             let stays = |standing: &Standing| !standing.trial && !standing.windowed;
             if self.probes[index].standing.as_ref().is_some_and(stays) {
                 self.close(index, turns::TURN);
-                // It stood too briefly to say how often it is hit.
-                self.probes[index].rate = f64::INFINITY;
+                // It stood too briefly to say how often it is hit: neither seldom nor often.
+                self.probes[index].rate = f64::NAN;
             }
         }
         true

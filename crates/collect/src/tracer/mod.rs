@@ -74,7 +74,7 @@ pub(crate) struct Tracer {
     files: HashMap<FileKey, u32>,
     /// The row of each device and inode that was opened last.
     open: HashMap<(u32, u64), u32>,
-    /// The names of these files, where they are known from the root on.
+    /// The names of those of them that are known by their descriptors alone.
     names: HashMap<u32, Vec<u8>>,
     numbers: u32,
     tallied: HashMap<TallyKey, Tallied>,
@@ -224,7 +224,8 @@ impl Tracer {
             if call.file.inode == 0 {
                 return None;
             }
-            // Its state at the open counts. The number of a file that was deleted is given to another one, which has another name.
+            // Its state at the open counts. The number of a file that was deleted is given to another one, which has another name; a file that was opened may have been
+            // asked for by another name than it has, as through a link.
             let renamed = |row: &u32| {
                 !call.link.is_empty() && self.names.get(row).is_some_and(|name| *name != call.link)
             };
@@ -265,8 +266,8 @@ impl Tracer {
         });
         if id.1 != 0 {
             self.open.insert(id, number);
-            if key.path.starts_with(b"/") {
-                self.names.insert(number, key.path.clone());
+            if !named && !call.link.is_empty() {
+                self.names.insert(number, call.link.clone());
             }
         }
         self.files.insert(key, number);
@@ -333,6 +334,23 @@ pub(crate) fn unwind(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_named_by_its_descriptor_until_another_one_has_its_number() {
+        let (mut tracer, mut tables) = (Tracer::default(), Tables::default());
+        let file = |inode| FileId { inode, device: 1, mode: libc::S_IFREG, size: 7, ..FileId::default() };
+        let read =
+            |inode, link: &[u8]| Finished { file: file(inode), link: link.to_vec(), ..Finished::default() };
+        let mut of = |call: &Finished| tracer.file(call, &mut tables);
+        assert_eq!(of(&read(5, b"/a")), Some(0));
+        assert_eq!(of(&read(5, b"")), Some(0));
+        assert_eq!((of(&read(5, b"/b")), of(&read(5, b""))), (Some(1), Some(1)));
+        // What was opened keeps its row, with its size, whatever its name is behind links.
+        let opened = Finished { number: OPENS[0], path: b"/lib/c".to_vec(), ..read(6, b"") };
+        assert_eq!((of(&opened), of(&read(6, b"/usr/lib/c"))), (Some(2), Some(2)));
+        let rows: Vec<(&str, u64)> = tables.files.iter().map(|one| (one.path.as_str(), one.size)).collect();
+        assert_eq!(rows, [("/a", 0), ("/b", 0), ("/lib/c", 7)]);
+    }
 
     #[test]
     fn addresses_are_told_as_people_write_them() {

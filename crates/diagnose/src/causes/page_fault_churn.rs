@@ -15,7 +15,7 @@ use crate::Evidence;
 use crate::calls::{Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{BRK, MADVISE, MMAP, MUNMAP, name};
@@ -215,13 +215,16 @@ fn finding(
     cost: &BTreeMap<u32, f64>,
 ) -> Option<Candidate> {
     let peak = evidence.recording.tables.processes[process as usize].peak_memory_bytes? as f64;
+    let times = if evidence.recording.about.in_windows() { OF_WINDOWS * TIMES } else { TIMES };
+    if given.bytes - given.of_files < times * peak {
+        return None;
+    }
     let unseen = evidence.is_kernel_unseen();
     let all = match unseen {
         true => unseen::again_ns(evidence, calls, process) + given.calls_ns,
         false => cost.get(&process).copied().unwrap_or(0.0),
     };
-    let times = if evidence.recording.about.in_windows() { OF_WINDOWS * TIMES } else { TIMES };
-    if given.bytes - given.of_files < times * peak || !GATE.may_pass(evidence, all) {
+    if !GATE.may_pass(evidence, all) {
         return None; // before the dearer questions
     }
     let (own, (sum, by_call), joined) = given.place(calls)?;
@@ -258,20 +261,15 @@ fn finding(
                 size(peak),
             ),
             format!(
-                "its pages must be mapped and cleared again at the next use: {} of CPU time in page faults and in these calls",
-                time(cost)
+                "its pages must be mapped and cleared again at the next use: {} of CPU time in page faults and in these calls{}",
+                time(cost),
+                unseen::estimated(evidence)
             ),
         ],
         facts: vec![
             fact("calls", sum.count as f64, "calls", Sure::Exact),
             fact("memory given back", again, "bytes", Sure::Exact),
-            Fact::new(
-                "CPU time in all page faults and calls that map or give back",
-                all,
-                "ns",
-                "samples",
-                Sure::Sampled,
-            ),
+            unseen::fact(evidence, "CPU time in all page faults and calls that map or give back", all),
         ],
         advice: advice(*call),
         ..Draft::new(

@@ -1,4 +1,4 @@
-//! One breakpoint event of one thread, the ring of a thread, and what a hit takes.
+//! One breakpoint event of one thread, the ring of a thread, and what a hit takes, or one that only stands.
 //!
 //! An event belongs to one thread rather than to a process and its later threads (`inherit`): only such a one has a ring
 //! without a CPU of its own, and only such a one is stopped by the kernel after so many hits (`PERF_EVENT_IOC_REFRESH`).

@@ -79,3 +79,18 @@ pub(super) fn can_be_made_again(number: u32) -> bool {
     ];
     AGAIN.contains(&number) || number == IO_URING_ENTER
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_no_file_has_none_whatever_descriptor_is_given() {
+        let with = |flags: i32, descriptor: i32| [0, 4096, 3, flags as u64, descriptor as u64, 0];
+        assert_eq!(mapped(MMAP, &with(libc::MAP_SHARED, 3)), Some(3));
+        assert_eq!(mapped(MMAP, &with(libc::MAP_PRIVATE, 0)), Some(0));
+        assert_eq!(mapped(MMAP, &with(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, 0)), None);
+        assert_eq!(mapped(MMAP, &with(libc::MAP_PRIVATE, -1)), None);
+        assert_eq!(mapped(MUNMAP, &with(libc::MAP_SHARED, 3)), None);
+    }
+}

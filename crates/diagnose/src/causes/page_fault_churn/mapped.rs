@@ -3,31 +3,28 @@
 //!
 //! The mapping calls say which file it is. That it was taken down in between is known from how many were: calls that unmap name no file.
 
-use super::{CAUSE, unseen};
+use super::{CAUSE, OF_WINDOWS, PAGE, unseen};
 use crate::Evidence;
 use crate::calls::{Calls, Sum, fact, from, place};
 use crate::candidate::Candidate;
 use crate::causes::words::{count, size, time};
 use crate::draft::Draft;
-use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
+use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{BRK, MADVISE, MMAP, MUNMAP, OPENS};
 use std::collections::{BTreeMap, HashMap};
 
 /// Mappings of one file by one function before they count: a program that opens a database some dozens of times does it for a reason.
-const MAPPED: u64 = 200;
-/// … so many times that where calls were traced in windows: their number may be off by a factor of four.
-const OF_WINDOWS: u64 = 4;
+const MAPPED: f64 = 200.0;
 /// As many mappings as this share of those of the file may be left: a file of which many parts stay mapped is mapped for good.
 const LEFT: f64 = 0.2;
 /// In all so many times the file's size is mapped: whoever maps one part after the other maps each of them once.
 const TIMES: f64 = 4.0;
 /// … or, where its size is not known, as of one that was new when it was opened, the largest mapping is so many times the smallest: it grows, and is mapped as a whole.
 const GROWS: f64 = 2.0;
-/// A page's bytes, and what faults take at most for each page of a mapping, ns: going through a file took 93 to 130 a page, since the kernel maps those around as well; where one page
+/// What faults take at most for each page of a mapping, ns: going through a file took 93 to 130 a page, since the kernel maps those around as well; where one page
 /// in 37 was written, 200.
-const PAGE: f64 = 4096.0;
 const FAULT_NS: f64 = 1_000.0;
 /// How names of kernel functions begin that handle a fault of a mapped file, and of other memory.
 const OF_FILES: [&str; 5] = ["do_fault", "filemap_", "do_read_fault", "do_shared_fault", "do_cow_fault"];
@@ -58,7 +55,7 @@ struct Mappings {
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let mut by_process: BTreeMap<u32, Mappings> = BTreeMap::new();
-    // How often each path was opened: one that is made anew for each mapping is another file each time.
+    // How often each path was opened: a file that is created again for each mapping is another one each time.
     let mut opened: HashMap<(u32, &str), u64> = HashMap::new();
     for (row, process) in calls.all() {
         match row.number {
@@ -133,7 +130,7 @@ fn finding(
     let (times, bytes) = (sum.count as f64, sum.bytes as f64);
     let least = if evidence.recording.about.in_windows() { OF_WINDOWS * MAPPED } else { MAPPED };
     let left = mappings.all.count as f64 - mappings.unmapped.count as f64;
-    if sum.count < least || left > LEFT * times {
+    if times < least || left > LEFT * times {
         return None;
     }
     let again = match file.size {
@@ -141,8 +138,8 @@ fn finding(
         size => bytes >= TIMES * size as f64,
     };
     // As an ordinary user it is not known whether a file that is opened again is the same.
-    let anew = opened.get(&(process, path.as_str())).copied().unwrap_or(0);
-    if !again || evidence.by_ptrace && 2 * anew > sum.count {
+    let opens = opened.get(&(process, path.as_str())).copied().unwrap_or(0);
+    if !again || evidence.by_ptrace && 2 * opens > sum.count {
         return None;
     }
     // Which of the calls that unmap are of this file is not known: as many as map it.
@@ -170,8 +167,9 @@ fn finding(
     ];
     if faults_ns > 0.0 {
         explanation.push(format!(
-            "each mapping begins empty: {} went into page faults at the first use of its pages",
-            time(faults_ns)
+            "each mapping begins empty: {} went into page faults at the first use of its pages{}",
+            time(faults_ns),
+            unseen::estimated(evidence)
         ));
     }
     let draft = Draft {
@@ -180,7 +178,7 @@ fn finding(
             fact("mappings", times, "calls", Sure::Exact),
             fact("mapped each time", bytes / times, "bytes", Sure::Exact),
             fact("time in calls that map and unmap", calls_ns, "ns", Sure::Exact),
-            Fact::new("CPU time in page faults of files", faults_ns, "ns", "samples", Sure::Sampled),
+            unseen::fact(evidence, "CPU time in page faults of files", faults_ns),
         ],
         variant: "mapped",
         files: evidence.concerned([path.clone()]),

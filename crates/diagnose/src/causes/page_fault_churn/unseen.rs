@@ -3,6 +3,7 @@
 
 use crate::Evidence;
 use crate::calls::Calls;
+use crate::findings::{Fact, Sure};
 use slowpath_syscalls::FORKS;
 
 /// What the first touch of a page takes at most, ns: touching 64 MiB took 1,660 to 2,010 a page in a virtual machine, where that is dearest. It must be paid for whatever is mapped again.
@@ -11,8 +12,24 @@ const FIRST_NS: f64 = 2_000.0;
 /// What hits of breakpoints may take of it: as much as the counter lets them, at first, ns, and of the time. They are the kernel's as well.
 const HITS_NS: f64 = 60e6;
 const HITS: f64 = 0.03;
-/// A process that starts so many others has pages copied for them, which no call's time shows.
+/// A process that starts so many others has page tables and pages copied for them, which no call's time shows. A choice: a pipeline of a dozen programs is below it.
 const FORKS_MOST: u64 = 50;
+
+/// What is said behind a time that was estimated so.
+pub(super) fn estimated(evidence: &Evidence<'_>) -> &'static str {
+    if evidence.is_kernel_unseen() {
+        " (estimated: what is left of the CPU time beyond samples and system calls)"
+    } else {
+        ""
+    }
+}
+
+/// Such a time, and how it is known.
+pub(super) fn fact(evidence: &Evidence<'_>, name: &str, ns: f64) -> Fact {
+    let (source, sure) =
+        if evidence.is_kernel_unseen() { ("CPU time", Sure::Fitted) } else { ("samples", Sure::Sampled) };
+    Fact::new(name, ns, "ns", source, sure)
+}
 
 /// CPU time of a process in page faults beyond the first of each page, ns; an estimate, 0 where faults are in samples.
 pub(super) fn again_ns(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32) -> f64 {
