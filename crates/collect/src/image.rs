@@ -216,6 +216,13 @@ impl Image {
         )
     }
 
+    /// Whether an address is in the function by which a goroutine runs something on its thread's own stack. What stands there around it says nothing of who
+    /// asked for it; but the function keeps the frame pointer, by which the goroutine's frames go on (`runtime/asm_amd64.s`).
+    pub(crate) fn leaves_a_goroutine(&self, svma: u64) -> bool {
+        let name = || self.functions().and_then(|functions| functions.containing(svma)?.name);
+        self.go && matches!(name(), Some("runtime.systemstack.abi0" | "runtime.systemstack"))
+    }
+
     /// What the unwinder needs of a mapping of this file at `range`, `offset` bytes into it.
     pub(crate) fn unwind_module(&self, range: Range<u64>, offset: u64) -> Option<framehop::Module<Bytes>> {
         let base = range.start.wrapping_sub(self.svma_of_offset(offset)?);
@@ -282,5 +289,35 @@ mod tests {
         let image = image(vec![at_the_end]).expect("ELF");
         assert_eq!(image.text.as_ref().map(|text| text.svma.clone()), Some(u64::MAX - 1..u64::MAX));
         assert!(!image.is_start(u64::MAX) && image.svma_of_offset(u64::MAX).is_none());
+    }
+
+    #[test]
+    fn behind_the_switch_to_the_threads_stack_a_goroutine_goes_on_by_frame_pointers() {
+        use crate::unwind::{AddressSpace, Mapped, Place};
+        let names = b"\0runtime.systemstack.abi0\0main.main\0".to_vec();
+        let space = |sections: Vec<elf::Section>| {
+            let image = image(sections).map(|image| Image { segments: vec![(64, 0x100, 0x1000)], ..image });
+            let mut space = AddressSpace::default();
+            let range = 0x40_0000..0x40_0140;
+            space.map(Mapped { range, offset: 0, module: 7, image: Some(Arc::new(image.expect("ELF"))) });
+            space
+        };
+        let symbols = || elf::symbols(3, [(0x1010, 0x20, 1), (0x1040, 0x40, 26)].into_iter());
+        let common = || vec![elf::code(0x1000, 0x100), symbols(), elf::names(names.clone())];
+        let go = space(common().into_iter().chain([elf::plain(".gopclntab", vec![0; 8])]).collect());
+        let (back, at) = (|svma: u64| 0x40_0000 + svma - 0xfc0, |svma| Place::Native { module: 7, svma });
+        // In a function that the switch calls; main.main calls the switch, and something without code is around that.
+        let chain = [back(0x1082), back(0x1020), back(0x1050), back(0x1060), 0x1234, back(0x1060)];
+        let walk = |space: &AddressSpace, mut places: Vec<Place>| {
+            (space.goes_on_with_a_goroutine(&chain, &mut places), places)
+        };
+        let inner = vec![at(0x1082), at(0x101f)];
+        let whole = [inner.clone(), vec![at(0x104f), at(0x105f)]].concat();
+        assert_eq!(walk(&go, inner.clone()), (true, whole));
+        // It ended elsewhere, or at another call of the switch, or the program is not Go's.
+        for other in [vec![at(0x1082), at(0x104f)], vec![at(0x101e)], Vec::new()] {
+            assert_eq!(walk(&go, other.clone()), (false, other));
+        }
+        assert_eq!(walk(&space(common()), inner.clone()), (false, inner));
     }
 }

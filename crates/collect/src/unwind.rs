@@ -187,6 +187,22 @@ impl AddressSpace {
         Unwound { complete, far: far() }
     }
 
+    /// Where a walk of Go's code ended because it runs on its thread's own stack, for a goroutine: appends the goroutine's frames, by the `chain` of frame
+    /// pointers, and returns true. Go keeps them in all functions but the smallest.
+    pub(crate) fn goes_on_with_a_goroutine(&self, chain: &[u64], places: &mut Vec<Place>) -> bool {
+        let Some(Place::Native { module, svma }) = places.last().copied() else { return false };
+        let image = self.of_module(module, svma).and_then(|mapped| mapped.image.clone());
+        if !image.is_some_and(|image| image.leaves_a_goroutine(svma)) {
+            return false;
+        }
+        let last = places.last().copied();
+        let Some(at) = chain.iter().skip(1).position(|back| self.caller(*back) == last) else { return false };
+        let beyond = chain[at + 2..].iter().map_while(|back| self.caller(*back));
+        let before = places.len();
+        places.extend(beyond.take(DEPTH_MAX.saturating_sub(before)));
+        places.len() > before
+    }
+
     fn frames(
         &self,
         regs: Regs,

@@ -54,7 +54,6 @@ pub(crate) const FLAG_ENABLE_ON_EXEC: u64 = 1 << 12;
 pub(crate) const FLAG_TASK: u64 = 1 << 13;
 pub(crate) const FLAG_WATERMARK: u64 = 1 << 14;
 pub(crate) const FLAG_SAMPLE_ID_ALL: u64 = 1 << 18;
-pub(crate) const FLAG_EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
 pub(crate) const FLAG_MMAP2: u64 = 1 << 23;
 pub(crate) const FLAG_COMM_EXEC: u64 = 1 << 24;
 pub(crate) const FLAG_USE_CLOCKID: u64 = 1 << 25;
@@ -93,6 +92,8 @@ pub(crate) const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 pub(crate) const CONTEXT_MAX: u64 = -4095i64 as u64;
 /// Kernel frames follow.
 pub(crate) const CONTEXT_KERNEL: u64 = -128i64 as u64;
+/// User frames follow.
+pub(crate) const CONTEXT_USER: u64 = -512i64 as u64;
 
 const FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 

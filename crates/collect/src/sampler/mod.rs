@@ -74,7 +74,6 @@ impl Plan {
             | abi::FLAG_TASK
             | abi::FLAG_WATERMARK
             | abi::FLAG_SAMPLE_ID_ALL
-            | abi::FLAG_EXCLUDE_CALLCHAIN_USER
             | abi::FLAG_USE_CLOCKID;
         if !self.kernel {
             flags |= abi::FLAG_EXCLUDE_KERNEL;

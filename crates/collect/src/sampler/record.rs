@@ -54,6 +54,9 @@ pub(crate) struct Sample {
     pub period: u64,
     /// Kernel frames, innermost first.
     pub kernel: Vec<u64>,
+    /// User frames as the chain of frame pointers has them, innermost first: where the program runs, then where each function returns to. Mostly wrong in
+    /// code that uses the register for something else.
+    pub chain: Vec<u64>,
     /// User registers, if it has any.
     pub regs: Option<Regs>,
     /// The user stack from `regs.sp` upward.
@@ -133,14 +136,14 @@ fn sample(body: &[u8]) -> Option<Sample> {
     let mut r = Reader(body);
     let (pid, tid, time, _cpu, period) = (r.u32()?, r.u32()?, r.u64()?, r.u64()?, r.u64()?);
     let length = r.u64()?;
-    let mut kernel = Vec::new();
-    let mut in_kernel = false;
+    let (mut kernel, mut chain) = (Vec::new(), Vec::new());
+    let mut context = 0;
     for _ in 0..length {
-        let address = r.u64()?;
-        if address >= abi::CONTEXT_MAX {
-            in_kernel = address == abi::CONTEXT_KERNEL;
-        } else if in_kernel {
-            kernel.push(address);
+        match r.u64()? {
+            new if new >= abi::CONTEXT_MAX => context = new,
+            address if context == abi::CONTEXT_KERNEL => kernel.push(address),
+            address if context == abi::CONTEXT_USER => chain.push(address),
+            _ => {}
         }
     }
     let abi = r.u64()?;
@@ -158,7 +161,7 @@ fn sample(body: &[u8]) -> Option<Sample> {
         let filled = r.u64()? as usize;
         stack = &stack[..filled.min(size)];
     }
-    Some(Sample { pid, tid, time, period, kernel, regs, stack: stack.to_vec(), before_call: 0 })
+    Some(Sample { pid, tid, time, period, kernel, chain, regs, stack: stack.to_vec(), before_call: 0 })
 }
 
 /// Reads fields one after the other.
@@ -208,8 +211,8 @@ mod tests {
     #[test]
     fn a_sample_has_its_kernel_frames_registers_and_the_filled_part_of_its_stack() {
         let mut body =
-            words(&[7 << 32 | 5, 1000, 0, 1_000_000, 4, abi::CONTEXT_KERNEL, 0xffff_0001, 0xffff_0002]);
-        body.extend(words(&[-512i64 as u64, 2, 0x10, 0x20, 0x30, 16, 0xaa, 0xbb, 8]));
+            words(&[7 << 32 | 5, 1000, 0, 1_000_000, 6, abi::CONTEXT_KERNEL, 0xffff_0001, 0xffff_0002]);
+        body.extend(words(&[abi::CONTEXT_USER, 0x30, 0x40, 2, 0x10, 0x20, 0x30, 16, 0xaa, 0xbb, 8]));
         let parsed = Record::parse(&record(abi::RECORD_SAMPLE, 0, &body));
         let expected = Sample {
             pid: 5,
@@ -217,6 +220,7 @@ mod tests {
             time: 1000,
             period: 1_000_000,
             kernel: vec![0xffff_0001, 0xffff_0002],
+            chain: vec![0x30, 0x40],
             regs: Some(Regs { ip: 0x30, sp: 0x20, bp: 0x10, wide: true }),
             stack: 0xaau64.to_ne_bytes().to_vec(),
             before_call: 0,

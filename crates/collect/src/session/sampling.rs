@@ -26,7 +26,9 @@ impl Session {
             Some(regs) if regs.wide => {
                 let memory = memory(&mut live.memory, sample.pid);
                 let stack = Copied::whole(&sample.stack);
-                live.space.unwind(regs, stack, memory, &mut live.cache, &mut self.places).complete
+                let whole =
+                    live.space.unwind(regs, stack, memory, &mut live.cache, &mut self.places).complete;
+                whole & !live.space.goes_on_with_a_goroutine(&sample.chain, &mut self.places)
             }
             None => true, // in the kernel with no user stack to walk, as while it executes a program
             _ => false,

@@ -170,8 +170,17 @@ impl Watch {
         let regs =
             Regs { ip: regs.rip, sp: regs.rsp, bp: regs.rbp, wide: regs.cs != super::cut_short::COMPAT };
         let before_call = (period as f64 * (1.0 - part)) as u64;
-        let sample =
-            Sample { pid, tid, time, period, kernel: Vec::new(), regs: Some(regs), stack, before_call };
+        let sample = Sample {
+            pid,
+            tid,
+            time,
+            period,
+            kernel: Vec::new(),
+            chain: Vec::new(),
+            regs: Some(regs),
+            stack,
+            before_call,
+        };
         self.say(Event::Sample(Box::new(sample)));
     }
 
