@@ -13,6 +13,7 @@
 //! - [`syscalls`](mod@syscalls) — system calls added up, for people to look at.
 //! - [`diagnose`] — all of it: findings ranked by gain, and where the time goes.
 
+mod asker;
 mod calls;
 pub mod candidate;
 pub mod causes;

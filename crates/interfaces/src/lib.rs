@@ -5,6 +5,7 @@
 
 mod buckets;
 mod copies;
+mod costly;
 mod fills;
 mod matchers;
 mod memory;
@@ -13,6 +14,7 @@ mod sorting;
 
 pub use buckets::{has_chains, searches_bucket};
 pub use copies::{Copied, copied, copies_objects};
+pub use costly::{Costly, costly};
 pub use fills::fills;
 pub use matchers::matches;
 pub use memory::{Memory, memory, memory_by_call};

@@ -5,6 +5,7 @@ mod allocation_churn;
 pub(crate) mod allocators;
 mod busy_wait;
 mod call_overhead;
+mod costly_call;
 mod duplicate_build;
 mod exception_per_operation;
 mod failed_lookups;
@@ -63,6 +64,7 @@ pub const ALL: &[Spec] = &[
     round_trips::connections::CAUSE,
     busy_wait::CAUSE,
     exception_per_operation::CAUSE,
+    costly_call::CAUSE,
     page_fault_churn::CAUSE,
     unoptimized_build::CAUSE,
     call_overhead::CAUSE,
@@ -164,6 +166,7 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     allocation_churn::settle(&mut found);
     regex_backtracking::settle(&mut found);
     sync_per_operation::settle(&mut found);
+    costly_call::settle(&mut found);
     found
 }
 

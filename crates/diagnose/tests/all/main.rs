@@ -20,6 +20,7 @@ mod allocation_churn;
 mod builds;
 mod busy_wait;
 mod comparisons;
+mod costly_calls;
 mod delayed_acks;
 mod duplicate_build;
 mod exceptions;

@@ -13,8 +13,9 @@ mod recursion;
 pub(super) use comparisons::COMPARISON;
 
 use super::words::count;
-use super::{Find, Needs, Spec, runtime};
+use super::{Find, Needs, Spec};
 use crate::Evidence;
+use crate::asker::asker;
 use crate::calls::place;
 use crate::candidate::Candidate;
 use crate::draft::Draft;
@@ -213,29 +214,6 @@ fn called(evidence: &Evidence<'_>) -> HashMap<(u32, u32), Called> {
         }
     }
     called
-}
-
-/// The function that asks for what the first of `functions` (of a stack, innermost first) does: the first around it that is neither of a
-/// runtime nor of the same library.
-fn asker(evidence: &Evidence<'_>, functions: &[u32]) -> Option<u32> {
-    let (first, around) = functions.split_first()?;
-    let (module, name) = (evidence.module(*first), evidence.name(*first));
-    let library = !evidence.is_program(&module);
-    let package = package(name);
-    around.iter().copied().find(|function| {
-        let of_it = if library {
-            evidence.module(*function) == module
-        } else {
-            package.is_some() && self::package(evidence.name(*function)) == package
-        };
-        !of_it && !runtime::is_name(&evidence.frame(*function))
-    })
-}
-
-/// The crate or namespace of a name that has one: libraries of Rust and templates of C++ are part of the program.
-fn package(name: &str) -> Option<&str> {
-    let name = name.trim_start_matches(['<', '&']);
-    name.split_once("::").map(|(package, _)| package)
 }
 
 fn finding(

@@ -1,0 +1,218 @@
+//! A helper is called for each of very many items, and takes a large part of the time: single items are handed to another thread, a stack trace is
+//! recorded for each error, an object is asked for its type.
+//!
+//! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
+//! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
+
+use super::words::time;
+use super::{Find, Needs, Spec, runtime};
+use crate::Evidence;
+use crate::asker::{asker, is_of_one_package};
+use crate::calls::{place, short};
+use crate::candidate::Candidate;
+use crate::draft::Draft;
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
+use crate::gate::{Gate, Whole};
+use slowpath_interfaces::{Costly, costly, without_arguments};
+use std::collections::BTreeMap;
+
+/// See the file's head.
+pub(super) const CAUSE: Spec = Spec {
+    slug: "costly-call-per-operation",
+    title: "a costly call for every operation",
+    symptom: "single items are handed to another thread, a stack trace is recorded for each error, objects are asked for their type",
+    not_known: "whether the program can do with fewer of these calls",
+    page: include_str!("../../../../docs/causes/costly-call-per-operation.md"),
+    needs: &[Needs::Samples],
+    find: Find::InRecording(find),
+};
+
+/// Samples that it takes: of fewer the share is not known to a third.
+const SAMPLES: u64 = 30;
+/// In a program that mostly waits half of the CPU time is little: so the gain is held against the longer of CPU and elapsed time.
+const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TENTH_OF_CPU };
+/// Who hands something over can hand over more at a time. One with a tenth of the time or more is named before those who take it.
+const GIVES: f64 = 0.1;
+/// Share of the gain that another cause in the same function must save to take its place: it says why.
+const EXPLAINED: f64 = 0.5;
+
+/// Callers that are named.
+const NAMED: usize = 3;
+
+/// Time under the helpers of one kind, for one function that calls them.
+#[derive(Default)]
+struct Spent {
+    ns: f64,
+    /// As far as it gives something to another thread, ns.
+    gives_ns: f64,
+    stacks: BTreeMap<u32, f64>,
+    /// By the helper, ns.
+    helpers: BTreeMap<u32, f64>,
+}
+
+/// Time under the helpers of one kind in one process.
+#[derive(Default)]
+struct Kind {
+    samples: u64,
+    ns: f64,
+    askers: BTreeMap<Option<u32>, Spent>,
+}
+
+/// A helper on a stack: what it is, its function, whether it gives something to another thread, and who calls it.
+struct Call {
+    costly: &'static Costly,
+    helper: u32,
+    gives: bool,
+    asker: Option<u32>,
+}
+
+/// The helpers among the functions of a recording, and where they are.
+struct Helpers {
+    /// By function.
+    known: Vec<Option<(&'static Costly, bool)>>,
+    /// By location: the outermost of those that were inlined there, or that it is in.
+    at: Vec<Option<u32>>,
+    /// By stack: whether one is on it.
+    on: Vec<bool>,
+}
+
+impl Helpers {
+    fn of(evidence: &Evidence<'_>) -> Helpers {
+        let tables = &evidence.recording.tables;
+        let known: Vec<_> = tables.functions.iter().map(|function| costly(&function.name)).collect();
+        let helper = |location: u32| {
+            let frames = evidence.recording.frames_of(location).iter().rev().map(|frame| frame.function);
+            frames.into_iter().find(|function| known[*function as usize].is_some())
+        };
+        let at: Vec<Option<u32>> = (0..tables.locations.len() as u32).map(helper).collect();
+        let mut on: Vec<bool> = Vec::with_capacity(tables.stacks.len());
+        for stack in &tables.stacks {
+            let outer = stack.parent.is_some_and(|parent| on[parent as usize]);
+            on.push(outer || at[stack.location as usize].is_some());
+        }
+        Helpers { known, at, on }
+    }
+
+    /// The outermost one on a stack.
+    fn call(&self, evidence: &Evidence<'_>, stack: u32) -> Option<Call> {
+        if !self.on[stack as usize] {
+            return None;
+        }
+        let locations: Vec<u32> = evidence.locations(stack).collect();
+        let at = locations.iter().rposition(|location| self.at[*location as usize].is_some())?;
+        let helper = self.at[locations[at] as usize]?;
+        let (costly, gives) = self.known[helper as usize]?;
+        let functions: Vec<u32> =
+            locations[at..].iter().filter_map(|location| evidence.function_at(*location)).collect();
+        // It may have been inlined into whoever calls it.
+        let host = functions.first().copied().filter(|host| *host != helper);
+        let asker = asker(evidence, &[&[helper], functions.as_slice()].concat());
+        let direct = if host.is_some() { host } else { functions.get(1).copied() };
+        if costly.direct && asker != direct {
+            return None;
+        }
+        Some(Call { costly, helper, gives, asker })
+    }
+}
+
+fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let helpers = Helpers::of(evidence);
+    if helpers.at.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let mut kinds: BTreeMap<(u32, &str), (&Costly, Kind)> = BTreeMap::new();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack else { continue };
+        let Some(call) = helpers.call(evidence, stack) else { continue };
+        let (_, kind) = kinds
+            .entry((evidence.process_of(sample), call.costly.kind))
+            .or_insert_with(|| (call.costly, Kind::default()));
+        kind.samples += 1;
+        kind.ns += weight;
+        let spent = kind.askers.entry(call.asker).or_default();
+        spent.ns += weight;
+        spent.gives_ns += if call.gives { *weight } else { 0.0 };
+        *spent.stacks.entry(stack).or_default() += weight;
+        *spent.helpers.entry(call.helper).or_default() += weight;
+    }
+    let found = kinds.iter().filter(|(_, (_, kind))| kind.samples >= SAMPLES);
+    found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
+}
+
+fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) -> Option<Candidate> {
+    let gate = Gate { share: costly.share, ..GATE };
+    if !gate.may_pass(evidence, kind.ns) {
+        return None;
+    }
+    let mut askers: Vec<(Option<u32>, &Spent)> =
+        kind.askers.iter().map(|(asker, spent)| (*asker, spent)).collect();
+    askers.sort_by(|a, b| {
+        let gives = |spent: &Spent| spent.gives_ns >= GIVES * kind.ns;
+        (gives(b.1), b.1.ns).partial_cmp(&(gives(a.1), a.1.ns)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let (asker, most) = *askers.first()?;
+    let helper = heaviest(&most.helpers)?;
+    let place = of_caller(evidence, heaviest(&most.stacks), asker, helper, process);
+    let name = |function: u32| short(without_arguments(evidence.name(function))).to_owned();
+    let part = |spent: &Spent, asker: Option<u32>| {
+        let helper = heaviest(&spent.helpers).map(name).unwrap_or_default();
+        let caller = asker.map(|asker| format!(", called by {}", name(asker))).unwrap_or_default();
+        format!("{} of CPU time in {helper}{caller}", time(spent.ns))
+    };
+    let mut parts: Vec<String> =
+        askers.iter().take(NAMED).map(|(asker, spent)| part(spent, *asker)).collect();
+    if askers.len() > NAMED {
+        let rest: f64 = askers[NAMED..].iter().map(|(_, spent)| spent.ns).sum();
+        parts.push(format!("{} elsewhere", time(rest)));
+    }
+    let mut explanation = vec![parts.join("; ")];
+    explanation.push(costly.why.to_owned());
+    let draft = Draft {
+        variant: costly.kind,
+        not_known: costly.not_known,
+        explanation,
+        facts: vec![Fact::new("time of these calls", kind.ns, "ns", "samples", Sure::Sampled)],
+        related: askers
+            .iter()
+            .skip(1)
+            .take(4)
+            .filter_map(|(asker, _)| Some(evidence.frame((*asker)?)))
+            .collect(),
+        advice: costly.instead.to_owned(),
+        ..Draft::new(&CAUSE, costly.does, Confidence::Likely, Cost::new(Basis::Cpu, kind.ns, kind.ns), place)
+    };
+    Some(draft.candidate(evidence, gate, process))
+}
+
+/// Where a helper is called. What was inlined there of the helper's library is left out.
+fn of_caller(
+    evidence: &Evidence<'_>,
+    stack: Option<u32>,
+    asker: Option<u32>,
+    helper: u32,
+    process: u32,
+) -> Place {
+    let usual = place(evidence, stack, asker.or(Some(helper)), process);
+    let of_helper = |frame: &Frame| {
+        frame.function_id == Some(helper) || is_of_one_package(&frame.function, evidence.name(helper))
+    };
+    match asker {
+        Some(asker) if usual.path.iter().any(of_helper) => {
+            evidence.place(stack, asker, process, |frame| !of_helper(frame) && !runtime::is_name(frame))
+        }
+        _ => usual,
+    }
+}
+
+/// Where another cause is reported in the same function it says why these calls are made.
+pub(super) fn settle(found: &mut Vec<Candidate>) {
+    let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
+    let others: Vec<Candidate> = found.iter().filter(|one| !is(one)).cloned().collect();
+    let explains = |other: &Candidate, one: &Candidate| {
+        let share = other.finding.cost.gain() as f64 / one.finding.cost.gain().max(1) as f64;
+        other.process == one.process && share >= EXPLAINED && one.is_about(other.function())
+    };
+    found.retain(|one| !is(one) || !others.iter().any(|other| explains(other, one)));
+}

@@ -1,0 +1,122 @@
+//! Costly helpers that are called for every item, on synthetic recordings, at the thresholds of their cause.
+
+use crate::traced::{MS, Mode, OTHER, Traced, WORK, only, silent};
+use slowpath_diagnose::findings::{Basis, Confidence};
+use slowpath_recording::Recording;
+use slowpath_recording::tables::{Frame, Function, Location, Stack};
+
+const CAUSE: &str = "costly-call-per-operation";
+
+/// A run of so many ms in a function of a library that `work` calls, and of so many in another.
+fn run(library: &str, helper_ms: u64, other_ms: u64) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    traced.tables.functions[WORK as usize].name = library.to_owned();
+    traced.compute(WORK, helper_ms * MS);
+    traced.compute(OTHER, other_ms * MS);
+    traced.recording((helper_ms + other_ms) * MS)
+}
+
+/// A function that is called from `parent`; its stack.
+fn called(recording: &mut Recording, name: &str, module: u32, parent: u32) -> u32 {
+    let tables = &mut recording.tables;
+    let number = tables.stacks.len() as u32;
+    let (address, kind) = (0x1000 + u64::from(number), "native".to_owned());
+    let function = Function {
+        function: number,
+        name: name.into(),
+        module: Some(module),
+        file: None,
+        line: None,
+        address,
+    };
+    tables.functions.push(function);
+    tables.locations.push(Location { location: number, module: Some(module), address, kind: kind.clone() });
+    tables.frames.push(Frame { location: number, depth: 0, function: number, file: None, line: None, kind });
+    tables.stacks.push(Stack { stack: number, parent: Some(parent), location: number });
+    number
+}
+
+/// Moves the samples of `from` to another stack, so many of them.
+fn moved(recording: &mut Recording, from: u32, to: u32, samples: usize) {
+    let of_it = recording.tables.samples.iter_mut().filter(|sample| sample.stack == Some(from));
+    of_it.take(samples).for_each(|sample| sample.stack = Some(to));
+}
+
+#[test]
+fn each_kind_is_reported_where_the_program_calls_it() {
+    for (helper, kind) in [
+        ("backtrace", "stack-trace"),
+        ("__dynamic_cast", "type-of-object"),
+        ("sem_post", "waking"),
+        ("g_async_queue_push", "handing-over"),
+    ] {
+        let finding = only(&run(helper, 200, 100), CAUSE);
+        assert_eq!((finding.cost.basis(), finding.cost.gain()), (Basis::Cpu, 200 * MS), "{helper}");
+        assert_eq!((finding.variant, finding.confidence), (kind, Confidence::Likely), "{helper}");
+        assert_eq!(finding.place.frame.function, "work", "{helper}");
+    }
+    for other in ["clock_gettime", "memcpy", "pthread_mutex_lock"] {
+        silent(&run(other, 200, 100));
+    }
+}
+
+#[test]
+fn it_takes_a_tenth_or_a_fifth_of_the_time_and_thirty_samples() {
+    for (helper, least) in [("backtrace", 100), ("g_async_queue_pop", 100), ("sem_wait", 200)] {
+        only(&run(helper, least, 990 - least), CAUSE);
+        silent(&run(helper, least, 1_010 - least));
+    }
+    only(&run("backtrace", 30, 100), CAUSE);
+    silent(&run("backtrace", 29, 100));
+}
+
+#[test]
+fn half_of_little_cpu_time_is_not_much_where_the_program_waits() {
+    let mut recording = run("sem_wait", 100, 100);
+    only(&recording, CAUSE);
+    recording.about.wall_ns = 2_000 * MS;
+    silent(&recording);
+}
+
+#[test]
+fn who_hands_items_over_is_named_before_who_takes_more_time_to_take_them() {
+    let reported = |gives: usize| {
+        let mut recording = run("g_async_queue_pop", 200, 100);
+        // `other` gives them.
+        let push = called(&mut recording, "g_async_queue_push", 1, OTHER);
+        moved(&mut recording, OTHER, push, gives);
+        let finding = only(&recording, CAUSE);
+        assert_eq!(finding.cost.gain(), (200 + gives as u64) * MS);
+        finding.place.frame.function
+    };
+    assert_eq!(reported(30), "other");
+    assert_eq!(reported(20), "work");
+}
+
+#[test]
+fn a_helper_that_was_inlined_counts_for_the_function_it_is_in() {
+    let mut recording = run("read_file", 200, 100);
+    let tables = &mut recording.tables;
+    let number = tables.functions.len() as u32;
+    let sender = "crossbeam_channel::channel::Sender<T>::send".to_owned();
+    tables.functions.push(Function {
+        function: number,
+        name: sender,
+        ..tables.functions[OTHER as usize].clone()
+    });
+    let at = tables.frames.iter().position(|frame| frame.location == OTHER).expect("a frame");
+    let inlined = Frame { function: number, ..tables.frames[at].clone() };
+    tables.frames[at].depth = 1;
+    tables.frames.insert(at, inlined);
+    let finding = only(&recording, CAUSE);
+    assert_eq!((finding.place.frame.function.as_str(), finding.cost.gain()), ("other", 100 * MS));
+}
+
+#[test]
+fn a_type_that_the_library_asks_for_is_not_the_programs() {
+    let mut recording = run("__dynamic_cast", 200, 100);
+    let library = called(&mut recording, "std::use_facet", 1, OTHER);
+    let asked = called(&mut recording, "__dynamic_cast", 1, library);
+    moved(&mut recording, WORK, asked, 200);
+    silent(&recording);
+}
