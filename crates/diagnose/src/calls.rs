@@ -180,10 +180,11 @@ impl<'a> Calls<'a> {
 
     /// CPU time of the samples in `process` under `own` and under the outermost library function that all of `sums`' stacks
     /// go through behind it; 0 if there is none, for then `own` does other things as well. Of a function that makes other calls
-    /// too it is the part that these calls have of the time of all.
+    /// too it is the part that these calls have of the time of all. Where samples are of user code alone the time of the calls is added.
     pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
         let evidence = self.evidence;
-        if evidence.by_ptrace {
+        let of_user = evidence.is_kernel_unseen();
+        if evidence.by_ptrace && !of_user {
             return 0.0; // samples there are of its stops as well
         }
         // The functions behind `own`, outermost first, of each stack.
@@ -223,7 +224,7 @@ impl<'a> Calls<'a> {
             .filter(|(sample, _)| evidence.process_of(sample) == process)
             .map(|(_, weight)| weight)
             .sum();
-        part * sampled
+        part * (sampled + if of_user { all.working_ns() } else { 0.0 })
     }
 
     /// CPU time in user code by the samples of threads in spans of time (thread, from, to; ns), in all, ns, and how many samples those are.
