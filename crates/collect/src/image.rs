@@ -216,11 +216,16 @@ impl Image {
         )
     }
 
-    /// Whether an address is in the function by which a goroutine runs something on its thread's own stack. What stands there around it says nothing of who
-    /// asked for it; but the function keeps the frame pointer, by which the goroutine's frames go on (`runtime/asm_amd64.s`).
+    /// Whether an address is in a function by which a goroutine runs something on its thread's own stack: a part of the runtime, or the kernel's functions that
+    /// tell the time. What stands there around it says nothing of who asked for it; but these functions keep the frame pointer, by which the goroutine's
+    /// frames go on (Go's `runtime/asm_amd64.s`, `time_linux_amd64.s` and `sys_linux_amd64.s`).
     pub(crate) fn leaves_a_goroutine(&self, svma: u64) -> bool {
         let name = || self.functions().and_then(|functions| functions.containing(svma)?.name);
-        self.go && matches!(name(), Some("runtime.systemstack.abi0" | "runtime.systemstack"))
+        let of_runtime = |name: &str| {
+            let plain = name.strip_suffix(".abi0").unwrap_or(name);
+            ["runtime.systemstack", "time.now", "runtime.nanotime1", "runtime.walltime"].contains(&plain)
+        };
+        self.go && name().is_some_and(of_runtime)
     }
 
     /// What the unwinder needs of a mapping of this file at `range`, `offset` bytes into it.
@@ -314,8 +319,10 @@ mod tests {
         let inner = vec![at(0x1082), at(0x101f)];
         let whole = [inner.clone(), vec![at(0x104f), at(0x105f)]].concat();
         assert_eq!(walk(&go, inner.clone()), (true, whole));
-        // It ended elsewhere, or at another call of the switch, or the program is not Go's.
-        for other in [vec![at(0x1082), at(0x104f)], vec![at(0x101e)], Vec::new()] {
+        // What the switch calls has no frame of its own.
+        assert_eq!(walk(&go, vec![at(0x101e)]).1[1..], [at(0x101f), at(0x104f), at(0x105f)]);
+        // It ended elsewhere, or the program is not Go's.
+        for other in [vec![at(0x1082), at(0x104f)], Vec::new()] {
             assert_eq!(walk(&go, other.clone()), (false, other));
         }
         assert_eq!(walk(&space(common()), inner.clone()), (false, inner));

@@ -195,9 +195,18 @@ impl AddressSpace {
         if !image.is_some_and(|image| image.leaves_a_goroutine(svma)) {
             return false;
         }
+        // What it calls may have no frame of its own, as the kernel's functions that tell the time.
         let last = places.last().copied();
-        let Some(at) = chain.iter().skip(1).position(|back| self.caller(*back) == last) else { return false };
-        let beyond = chain[at + 2..].iter().map_while(|back| self.caller(*back));
+        let at = chain.iter().skip(1).position(|back| self.caller(*back) == last).map_or(1, |at| at + 2);
+        let beyond = chain.iter().skip(at).map_while(|back| self.caller(*back));
+        let mut beyond = beyond.peekable();
+        // Of the same program, and none that was walked already.
+        let new = |place: &Place| {
+            matches!(place, Place::Native { module: of, .. } if *of == module) && !places.contains(place)
+        };
+        if !beyond.peek().is_some_and(new) {
+            return false;
+        }
         let before = places.len();
         places.extend(beyond.take(DEPTH_MAX.saturating_sub(before)));
         places.len() > before

@@ -9,7 +9,7 @@ use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_interfaces::without_arguments;
 use slowpath_recording::tables::{File, Syscall, Thread};
 use slowpath_syscalls::{CONNECT, CREAT, OPENAT2, OPENS, READS, RECEIVES, SELECTS, SENDS, SLEEPS, WRITES};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What is done under one function for more than this share of the time is mostly done there: more than anywhere else.
 const MOST: f64 = 0.5;
@@ -178,8 +178,8 @@ impl<'a> Calls<'a> {
         Some(&self.evidence.recording.tables.files[row.file? as usize])
     }
 
-    /// CPU time of the samples in `process` under `own` and under the outermost library function that all of `sums`' stacks
-    /// go through behind it; 0 if there is none, for then `own` does other things as well. Of a function that makes other calls
+    /// CPU time of the samples in `process` under `own` and under the outermost library functions that `sums`' stacks
+    /// go through behind it; 0 if one has none, for then `own` does other things as well. Of functions that make other calls
     /// too it is the part that these calls have of the time of all. Where samples are of user code alone the time of the calls is added.
     pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
         let evidence = self.evidence;
@@ -187,22 +187,16 @@ impl<'a> Calls<'a> {
         if evidence.by_ptrace && !of_user {
             return 0.0; // samples there are of its stops as well
         }
-        // The functions behind `own`, outermost first, of each stack.
-        let behind: Vec<Vec<u32>> = sum
-            .stacks()
-            .map(|stack| {
-                let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
-                let mut inner: Vec<u32> = inner.take_while(|function| *function != own).collect();
-                inner.reverse();
-                inner
-            })
-            .collect();
-        let Some(common) = behind.first().and_then(|stack| stack.first()).copied() else { return 0.0 };
-        if behind.iter().any(|stack| stack.first() != Some(&common)) {
+        // The outermost function behind `own` on each stack.
+        let behind = sum.stacks().map(|stack| {
+            let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
+            inner.take_while(|function| *function != own).last()
+        });
+        let Some(first) = behind.collect::<Option<BTreeSet<u32>>>().filter(|first| !first.is_empty()) else {
             return 0.0;
-        }
+        };
         let stacks = &evidence.recording.tables.stacks;
-        // 1: under own; 2: and then directly under the common one.
+        // 1: under own; 2: and then directly under one of these.
         let mut depth: Vec<u8> = Vec::with_capacity(stacks.len());
         for stack in stacks {
             let outer = stack.parent.map_or(0, |parent| depth[parent as usize]);
@@ -210,7 +204,7 @@ impl<'a> Calls<'a> {
             depth.push(match (outer, function) {
                 (2, _) => 2,
                 (_, Some(function)) if function == own => 1,
-                (1, Some(function)) if function == common => 2,
+                (1, Some(function)) if first.contains(&function) => 2,
                 _ => 0,
             });
         }

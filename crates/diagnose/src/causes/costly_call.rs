@@ -1,5 +1,5 @@
 //! A helper is called for each of very many items, and takes a large part of the time: single items are handed to another thread, a stack trace is
-//! recorded for each error, an object is asked for its type.
+//! recorded for each error, the clock is read for each row.
 //!
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
@@ -15,13 +15,13 @@ use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_interfaces::{Costly, costly, without_arguments};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
     slug: "costly-call-per-operation",
     title: "a costly call for every operation",
-    symptom: "single items are handed to another thread, a stack trace is recorded for each error, objects are asked for their type",
+    symptom: "single items are handed to another thread, a stack trace is recorded for each error, the clock is read for each row",
     not_known: "whether the program can do with fewer of these calls",
     page: include_str!("../../../../docs/causes/costly-call-per-operation.md"),
     needs: &[Needs::Samples],
@@ -34,6 +34,13 @@ const SAMPLES: u64 = 30;
 const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TENTH_OF_CPU };
 /// Who hands something over can hand over more at a time. One with a tenth of the time or more is named before those who take it.
 const GIVES: f64 = 0.1;
+/// So many samples of a thread in a row, at a thousand a second, are a wait for a moment, and no row of items: of items that spend half of their time in the clock
+/// a fifth of these samples are in such rows, by chance. …
+const IN_A_ROW: usize = 5;
+/// … More of them wait.
+const WAITS: f64 = 0.3;
+/// What a loop does that waits for what another thread changes.
+const SPINS: &str = "spins";
 /// Share of the gain that another cause in the same function must save to take its place: it says why.
 const EXPLAINED: f64 = 0.5;
 
@@ -56,6 +63,9 @@ struct Spent {
 struct Kind {
     samples: u64,
     ns: f64,
+    /// Samples in long rows, and how long the row is in which each thread is.
+    in_rows: u64,
+    rows: BTreeMap<u32, usize>,
     askers: BTreeMap<Option<u32>, Spent>,
 }
 
@@ -75,6 +85,24 @@ struct Helpers {
     at: Vec<Option<u32>>,
     /// By stack: whether one is on it.
     on: Vec<bool>,
+}
+
+impl Kind {
+    /// A sample of a thread, and whether it is in one of these helpers.
+    fn sample(&mut self, thread: u32, is: bool) {
+        let row = self.rows.entry(thread).or_default();
+        *row = if is { *row + 1 } else { 0 };
+        self.in_rows += match *row {
+            ..IN_A_ROW => 0,
+            IN_A_ROW => IN_A_ROW as u64,
+            _ => 1,
+        };
+    }
+
+    /// Most of it is in loops that do nothing else.
+    fn waits(&self) -> bool {
+        self.in_rows as f64 > WAITS * self.samples as f64
+    }
 }
 
 impl Helpers {
@@ -123,12 +151,25 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         return Vec::new();
     }
     let mut kinds: BTreeMap<(u32, &str), (&Costly, Kind)> = BTreeMap::new();
+    let spinning: BTreeSet<u32> = tables
+        .loops
+        .iter()
+        .filter(|one| one.work == SPINS)
+        .filter_map(|one| evidence.function_at(one.location))
+        .collect();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
-        let Some(stack) = sample.stack else { continue };
-        let Some(call) = helpers.call(evidence, stack) else { continue };
-        let (_, kind) = kinds
-            .entry((evidence.process_of(sample), call.costly.kind))
-            .or_insert_with(|| (call.costly, Kind::default()));
+        let process = evidence.process_of(sample);
+        let spins =
+            |call: &Call| call.costly.waits && call.asker.is_some_and(|asker| spinning.contains(&asker));
+        let call = sample.stack.and_then(|stack| helpers.call(evidence, stack)).filter(|call| !spins(call));
+        if let Some(call) = &call {
+            kinds.entry((process, call.costly.kind)).or_insert_with(|| (call.costly, Kind::default()));
+        }
+        for ((_, kind), (_, of)) in kinds.range_mut((process, "")..(process + 1, "")) {
+            of.sample(sample.thread, call.as_ref().is_some_and(|call| call.costly.kind == *kind));
+        }
+        let Some((stack, call)) = sample.stack.zip(call) else { continue };
+        let Some((_, kind)) = kinds.get_mut(&(process, call.costly.kind)) else { continue };
         kind.samples += 1;
         kind.ns += weight;
         let spent = kind.askers.entry(call.asker).or_default();
@@ -137,7 +178,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         *spent.stacks.entry(stack).or_default() += weight;
         *spent.helpers.entry(call.helper).or_default() += weight;
     }
-    let found = kinds.iter().filter(|(_, (_, kind))| kind.samples >= SAMPLES);
+    let found =
+        kinds.iter().filter(|(_, (costly, kind))| kind.samples >= SAMPLES && !(costly.waits && kind.waits()));
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
 }
 

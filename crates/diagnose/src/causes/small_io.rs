@@ -139,9 +139,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             if connections == 1 { "a connection".to_owned() } else { format!("{connections} connections") };
         tiny.add_named(&sum, [name], 0.0);
     }
-    // While a tracer by ptrace stops one side the other one sends: reads that would have waited do not.
-    let sockets = if evidence.by_ptrace { Sockets::default() } else { sockets };
     for (site, of) in sockets.tiny() {
+        // While a tracer by ptrace stops one side the other one sends: reads that would have waited do not. But the threads were seldom stopped.
+        if evidence.by_ptrace
+            && !off_cpu_ns(evidence, &of.threads).is_some_and(|ns| ns <= ASLEEP_NS * of.sum.count as f64)
+        {
+            continue;
+        }
         let tiny = sites.entry(site).or_default();
         tiny.unsure = true;
         tiny.add_named(&of.sum, of.names.iter().cloned(), 0.0);
@@ -159,11 +163,24 @@ struct Sockets {
 
 #[derive(Default)]
 struct OfSocket {
+    /// Reads that asked for little and got it.
     sum: Sum,
-    /// The most bytes that a read asked for.
-    asked: u64,
+    threads: BTreeSet<u32>,
     names: BTreeSet<String>,
     files: BTreeSet<u32>,
+}
+
+/// Elapsed time in which threads did not run, ns: at most so long they waited. None if it is not known how long they ran.
+fn off_cpu_ns(evidence: &Evidence<'_>, threads: &BTreeSet<u32>) -> Option<f64> {
+    let tables = &evidence.recording.tables;
+    let of = |thread: &u32| {
+        let row = &tables.threads[*thread as usize];
+        let about = &evidence.recording.about;
+        let end = row.end_ns.unwrap_or(about.start_ns + about.wall_ns);
+        let lived = end.saturating_sub(row.start_ns);
+        Some(lived.saturating_sub(row.cpu_ns?) as f64)
+    };
+    threads.iter().map(of).sum()
 }
 
 impl Sockets {
@@ -172,10 +189,12 @@ impl Sockets {
             return;
         }
         *self.received.entry((site.process, file.file)).or_default() += row.bytes;
-        if [READS[0], RECEIVES[0]].contains(&row.number) {
+        // One place may read heads and bodies, by a byte and by larger pieces.
+        let got = row.bytes as f64 >= ALL_OF_IT * row.argument as f64 * row.count as f64;
+        if [READS[0], RECEIVES[0]].contains(&row.number) && (1..=OF_SOCKET).contains(&row.argument) && got {
             let place = self.places.entry(site).or_default();
             place.sum.add(row);
-            place.asked = place.asked.max(row.argument);
+            place.threads.insert(row.thread);
             place.files.insert(file.file);
             place.names.insert(if file.path.is_empty() { "a socket".to_owned() } else { file.path.clone() });
         }
@@ -187,8 +206,6 @@ impl Sockets {
             let received: u64 = of.files.iter().map(|file| self.received[&(site.process, *file)]).sum();
             let calls = of.sum.count as f64;
             of.sum.count >= CALLS
-                && (1..=OF_SOCKET).contains(&of.asked)
-                && of.sum.bytes as f64 >= ALL_OF_IT * of.asked as f64 * calls
                 && of.sum.blocked_ns <= ASLEEP_NS * calls
                 && of.sum.bytes as f64 >= MOST * received as f64
         })
@@ -299,7 +316,7 @@ fn is_tiny(sum: &Sum, asked: u64, file: &File, writes: bool) -> bool {
 }
 
 /// With what names of functions begin that only pass bytes on: of Go's, Rust's, C's and C++'s libraries. Others may compress, encrypt or format.
-const PASS_ON: [&str; 30] = [
+const PASS_ON: [&str; 37] = [
     "os.",
     "io.(*LimitedReader)",
     "io.(*SectionReader)",
@@ -330,6 +347,13 @@ const PASS_ON: [&str; 30] = [
     "fflush",
     "std::ostream::flush",
     "std::basic_filebuf",
+    "recv",
+    "send",
+    "<std::net::",
+    "<&std::net::",
+    "std::net::",
+    "net.(*conn)",
+    "net.(*netFD)",
 ];
 /// … and what they are called of which the program buffers by other means than these languages'.
 const STDIO: [&str; 5] = ["_IO_", "fwrite", "fputs", "fputc", "fflush"];

@@ -3,7 +3,7 @@
 use crate::traced::{MS, Mode, OTHER, Traced, WORK, only, silent};
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
-use slowpath_recording::tables::{Frame, Function, Location, Stack};
+use slowpath_recording::tables::{Frame, Function, Location, Loop, Stack};
 
 const CAUSE: &str = "costly-call-per-operation";
 
@@ -55,7 +55,7 @@ fn each_kind_is_reported_where_the_program_calls_it() {
         assert_eq!((finding.variant, finding.confidence), (kind, Confidence::Likely), "{helper}");
         assert_eq!(finding.place.frame.function, "work", "{helper}");
     }
-    for other in ["clock_gettime", "memcpy", "pthread_mutex_lock"] {
+    for other in ["clock_nanosleep", "memcpy", "pthread_mutex_lock"] {
         silent(&run(other, 200, 100));
     }
 }
@@ -68,6 +68,42 @@ fn it_takes_a_tenth_or_a_fifth_of_the_time_and_thirty_samples() {
     }
     only(&run("backtrace", 30, 100), CAUSE);
     silent(&run("backtrace", 29, 100));
+}
+
+/// A run of 300 samples, of which those satisfy `is` that are in the clock; and what its loop does.
+fn with_clock(is: impl Fn(usize) -> bool, work: &str) -> Recording {
+    let mut recording = run("clock_gettime", 1, 299);
+    for (at, sample) in recording.tables.samples.iter_mut().enumerate() {
+        sample.stack = Some(if is(at) { WORK } else { OTHER });
+    }
+    // `work`, which is at location 1, has a loop.
+    recording.tables.loops.push(Loop {
+        loop_number: 0,
+        location: 1,
+        parent: None,
+        ranges: vec![0x110, 0x140],
+        work: work.to_owned(),
+        chases: None,
+        usual: None,
+        items: None,
+    });
+    recording
+}
+
+#[test]
+fn a_loop_that_waits_for_a_moment_would_not_end_sooner_without_the_clock() {
+    let each_second = |at: usize| at.is_multiple_of(2);
+    only(&with_clock(each_second, "computes"), CAUSE);
+    silent(&with_clock(each_second, "spins"));
+    // In rows of four or of five.
+    only(&with_clock(|at| at % 8 < 4, "computes"), CAUSE);
+    silent(&with_clock(|at| at % 10 < 5, "computes"));
+    // 30 % of them in rows, or more.
+    only(&with_clock(|at| if at < 45 { true } else { at.is_multiple_of(2) && at < 255 }, "computes"), CAUSE);
+    silent(&with_clock(|at| if at < 45 { true } else { at.is_multiple_of(2) && at < 251 }, "computes"));
+    // 15 % of the time.
+    only(&with_clock(|at| at % 20 < 3 || at == 10, "computes"), CAUSE);
+    silent(&with_clock(|at| at % 20 < 3 && at > 0, "computes"));
 }
 
 #[test]

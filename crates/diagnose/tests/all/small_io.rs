@@ -218,11 +218,20 @@ fn reads_of_a_tenth_of_a_small_file_are_not_tiny() {
 }
 
 #[test]
-fn by_ptrace_it_is_not_known_whether_a_read_from_a_socket_would_wait() {
+fn by_ptrace_reads_from_a_socket_do_not_wait_if_the_thread_hardly_ever_did() {
     for mode in BOTH {
-        let mut recording = from_socket(mode, 10_000, 1, 1, 0, 0);
-        recording.about.tracer = Some(Tracer::Ptrace);
-        silent(&recording);
+        let with = |cpu_ns: Option<u64>| {
+            let mut recording = from_socket(mode, 10_000, 1, 1, 0, 0);
+            recording.about.tracer = Some(Tracer::Ptrace);
+            let thread = &mut recording.tables.threads[0];
+            thread.cpu_ns =
+                cpu_ns.map(|off| recording.about.start_ns + recording.about.wall_ns - thread.start_ns - off);
+            recording
+        };
+        // 10,000 reads, of which one in five may have slept for 5 µs.
+        only(&with(Some(10 * MS)), "small-io");
+        silent(&with(Some(10 * MS + 1)));
+        silent(&with(None));
     }
 }
 
