@@ -305,10 +305,11 @@ fn candidate(
 
 /// CPU time of the samples in the functions of the C library that make these calls, under the same callers, ns: entering the kernel and leaving it
 /// takes longer than what short calls do there. Not all of what a library does on the way to them, as `Calls::sampled_ns` says: it may ask for something else
-/// that is needed. Of functions that make other calls too it is the part that these have. 0 where samples are of a
-/// tracer's stops as well, or the program makes the calls itself: what else its function does is not known.
+/// that is needed. Of functions that make other calls too it is the part that these have. Where samples are of user code
+/// alone the time of the calls is added. 0 where samples are of a tracer's stops as well, or the program makes the calls itself: what else its function does is not known.
 fn within(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, sum: &Sum) -> f64 {
-    if evidence.by_ptrace {
+    let of_user = evidence.is_kernel_unseen();
+    if evidence.by_ptrace && !of_user {
         return 0.0;
     }
     let tables = &evidence.recording.tables;
@@ -339,5 +340,5 @@ fn within(evidence: &Evidence<'_>, calls: &Calls<'_>, process: u32, sum: &Sum) -
     let of_it = samples.filter(|(sample, _)| {
         sample.stack.is_some_and(|stack| inside[stack as usize]) && evidence.process_of(sample) == process
     });
-    part * of_it.map(|(_, weight)| weight).sum::<f64>()
+    part * (of_it.map(|(_, weight)| weight).sum::<f64>() + if of_user { others.working_ns() } else { 0.0 })
 }

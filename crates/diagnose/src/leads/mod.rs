@@ -94,6 +94,8 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
             wait = others;
         }
         if wait.2 {
+            // What a child's runtime waits for is not known, and that somebody waits for the child says nothing.
+            found = found.filter(|_| !for_child);
             break;
         }
         if let Some(before) = &found
