@@ -223,7 +223,7 @@ impl Image {
         let name = || self.functions().and_then(|functions| functions.containing(svma)?.name);
         let of_runtime = |name: &str| {
             let plain = name.strip_suffix(".abi0").unwrap_or(name);
-            ["runtime.systemstack", "time.now", "runtime.nanotime1", "runtime.walltime"].contains(&plain)
+            ["runtime.systemstack", "time.now", "runtime.nanotime1"].contains(&plain)
         };
         self.go && name().is_some_and(of_runtime)
     }

@@ -187,29 +187,36 @@ impl AddressSpace {
         Unwound { complete, far: far() }
     }
 
-    /// Where a walk of Go's code ended because it runs on its thread's own stack, for a goroutine: appends the goroutine's frames, by the `chain` of frame
-    /// pointers, and returns true. Go keeps them in all functions but the smallest.
+    /// Where a walk of Go's code came to the thread's own stack, on which it runs for a goroutine: puts the goroutine's frames, by the `chain` of frame
+    /// pointers, in place of what was found there, and returns true. Go keeps them in all functions but the smallest.
     pub(crate) fn goes_on_with_a_goroutine(&self, chain: &[u64], places: &mut Vec<Place>) -> bool {
-        let Some(Place::Native { module, svma }) = places.last().copied() else { return false };
-        let image = self.of_module(module, svma).and_then(|mapped| mapped.image.clone());
-        if !image.is_some_and(|image| image.leaves_a_goroutine(svma)) {
+        let image = |place: &Place| match place {
+            Place::Native { module, svma } => {
+                Some((self.of_module(*module, *svma)?.image.clone()?, *module, *svma))
+            }
+            _ => None,
+        };
+        let Some((_, module, _)) = places.last().and_then(image).filter(|(image, ..)| image.go) else {
             return false;
-        }
-        // What it calls may have no frame of its own, as the kernel's functions that tell the time.
-        let last = places.last().copied();
-        let at = chain.iter().skip(1).position(|back| self.caller(*back) == last).map_or(1, |at| at + 2);
-        let beyond = chain.iter().skip(at).map_while(|back| self.caller(*back));
-        let mut beyond = beyond.peekable();
+        };
+        let leaves =
+            |place: &Place| image(place).is_some_and(|(image, _, svma)| image.leaves_a_goroutine(svma));
+        let Some(leaving) = places.iter().position(leaves) else { return false };
+        // Behind that the walk may have met what is left of other calls. What it calls may have no frame of its own, as the kernel's functions that tell the time.
+        let here = Some(places[leaving]);
+        let at = chain.iter().skip(1).position(|back| self.caller(*back) == here).map_or(1, |at| at + 2);
+        let mut beyond = chain.iter().skip(at).map_while(|back| self.caller(*back)).peekable();
         // Of the same program, and none that was walked already.
+        let inner = &places[..=leaving];
         let new = |place: &Place| {
-            matches!(place, Place::Native { module: of, .. } if *of == module) && !places.contains(place)
+            matches!(place, Place::Native { module: of, .. } if *of == module) && !inner.contains(place)
         };
         if !beyond.peek().is_some_and(new) {
             return false;
         }
-        let before = places.len();
-        places.extend(beyond.take(DEPTH_MAX.saturating_sub(before)));
-        places.len() > before
+        places.truncate(leaving + 1);
+        places.extend(beyond.take(DEPTH_MAX.saturating_sub(leaving)));
+        true
     }
 
     fn frames(

@@ -9,7 +9,7 @@ use crate::findings::{Fact, Frame, Place, Sure};
 use slowpath_interfaces::without_arguments;
 use slowpath_recording::tables::{File, Syscall, Thread};
 use slowpath_syscalls::{CONNECT, CREAT, OPENAT2, OPENS, READS, RECEIVES, SELECTS, SENDS, SLEEPS, WRITES};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// What is done under one function for more than this share of the time is mostly done there: more than anywhere else.
 const MOST: f64 = 0.5;
@@ -178,8 +178,8 @@ impl<'a> Calls<'a> {
         Some(&self.evidence.recording.tables.files[row.file? as usize])
     }
 
-    /// CPU time of the samples in `process` under `own` and under the outermost library functions that `sums`' stacks
-    /// go through behind it; 0 if one has none, for then `own` does other things as well. Of functions that make other calls
+    /// CPU time of the samples in `process` under `own` and under the outermost library function that all of `sums`' stacks
+    /// go through behind it; 0 if there is none, for then `own` does other things as well. Of a function that makes other calls
     /// too it is the part that these calls have of the time of all. Where samples are of user code alone the time of the calls is added.
     pub(crate) fn sampled_ns(&self, process: u32, own: u32, sum: &Sum) -> f64 {
         let evidence = self.evidence;
@@ -188,15 +188,16 @@ impl<'a> Calls<'a> {
             return 0.0; // samples there are of its stops as well
         }
         // The outermost function behind `own` on each stack.
-        let behind = sum.stacks().map(|stack| {
+        let mut behind = sum.stacks().map(|stack| {
             let inner = evidence.locations(stack).filter_map(|location| evidence.function_at(location));
             inner.take_while(|function| *function != own).last()
         });
-        let Some(first) = behind.collect::<Option<BTreeSet<u32>>>().filter(|first| !first.is_empty()) else {
+        let Some(common) = behind.next().flatten() else { return 0.0 };
+        if behind.any(|first| first != Some(common)) {
             return 0.0;
-        };
+        }
         let stacks = &evidence.recording.tables.stacks;
-        // 1: under own; 2: and then directly under one of these.
+        // 1: under own; 2: and then directly under the common one.
         let mut depth: Vec<u8> = Vec::with_capacity(stacks.len());
         for stack in stacks {
             let outer = stack.parent.map_or(0, |parent| depth[parent as usize]);
@@ -204,7 +205,7 @@ impl<'a> Calls<'a> {
             depth.push(match (outer, function) {
                 (2, _) => 2,
                 (_, Some(function)) if function == own => 1,
-                (1, Some(function)) if first.contains(&function) => 2,
+                (1, Some(function)) if function == common => 2,
                 _ => 0,
             });
         }

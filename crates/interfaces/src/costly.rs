@@ -25,10 +25,18 @@ pub struct Costly {
     pub not_known: &'static str,
     /// The share of the time from which on it is reported.
     pub share: f64,
-    /// Only where the program's own code calls it, and not a function of the language's library for reasons of its own.
+    /// Only where the program's own code calls it, and not a function of the language's library for reasons of its own: a connection of Go's library has
+    /// channels.
     pub direct: bool,
     /// A loop that waits does nothing else: less of it would not end sooner.
     pub waits: bool,
+}
+
+impl Costly {
+    /// Whether some of these functions give what others take.
+    pub fn has_givers(&self) -> bool {
+        self.gives > 0
+    }
 }
 
 /// A tenth is what other causes ask for that take thought to fix.
@@ -45,7 +53,6 @@ const KINDS: [Costly; 5] = [
         functions: &[
             "runtime.chansend",
             "runtime.chansend1",
-            "runtime.selectnbsend",
             "crossbeam_channel::channel::Sender<*>::*send*",
             "<crossbeam_channel::channel::Sender<*>>::*send*",
             "std::sync::mpsc::Sender<*>::send",
@@ -62,7 +69,6 @@ const KINDS: [Costly; 5] = [
             "runtime.chanrecv",
             "runtime.chanrecv1",
             "runtime.chanrecv2",
-            "runtime.selectnbrecv",
             "runtime.selectgo",
             "crossbeam_channel::channel::Receiver<*>::*recv*",
             "<crossbeam_channel::channel::Receiver<*>>::*recv*",
@@ -78,13 +84,13 @@ const KINDS: [Costly; 5] = [
             "g_async_queue_try_pop*",
             "g_async_queue_timeout_pop*",
         ],
-        gives: 16,
+        gives: 15,
         does: "hands items to another thread one by one",
         why: "each item costs a lock or an atomic operation on memory that both threads change, and often wakes a thread",
         instead: "Hand over many items at a time: collect some hundreds in a list and send that, or give each thread a part of the input",
         not_known: "whether the items can be collected",
         share: TENTH,
-        direct: false,
+        direct: true,
         waits: false,
     },
     Costly {

@@ -83,7 +83,7 @@ const NAMES: &[(&str, Memory)] = &[
     ("runtime.gcDrainN", Takes),
     ("runtime.bgsweep", Takes),
     ("runtime.bgscavenge", Takes),
-    // … what it does on the scheduler's stack, where its callers are not seen: to begin and end a round, and to give pages back.
+    // … what it does on the scheduler's stack, where older recordings do not show its callers: to begin and end a round, and to give pages back.
     ("runtime.gcStart", Takes),
     ("runtime.gcMarkDone", Takes),
     ("runtime.gcMarkTermination", Takes),

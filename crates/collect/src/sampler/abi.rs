@@ -54,6 +54,7 @@ pub(crate) const FLAG_ENABLE_ON_EXEC: u64 = 1 << 12;
 pub(crate) const FLAG_TASK: u64 = 1 << 13;
 pub(crate) const FLAG_WATERMARK: u64 = 1 << 14;
 pub(crate) const FLAG_SAMPLE_ID_ALL: u64 = 1 << 18;
+pub(crate) const FLAG_EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
 pub(crate) const FLAG_MMAP2: u64 = 1 << 23;
 pub(crate) const FLAG_COMM_EXEC: u64 = 1 << 24;
 pub(crate) const FLAG_USE_CLOCKID: u64 = 1 << 25;

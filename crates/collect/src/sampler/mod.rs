@@ -78,6 +78,10 @@ impl Plan {
         if !self.kernel {
             flags |= abi::FLAG_EXCLUDE_KERNEL;
         }
+        // A chain takes up to 1 KiB, which there is no room for beside a stack that is cut already.
+        if self.stack_bytes_in(ring_bytes) < self.stack_bytes {
+            flags |= abi::FLAG_EXCLUDE_CALLCHAIN_USER;
+        }
         match scope {
             Scope::Machine => {}
             Scope::NextExec(_) => flags |= abi::FLAG_INHERIT | abi::FLAG_ENABLE_ON_EXEC,

@@ -4,10 +4,11 @@
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
 
+use super::runtime::{self, Language};
 use super::words::time;
-use super::{Find, Needs, Spec, runtime};
+use super::{Find, Needs, Spec, unoptimized_build};
 use crate::Evidence;
-use crate::asker::{asker, is_of_one_package};
+use crate::asker::is_of_one_package;
 use crate::calls::{place, short};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
@@ -15,7 +16,7 @@ use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::{Gate, Whole};
 use slowpath_interfaces::{Costly, costly, without_arguments};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
 pub(super) const CAUSE: Spec = Spec {
@@ -32,11 +33,14 @@ pub(super) const CAUSE: Spec = Spec {
 const SAMPLES: u64 = 30;
 /// In a program that mostly waits half of the CPU time is little: so the gain is held against the longer of CPU and elapsed time.
 const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TENTH_OF_CPU };
-/// Who hands something over can hand over more at a time. One with a tenth of the time or more is named before those who take it.
+/// Who hands something over can hand over more at a time. One with a tenth of the time or more is named before those who take it; if all of them have less
+/// nothing much is handed over, but waited for.
 const GIVES: f64 = 0.1;
-/// So many samples of a thread in a row, at a thousand a second, are a wait for a moment, and no row of items: of items that spend half of their time in the clock
-/// a fifth of these samples are in such rows, by chance. …
-const IN_A_ROW: usize = 5;
+/// What takes of those that are given something counts up to so many times what giving takes: who waits for more may spin.
+const TAKES: f64 = 2.0;
+/// So long in the clock at a stretch, ns, is a wait for a moment, and no row of items: of items that spend half of their time in the clock a fifth of a thousand
+/// samples a second are in such rows, by chance. …
+const IN_A_ROW_NS: f64 = 5e6;
 /// … More of them wait.
 const WAITS: f64 = 0.3;
 /// What a loop does that waits for what another thread changes.
@@ -63,13 +67,16 @@ struct Spent {
 struct Kind {
     samples: u64,
     ns: f64,
-    /// Samples in long rows, and how long the row is in which each thread is.
-    in_rows: u64,
-    rows: BTreeMap<u32, usize>,
+    /// As far as it gives something to another thread, ns.
+    gives_ns: f64,
+    /// Time in long rows of samples, ns, and of the row in which each thread is.
+    in_rows: f64,
+    rows: BTreeMap<u32, f64>,
     askers: BTreeMap<Option<u32>, Spent>,
 }
 
 /// A helper on a stack: what it is, its function, whether it gives something to another thread, and who calls it.
+#[derive(Clone, Copy)]
 struct Call {
     costly: &'static Costly,
     helper: u32,
@@ -85,41 +92,55 @@ struct Helpers {
     at: Vec<Option<u32>>,
     /// By stack: whether one is on it.
     on: Vec<bool>,
+    /// By function: it is of a language's runtime.
+    foreign: Vec<bool>,
 }
 
 impl Kind {
     /// A sample of a thread, and whether it is in one of these helpers.
-    fn sample(&mut self, thread: u32, is: bool) {
+    fn sample(&mut self, thread: u32, is: bool, ns: f64) {
         let row = self.rows.entry(thread).or_default();
-        *row = if is { *row + 1 } else { 0 };
-        self.in_rows += match *row {
-            ..IN_A_ROW => 0,
-            IN_A_ROW => IN_A_ROW as u64,
-            _ => 1,
+        let before = *row;
+        *row = if is { before + ns } else { 0.0 };
+        self.in_rows += match (before >= IN_A_ROW_NS, *row >= IN_A_ROW_NS) {
+            (false, true) => *row,
+            (true, true) => ns,
+            _ => 0.0,
         };
     }
 
     /// Most of it is in loops that do nothing else.
     fn waits(&self) -> bool {
-        self.in_rows as f64 > WAITS * self.samples as f64
+        self.in_rows > WAITS * self.ns
+    }
+
+    /// What of it would go, ns.
+    fn gain(&self, costly: &Costly) -> f64 {
+        match costly.has_givers() {
+            true => self.ns.min((1.0 + TAKES) * self.gives_ns),
+            false => self.ns,
+        }
     }
 }
 
 impl Helpers {
     fn of(evidence: &Evidence<'_>) -> Helpers {
         let tables = &evidence.recording.tables;
-        let known: Vec<_> = tables.functions.iter().map(|function| costly(&function.name)).collect();
-        let helper = |location: u32| {
-            let frames = evidence.recording.frames_of(location).iter().rev().map(|frame| frame.function);
-            frames.into_iter().find(|function| known[*function as usize].is_some())
+        let known: Vec<_> =
+            (0..tables.functions.len() as u32).map(|function| helper(evidence, function)).collect();
+        let helper_at = |location: u32| {
+            let mut frames = evidence.recording.frames_of(location).iter().rev().map(|frame| frame.function);
+            frames.find(|function| known[*function as usize].is_some())
         };
-        let at: Vec<Option<u32>> = (0..tables.locations.len() as u32).map(helper).collect();
+        let at: Vec<Option<u32>> = (0..tables.locations.len() as u32).map(helper_at).collect();
         let mut on: Vec<bool> = Vec::with_capacity(tables.stacks.len());
         for stack in &tables.stacks {
             let outer = stack.parent.is_some_and(|parent| on[parent as usize]);
             on.push(outer || at[stack.location as usize].is_some());
         }
-        Helpers { known, at, on }
+        let is_runtime = |function: u32| runtime::is_name(&evidence.frame(function));
+        let foreign = (0..tables.functions.len() as u32).map(is_runtime).collect();
+        Helpers { known, at, on, foreign }
     }
 
     /// The outermost one on a stack.
@@ -131,17 +152,45 @@ impl Helpers {
         let at = locations.iter().rposition(|location| self.at[*location as usize].is_some())?;
         let helper = self.at[locations[at] as usize]?;
         let (costly, gives) = self.known[helper as usize]?;
-        let functions: Vec<u32> =
-            locations[at..].iter().filter_map(|location| evidence.function_at(*location)).collect();
-        // It may have been inlined into whoever calls it.
-        let host = functions.first().copied().filter(|host| *host != helper);
-        let asker = asker(evidence, &[&[helper], functions.as_slice()].concat());
-        let direct = if host.is_some() { host } else { functions.get(1).copied() };
-        if costly.direct && asker != direct {
+        let module = evidence.module(helper);
+        let library = !evidence.is_program(&module);
+        let is_own = |function: u32| {
+            let of_it = match library {
+                true => evidence.module(function) == module,
+                false => is_of_one_package(evidence.name(function), evidence.name(helper)),
+            };
+            !of_it && !self.foreign[function as usize]
+        };
+        // The functions around it, with where each is: it may have been inlined into whoever calls it, and that into the runtime that starts a thread.
+        let mut around = locations[at..].iter().flat_map(|location| {
+            evidence.recording.frames_of(*location).iter().map(|frame| (frame.function, *location))
+        });
+        around.find(|(function, _)| *function == helper)?;
+        let mut around = around.peekable();
+        let direct = around.peek().map(|(function, _)| *function);
+        if costly.direct && !direct.is_some_and(is_own) {
             return None;
         }
+        // Go's runtime looks at the clock for reasons of its own.
+        let of_go = direct.is_some_and(|direct| evidence.name(direct).starts_with("runtime."));
+        if of_go && Language::of(evidence.name(helper)) == Language::C {
+            return None;
+        }
+        let asker = around.find(|(function, _)| is_own(*function));
+        let asker = asker.and_then(|(_, location)| evidence.function_at(location));
         Some(Call { costly, helper, gives, asker })
     }
+}
+
+/// The helper that a function is. A plain name is one only in a library: a program may have a `backtrace` of its own.
+fn helper(evidence: &Evidence<'_>, function: u32) -> Option<(&'static Costly, bool)> {
+    let found = costly(evidence.name(function))?;
+    let plain = Language::of(evidence.name(function)) == Language::C;
+    let of_library = || {
+        let module = evidence.module(function);
+        !module.is_empty() && !evidence.is_program(&module)
+    };
+    (!plain || of_library()).then_some(found)
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -157,21 +206,29 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         .filter(|one| one.work == SPINS)
         .filter_map(|one| evidence.function_at(one.location))
         .collect();
+    // Where loops are not looked at a loop that waits is not known.
+    let is_judged = evidence.recording.about.counter.is_some();
+    let mut known: HashMap<u32, Option<Call>> = HashMap::new();
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
         let process = evidence.process_of(sample);
-        let spins =
-            |call: &Call| call.costly.waits && call.asker.is_some_and(|asker| spinning.contains(&asker));
-        let call = sample.stack.and_then(|stack| helpers.call(evidence, stack)).filter(|call| !spins(call));
+        let spins = |call: &Call| {
+            call.costly.waits && (!is_judged || call.asker.is_some_and(|asker| spinning.contains(&asker)))
+        };
+        let call = sample
+            .stack
+            .and_then(|stack| *known.entry(stack).or_insert_with(|| helpers.call(evidence, stack)))
+            .filter(|call| !spins(call));
         if let Some(call) = &call {
             kinds.entry((process, call.costly.kind)).or_insert_with(|| (call.costly, Kind::default()));
         }
         for ((_, kind), (_, of)) in kinds.range_mut((process, "")..(process + 1, "")) {
-            of.sample(sample.thread, call.as_ref().is_some_and(|call| call.costly.kind == *kind));
+            of.sample(sample.thread, call.as_ref().is_some_and(|call| call.costly.kind == *kind), *weight);
         }
         let Some((stack, call)) = sample.stack.zip(call) else { continue };
         let Some((_, kind)) = kinds.get_mut(&(process, call.costly.kind)) else { continue };
         kind.samples += 1;
         kind.ns += weight;
+        kind.gives_ns += if call.gives { *weight } else { 0.0 };
         let spent = kind.askers.entry(call.asker).or_default();
         spent.ns += weight;
         spent.gives_ns += if call.gives { *weight } else { 0.0 };
@@ -185,7 +242,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 
 fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) -> Option<Candidate> {
     let gate = Gate { share: costly.share, ..GATE };
-    if !gate.may_pass(evidence, kind.ns) {
+    let gain = kind.gain(costly);
+    if !gate.may_pass(evidence, gain) || costly.has_givers() && kind.gives_ns < GIVES * kind.ns {
         return None;
     }
     let mut askers: Vec<(Option<u32>, &Spent)> =
@@ -223,7 +281,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) 
             .filter_map(|(asker, _)| Some(evidence.frame((*asker)?)))
             .collect(),
         advice: costly.instead.to_owned(),
-        ..Draft::new(&CAUSE, costly.does, Confidence::Likely, Cost::new(Basis::Cpu, kind.ns, kind.ns), place)
+        ..Draft::new(&CAUSE, costly.does, Confidence::Likely, Cost::new(Basis::Cpu, kind.ns, gain), place)
     };
     Some(draft.candidate(evidence, gate, process))
 }
@@ -248,10 +306,15 @@ fn of_caller(
     }
 }
 
-/// Where another cause is reported in the same function it says why these calls are made.
-pub(super) fn settle(found: &mut Vec<Candidate>) {
+/// Where another cause is reported in the same function, of the same kind of time, it says why these calls are made.
+pub(super) fn settle(evidence: &Evidence<'_>, found: &mut Vec<Candidate>) {
     let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
-    let others: Vec<Candidate> = found.iter().filter(|one| !is(one)).cloned().collect();
+    let says_why = |one: &&Candidate| {
+        let cost = &one.finding.cost;
+        let of_it = cost.basis() == Basis::Cpu && one.gate.passes(evidence, cost.gain() as f64);
+        of_it && !is(one) && one.finding.cause != unoptimized_build::CAUSE.cause()
+    };
+    let others: Vec<Candidate> = found.iter().filter(says_why).cloned().collect();
     let explains = |other: &Candidate, one: &Candidate| {
         let share = other.finding.cost.gain() as f64 / one.finding.cost.gain().max(1) as f64;
         other.process == one.process && share >= EXPLAINED && one.is_about(other.function())

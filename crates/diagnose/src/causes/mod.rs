@@ -166,7 +166,7 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     allocation_churn::settle(&mut found);
     regex_backtracking::settle(&mut found);
     sync_per_operation::settle(&mut found);
-    costly_call::settle(&mut found);
+    costly_call::settle(evidence, &mut found);
     found
 }
 

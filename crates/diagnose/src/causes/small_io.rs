@@ -189,8 +189,9 @@ impl Sockets {
             return;
         }
         *self.received.entry((site.process, file.file)).or_default() += row.bytes;
-        // One place may read heads and bodies, by a byte and by larger pieces.
-        let got = row.bytes as f64 >= ALL_OF_IT * row.argument as f64 * row.count as f64;
+        // One place may read heads and bodies, by a byte and by larger pieces. Calls that were added up have the size of the first.
+        let asked = row.argument.saturating_mul(row.count);
+        let got = row.bytes <= asked && row.bytes as f64 >= ALL_OF_IT * asked as f64;
         if [READS[0], RECEIVES[0]].contains(&row.number) && (1..=OF_SOCKET).contains(&row.argument) && got {
             let place = self.places.entry(site).or_default();
             place.sum.add(row);

@@ -93,14 +93,14 @@ fn longest_wait(evidence: &Evidence<'_>) -> Option<Wait> {
         {
             wait = others;
         }
-        if wait.2 {
-            // What a child's runtime waits for is not known, and that somebody waits for the child says nothing.
-            found = found.filter(|_| !for_child);
-            break;
-        }
         if let Some(before) = &found
             && (wait.0.total_ns as f64) < SAME_WAIT * before.total_ns as f64
         {
+            break;
+        }
+        if wait.2 {
+            // What a child's runtime waits for is not known, and that somebody waits for the child says nothing.
+            found = None;
             break;
         }
         let (wait, number, _) = wait;

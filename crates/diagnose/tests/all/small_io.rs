@@ -93,7 +93,7 @@ fn reads_of_a_few_bytes_from_a_socket_that_has_more_are_reported() {
         // Each waits until something comes.
         only(&from_socket(mode, 10_000, 1, 1, 900, 0), "small-io");
         silent(&from_socket(mode, 10_000, 1, 1, 1_100, 0));
-        // The heads of messages, whose rest is read as a whole.
+        // The heads of messages, whose rest is read as a whole: in another place, or in the same one.
         only(&from_socket(mode, 10_000, 8, 8, 0, 79_000), "small-io");
         silent(&from_socket(mode, 10_000, 8, 8, 0, 81_000));
     }
@@ -232,6 +232,32 @@ fn by_ptrace_reads_from_a_socket_do_not_wait_if_the_thread_hardly_ever_did() {
         only(&with(Some(10 * MS)), "small-io");
         silent(&with(Some(10 * MS + 1)));
         silent(&with(None));
+    }
+}
+
+#[test]
+fn one_place_may_read_single_bytes_and_bodies() {
+    const RECEIVE: u32 = 45;
+    for mode in BOTH {
+        let with = |bodies: u32| {
+            let mut traced = Traced::new(mode);
+            let file = traced.file("", "socket", 0);
+            for at in 0..10_000 {
+                let body = at < bodies;
+                let row = traced.call(RECEIVE, Some(file), if body { 4_096 } else { 1 }, 10 * US);
+                row.argument = if body { 4_096 } else { 1 };
+            }
+            traced.recording(100 * MS)
+        };
+        only(&with(0), "small-io");
+        // Each of two bodies is read with a head: most of the bytes come in bodies.
+        silent(&with(5_000));
+        // Of calls that were added up the sizes are not known.
+        let few = with(2);
+        match mode {
+            Mode::Each => drop(only(&few, "small-io")),
+            Mode::AddedUp => silent(&few),
+        }
     }
 }
 

@@ -75,7 +75,9 @@ fn of_kind<T>(
 /// that a sort makes are allocated in what makes them, and all that calls the sort frees them.
 pub(super) fn settle(found: &mut Vec<Candidate>) {
     let is = |one: &Candidate| one.finding.cause == CAUSE.cause();
-    let of_cpu = |one: &&Candidate| !is(one) && one.finding.cost.basis() == Basis::Cpu;
+    // A costly call makes nothing.
+    let calls = |one: &Candidate| one.finding.cause == super::costly_call::CAUSE.cause();
+    let of_cpu = |one: &&Candidate| !is(one) && !calls(one) && one.finding.cost.basis() == Basis::Cpu;
     let others: Vec<Candidate> = found.iter().filter(of_cpu).cloned().collect();
     found.retain(|one| !is(one) || !others.iter().any(|other| explains(other, one)));
 }
