@@ -141,7 +141,7 @@ const KINDS: [Costly; 5] = [
         ],
         gives: 0,
         does: "records a stack trace again and again",
-        why: "each goes through the stack frame by frame, by tables, and often looks up the names of functions",
+        why: "to record one the runtime goes through the stack frame by frame, and looks each one up in tables",
         instead: "Make errors that are expected without a stack trace, or record it only where an error is shown",
         not_known: "whether anybody reads these traces",
         share: TENTH,
@@ -163,7 +163,8 @@ const KINDS: [Costly; 5] = [
         gives: 0,
         does: "reads the clock again and again",
         why: "each reading takes some dozens of ns: as long as a hundred instructions, and longer on some virtual machines",
-        instead: "Read the clock once for many items and keep the time, or look only at every hundredth item",
+        instead: "Read the clock once for many items and keep the time, or look only at every hundredth item. For time-outs keep a time that another \
+                  thread renews every few ms, and read no clock where none is set",
         not_known: "how exact the times must be",
         share: SIXTH,
         direct: false,

@@ -58,6 +58,8 @@ struct Spent {
     /// As far as it gives something to another thread, ns.
     gives_ns: f64,
     stacks: BTreeMap<u32, f64>,
+    /// By the program's own function that was inlined there, ns.
+    own: BTreeMap<u32, f64>,
     /// By the helper, ns.
     helpers: BTreeMap<u32, f64>,
 }
@@ -81,7 +83,9 @@ struct Call {
     costly: &'static Costly,
     helper: u32,
     gives: bool,
+    /// The function that it is in, and the program's own that was inlined there.
     asker: Option<u32>,
+    own: Option<u32>,
 }
 
 /// The helpers among the functions of a recording, and where they are.
@@ -177,8 +181,9 @@ impl Helpers {
             return None;
         }
         let asker = around.find(|(function, _)| is_own(*function));
+        let own = asker.map(|(function, _)| function);
         let asker = asker.and_then(|(_, location)| evidence.function_at(location));
-        Some(Call { costly, helper, gives, asker })
+        Some(Call { costly, helper, gives, asker, own })
     }
 }
 
@@ -234,6 +239,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         spent.gives_ns += if call.gives { *weight } else { 0.0 };
         *spent.stacks.entry(stack).or_default() += weight;
         *spent.helpers.entry(call.helper).or_default() += weight;
+        if let Some(own) = call.own {
+            *spent.own.entry(own).or_default() += weight;
+        }
     }
     let found =
         kinds.iter().filter(|(_, (costly, kind))| kind.samples >= SAMPLES && !(costly.waits && kind.waits()));
@@ -256,19 +264,24 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) 
     let helper = heaviest(&most.helpers)?;
     let place = of_caller(evidence, heaviest(&most.stacks), asker, helper, process);
     let name = |function: u32| short(without_arguments(evidence.name(function))).to_owned();
-    let part = |spent: &Spent, asker: Option<u32>| {
+    let part = |spent: &Spent| {
         let helper = heaviest(&spent.helpers).map(name).unwrap_or_default();
-        let caller = asker.map(|asker| format!(", called by {}", name(asker))).unwrap_or_default();
+        let caller =
+            heaviest(&spent.own).map(|asker| format!(", called by {}", name(asker))).unwrap_or_default();
         format!("{} of CPU time in {helper}{caller}", time(spent.ns))
     };
-    let mut parts: Vec<String> =
-        askers.iter().take(NAMED).map(|(asker, spent)| part(spent, *asker)).collect();
+    let mut parts: Vec<String> = askers.iter().take(NAMED).map(|(_, spent)| part(spent)).collect();
     if askers.len() > NAMED {
         let rest: f64 = askers[NAMED..].iter().map(|(_, spent)| spent.ns).sum();
         parts.push(format!("{} elsewhere", time(rest)));
     }
     let mut explanation = vec![parts.join("; ")];
     explanation.push(costly.why.to_owned());
+    if gain < kind.ns {
+        explanation.push(
+            "who waits for more takes time as well: of that at most twice what the other side takes is in the gain".to_owned(),
+        );
+    }
     let draft = Draft {
         variant: costly.kind,
         not_known: costly.not_known,
