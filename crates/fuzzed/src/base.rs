@@ -60,6 +60,7 @@ pub(crate) fn all() -> &'static [Base] {
             .map(apart),
         );
         all.extend([exchanging(1), exchanging(200), parking()].map(apart));
+        all.push(sending());
         all
     })
 }
@@ -317,6 +318,20 @@ fn unoptimized() -> Base {
     let mut run = Run::new(tables);
     run.spend(100.0 * MS_F, 0);
     run.spend(400.0 * MS_F, 1);
+    sampled_to_the_end(run, &[])
+}
+
+/// `main.main` sends items one by one, and `main.take` takes them.
+fn sending() -> Base {
+    let (main, send, take, receive) = (0, 1, 2, 3);
+    let mut tables = functions(&["main.main", "runtime.chansend1", "main.take", "runtime.chanrecv1"]);
+    for (stack, parent) in [(main, None), (send, Some(main)), (take, None), (receive, Some(take))] {
+        tables.stacks.push(Stack { stack, parent, location: stack });
+    }
+    let mut run = Run::new(tables);
+    for stack in [main, send, take, receive] {
+        run.spend(100.0 * MS_F, stack);
+    }
     sampled_to_the_end(run, &[])
 }
 
