@@ -36,7 +36,8 @@ const GATE: Gate = Gate { of: Whole::Longer, ..Gate::TENTH_OF_CPU };
 /// Who hands something over can hand over more at a time. One with a tenth of the time or more is named before those who take it; if all of them have less
 /// nothing much is handed over, but waited for.
 const GIVES: f64 = 0.1;
-/// What takes of those that are given something counts up to so many times what giving takes: who waits for more may spin.
+/// What takes of those that are given something counts up to so many times what giving takes: who waits for more may spin. In a finder
+/// of files (fd) it took 1.5 times as long.
 const TAKES: f64 = 2.0;
 /// So long in the clock at a stretch, ns, is a wait for a moment, and no row of items: of items that spend half of their time in the clock a fifth of a thousand
 /// samples a second are in such rows, by chance. …
