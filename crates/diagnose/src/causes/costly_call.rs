@@ -4,6 +4,7 @@
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
 
+use super::busy_wait::SPINS;
 use super::runtime::{self, Language};
 use super::words::time;
 use super::{Find, Needs, Spec, unoptimized_build};
@@ -44,8 +45,8 @@ const TAKES: f64 = 2.0;
 const IN_A_ROW_NS: f64 = 5e6;
 /// … More of them wait.
 const WAITS: f64 = 0.3;
-/// What a loop does that waits for what another thread changes.
-const SPINS: &str = "spins";
+/// Libraries beside a language's that have such helpers: how their file names begin.
+const LIBRARIES: [&str; 3] = ["libglib-2.0.", "libunwind", "[vdso]"];
 /// Share of the gain that another cause in the same function must save to take its place: it says why.
 const EXPLAINED: f64 = 0.5;
 
@@ -188,15 +189,17 @@ impl Helpers {
     }
 }
 
-/// The helper that a function is. A plain name is one only in a library: a program may have a `backtrace` of its own.
+/// The helper that a function is. A plain name is one only in a library that has it: a program, or another library, may have a `backtrace` of its own.
 fn helper(evidence: &Evidence<'_>, function: u32) -> Option<(&'static Costly, bool)> {
-    let found = costly(evidence.name(function))?;
-    let plain = Language::of(evidence.name(function)) == Language::C;
+    let name = evidence.name(function);
+    let found = costly(name)?;
     let of_library = || {
-        let module = evidence.module(function);
-        !module.is_empty() && !evidence.is_program(&module)
+        let frame = evidence.frame(function);
+        runtime::is_name(&frame) || LIBRARIES.iter().any(|start| frame.module.starts_with(start))
     };
-    (!plain || of_library()).then_some(found)
+    let is_plain = !without_arguments(name).contains(['.', ':']);
+    // Names of C++ have their arguments.
+    (!is_plain || Language::of(name) == Language::C && of_library()).then_some(found)
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {

@@ -148,10 +148,18 @@ fn who_hands_items_over_is_named_before_who_takes_more_time_to_take_them() {
 }
 
 #[test]
-fn a_program_may_have_functions_of_such_names() {
-    let mut recording = run("backtrace", 200, 100);
-    recording.tables.functions[WORK as usize].module = Some(0);
-    silent(&recording);
+fn programs_and_other_libraries_may_have_functions_of_such_names() {
+    let with = |name: &str, module: u32, library: &str| {
+        let mut recording = run(name, 200, 100);
+        recording.tables.functions[WORK as usize].module = Some(module);
+        recording.tables.modules[1].path = library.to_owned();
+        findings(&recording).len()
+    };
+    assert_eq!(with("backtrace", 1, "/lib/libc.so.6"), 1);
+    assert_eq!(with("g_async_queue_push", 1, "/lib/libglib-2.0.so.0"), 1);
+    assert_eq!(with("backtrace", 1, "/lib/libalign.so.2"), 0);
+    assert_eq!(with("backtrace", 0, "/lib/libc.so.6"), 0);
+    assert_eq!(with("backtrace(Matrix const&)", 0, "/lib/libc.so.6"), 0);
 }
 
 #[test]

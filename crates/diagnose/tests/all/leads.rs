@@ -174,6 +174,27 @@ fn where_the_first_thread_waits_for_goroutines_it_is_these_that_wait() {
 }
 
 #[test]
+fn a_wait_for_a_child_is_no_lead_where_only_its_runtime_is_seen_to_wait() {
+    const FUTEX: u32 = 202;
+    let named = |runtime_ms: u64| {
+        let mut traced = Traced::new(Mode::Each);
+        let child = traced.process(Some(0), "/usr/bin/server", MS);
+        let from = traced.now;
+        let row = traced.sleep(FUTEX, None, 0, runtime_ms * MS);
+        (row.thread, row.stack) = (child, Some(OTHER));
+        traced.tables.functions[0].name = "runtime.futex".to_owned();
+        traced.tables.functions[3].name = "runtime/internal.wait".to_owned();
+        traced.now = from;
+        traced.sleep(WAIT4, None, i64::from(child) + 100, 1_000 * MS);
+        traced.tables.processes[child as usize].end_ns = Some(traced.now);
+        leads(traced, 2 * MS).wait.map(|wait| wait.call)
+    };
+    assert_eq!(named(900), None);
+    // What is less than half of it says nothing of the rest.
+    assert_eq!(named(400), Some("wait4".to_owned()));
+}
+
+#[test]
 fn a_wait_for_a_child_that_works_is_no_lead() {
     for (cpu_ms, named) in [(400, true), (500, false)] {
         let mut traced = Traced::new(Mode::Each);

@@ -3,6 +3,7 @@
 use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
+use slowpath_recording::about::{Counter, Tracer};
 use slowpath_recording::tables::{Location, Stack};
 
 const READ: u32 = 0;
@@ -65,6 +66,21 @@ fn entering_the_kernel_and_leaving_it_is_part_of_a_call() {
     };
     // In the library's function that calls; in the program's, which may do anything.
     assert_eq!((cost(WORK), cost(OTHER)), (150, 100));
+}
+
+#[test]
+fn where_samples_are_of_user_code_alone_the_time_of_the_calls_is_added() {
+    let cost = |counter: Option<Counter>| {
+        let mut traced = Traced::new(Mode::Each);
+        for _ in 0..1_000 {
+            traced.call(GETPID, None, 100, 100 * US);
+        }
+        traced.compute(WORK, 50 * MS);
+        let mut recording = traced.recording(400 * MS);
+        (recording.about.tracer, recording.about.counter) = (Some(Tracer::Ptrace), counter);
+        only(&recording, "needless-system-calls").cost.amount() / MS
+    };
+    assert_eq!((cost(Some(Counter::Breakpoints)), cost(None)), (150, 100));
 }
 
 /// Seeks, of which `moving` of 100 lead elsewhere; with a read between if `reads`.

@@ -4,7 +4,7 @@ use crate::traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Basis, Confidence};
 use slowpath_recording::Recording;
-use slowpath_recording::about::Tracer;
+use slowpath_recording::about::{Counter, Tracer};
 use slowpath_recording::tables::{Frame, Function, Location, Stack};
 
 const READ: u32 = 0;
@@ -341,4 +341,22 @@ fn what_the_library_does_around_the_calls_is_saved_as_well_unless_it_makes_text(
         recording
     };
     silent(&few(1_000));
+}
+
+#[test]
+fn where_samples_are_of_user_code_alone_the_time_of_the_calls_is_added() {
+    let cost = |counter: Option<Counter>| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/tmp/out", "file", 0);
+        for _ in 0..10_000 {
+            traced.call(WRITE, Some(file), 20, 10 * US);
+        }
+        traced.compute(WORK, 50 * MS);
+        traced.tables.functions[2].name = "os.(*File).Write".to_owned();
+        let mut recording = traced.recording(200 * MS);
+        (recording.about.tracer, recording.about.counter) = (Some(Tracer::Ptrace), counter);
+        only(&recording, "small-io").cost.amount() / MS
+    };
+    // Breakpoints are set where samples are by perf; without perf they are of the tracer's stops.
+    assert_eq!((cost(Some(Counter::Breakpoints)), cost(None)), (150, 100));
 }

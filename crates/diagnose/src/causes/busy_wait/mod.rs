@@ -8,6 +8,8 @@
 
 mod spins;
 
+pub(super) use spins::SPINS;
+
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;

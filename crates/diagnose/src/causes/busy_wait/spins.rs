@@ -16,7 +16,7 @@ use slowpath_recording::tables::{Loop, Sample};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a loop does that waits.
-const SPINS: &str = "spins";
+pub(in crate::causes) const SPINS: &str = "spins";
 /// Share of a loop's time in the loop itself and in what tells the time: if it calls anything else that takes time, that is work.
 const WAITS: f64 = 0.95;
 /// A wait shows if so many samples of a thread in a row, at a thousand a second, are in such a loop. A loop that is left in its first round, as where what it waits for is
