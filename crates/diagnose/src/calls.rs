@@ -2,7 +2,7 @@
 //! function of a library everything between the two goes through.
 
 use crate::Evidence;
-use crate::causes::runtime;
+use crate::causes::runtime::{self, Language};
 use crate::causes::words::base_name;
 use crate::evidence::heaviest;
 use crate::findings::{Fact, Frame, Place, Sure};
@@ -134,6 +134,17 @@ impl<'a> Calls<'a> {
             self.evidence.function_at(self.evidence.recording.tables.stacks[stack as usize].location)
         };
         stack.is_some_and(|stack| here(stack).is_some() && here(stack) == self.program[stack as usize])
+    }
+
+    /// Whether Go's runtime makes the call: what a program asks it for is not what it calls, as when it yields while it waits for a lock of its own.
+    pub(crate) fn is_of_go(&self, row: &Syscall) -> bool {
+        let Some(stack) = row.stack else { return false };
+        let innermost =
+            self.evidence.locations(stack).find_map(|location| self.evidence.function_at(location));
+        innermost.is_some_and(|function| {
+            let name = self.evidence.name(function);
+            name.starts_with("runtime.") && Language::of(name) == Language::Go
+        })
     }
 
     /// Whether a program makes the call itself, with nothing but a runtime between: no library does it for its own reasons.

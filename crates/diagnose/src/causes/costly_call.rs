@@ -1,5 +1,5 @@
 //! A helper is called for each of very many items, and takes a large part of the time: single items are handed to another thread, a stack trace is
-//! recorded for each error, the clock is read for each row.
+//! recorded for each error, the clock is read for each row, a date is parsed for each line.
 //!
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
@@ -16,7 +16,7 @@ use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::{Gate, Whole};
-use slowpath_interfaces::{Costly, costly, without_arguments};
+use slowpath_interfaces::{Costly, Helper, costly, without_arguments};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
@@ -93,7 +93,7 @@ struct Call {
 /// The helpers among the functions of a recording, and where they are.
 struct Helpers {
     /// By function.
-    known: Vec<Option<(&'static Costly, bool)>>,
+    known: Vec<Vec<Helper>>,
     /// By location: the outermost of those that were inlined there, or that it is in.
     at: Vec<Option<u32>>,
     /// By stack: whether one is on it.
@@ -122,10 +122,11 @@ impl Kind {
 
     /// What of it would go, ns.
     fn gain(&self, costly: &Costly) -> f64 {
-        match costly.has_givers() {
-            true => self.ns.min((1.0 + TAKES) * self.gives_ns),
-            false => self.ns,
-        }
+        costly.goes()
+            * match costly.has_givers() {
+                true => self.ns.min((1.0 + TAKES) * self.gives_ns),
+                false => self.ns,
+            }
     }
 }
 
@@ -133,10 +134,10 @@ impl Helpers {
     fn of(evidence: &Evidence<'_>) -> Helpers {
         let tables = &evidence.recording.tables;
         let known: Vec<_> =
-            (0..tables.functions.len() as u32).map(|function| helper(evidence, function)).collect();
+            (0..tables.functions.len() as u32).map(|function| helpers(evidence, function)).collect();
         let helper_at = |location: u32| {
             let mut frames = evidence.recording.frames_of(location).iter().rev().map(|frame| frame.function);
-            frames.find(|function| known[*function as usize].is_some())
+            frames.find(|function| !known[*function as usize].is_empty())
         };
         let at: Vec<Option<u32>> = (0..tables.locations.len() as u32).map(helper_at).collect();
         let mut on: Vec<bool> = Vec::with_capacity(tables.stacks.len());
@@ -157,7 +158,6 @@ impl Helpers {
         let locations: Vec<u32> = evidence.locations(stack).collect();
         let at = locations.iter().rposition(|location| self.at[*location as usize].is_some())?;
         let helper = self.at[locations[at] as usize]?;
-        let (costly, gives) = self.known[helper as usize]?;
         let module = evidence.module(helper);
         let library = !evidence.is_program(&module);
         let is_own = |function: u32| {
@@ -174,7 +174,12 @@ impl Helpers {
         around.find(|(function, _)| *function == helper)?;
         let mut around = around.peekable();
         let direct = around.peek().map(|(function, _)| *function);
-        if costly.direct && !direct.is_some_and(is_own) {
+        let caller = direct.map(|function| evidence.name(function));
+        let of = self.known[helper as usize].iter().find(|one| one.is_one_for(caller))?;
+        let (costly, gives) = (of.kind, of.gives);
+        if costly.direct && !direct.is_some_and(is_own)
+            || is_needed(evidence, costly, &locations[..=at], helper)
+        {
             return None;
         }
         // Go's runtime looks at the clock for reasons of its own.
@@ -189,17 +194,31 @@ impl Helpers {
     }
 }
 
-/// The helper that a function is. A plain name is one only in a library that has it: a program, or another library, may have a `backtrace` of its own.
-fn helper(evidence: &Evidence<'_>, function: u32) -> Option<(&'static Costly, bool)> {
+/// Whether what a helper does at the end of a stack, of which these are the locations up to the helper's, is needed in any case: reading and writing itself,
+/// copying large blocks.
+fn is_needed(evidence: &Evidence<'_>, costly: &Costly, below: &[u32], helper: u32) -> bool {
+    let tables = &evidence.recording.tables;
+    let in_kernel =
+        below.first().is_some_and(|location| tables.locations[*location as usize].kind == "kernel");
+    let frames = || below.iter().flat_map(|location| evidence.recording.frames_of(*location));
+    let mut under = frames().map(|frame| frame.function).take_while(|function| *function != helper);
+    costly.user && in_kernel || under.any(|function| costly.needs(evidence.name(function)))
+}
+
+/// The helpers that a function is. A plain name is one only in a library that has it: a program, or another library, may have a `backtrace` of its own.
+fn helpers(evidence: &Evidence<'_>, function: u32) -> Vec<Helper> {
     let name = evidence.name(function);
-    let found = costly(name)?;
+    let found: Vec<Helper> = costly(name).collect();
     let of_library = || {
         let frame = evidence.frame(function);
         runtime::is_name(&frame) || LIBRARIES.iter().any(|start| frame.module.starts_with(start))
     };
     let is_plain = !without_arguments(name).contains(['.', ':']);
     // Names of C++ have their arguments.
-    (!is_plain || Language::of(name) == Language::C && of_library()).then_some(found)
+    if found.is_empty() || is_plain && !(Language::of(name) == Language::C && of_library()) {
+        return Vec::new();
+    }
+    found
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -208,7 +227,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     if helpers.at.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let mut kinds: BTreeMap<(u32, &str), (&Costly, Kind)> = BTreeMap::new();
+    let mut kinds: BTreeMap<(u32, &str), (&'static Costly, Kind)> = BTreeMap::new();
     let spinning: BTreeSet<u32> = tables
         .loops
         .iter()
@@ -228,13 +247,15 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             .and_then(|stack| *known.entry(stack).or_insert_with(|| helpers.call(evidence, stack)))
             .filter(|call| !spins(call));
         if let Some(call) = &call {
-            kinds.entry((process, call.costly.kind)).or_insert_with(|| (call.costly, Kind::default()));
+            kinds
+                .entry((process, call.costly.kind.as_str()))
+                .or_insert_with(|| (call.costly, Kind::default()));
         }
         for ((_, kind), (_, of)) in kinds.range_mut((process, "")..(process + 1, "")) {
             of.sample(sample.thread, call.as_ref().is_some_and(|call| call.costly.kind == *kind), *weight);
         }
         let Some((stack, call)) = sample.stack.zip(call) else { continue };
-        let Some((_, kind)) = kinds.get_mut(&(process, call.costly.kind)) else { continue };
+        let Some((_, kind)) = kinds.get_mut(&(process, call.costly.kind.as_str())) else { continue };
         kind.samples += 1;
         kind.ns += weight;
         kind.gives_ns += if call.gives { *weight } else { 0.0 };
@@ -252,8 +273,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
 }
 
-fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) -> Option<Candidate> {
-    let gate = Gate { share: costly.share, ..GATE };
+fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind: &Kind) -> Option<Candidate> {
+    let gate = Gate { share: costly.share(), ..GATE };
     let gain = kind.gain(costly);
     if !gate.may_pass(evidence, gain) || costly.has_givers() && kind.gives_ns < GIVES * kind.ns {
         return None;
@@ -280,15 +301,21 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) 
         parts.push(format!("{} elsewhere", time(rest)));
     }
     let mut explanation = vec![parts.join("; ")];
-    explanation.push(costly.why.to_owned());
-    if gain < kind.ns {
+    explanation.push(costly.why.clone());
+    if costly.goes() < 1.0 {
+        explanation.push(format!(
+            "something must take its place, so {:.0} % of that is expected to go ({})",
+            100.0 * costly.goes(),
+            costly.measured
+        ));
+    } else if gain < kind.ns {
         explanation.push(
             "who waits for more takes time as well: of that at most twice what the other side takes is in the gain".to_owned(),
         );
     }
     let draft = Draft {
-        variant: costly.kind,
-        not_known: costly.not_known,
+        variant: &costly.kind,
+        not_known: &costly.unsure,
         explanation,
         facts: vec![Fact::new("time of these calls", kind.ns, "ns", "samples", Sure::Sampled)],
         related: askers
@@ -297,8 +324,8 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &Kind) 
             .take(4)
             .filter_map(|(asker, _)| Some(evidence.frame((*asker)?)))
             .collect(),
-        advice: costly.instead.to_owned(),
-        ..Draft::new(&CAUSE, costly.does, Confidence::Likely, Cost::new(Basis::Cpu, kind.ns, gain), place)
+        advice: costly.instead.clone(),
+        ..Draft::new(&CAUSE, &costly.does, Confidence::Likely, Cost::new(Basis::Cpu, kind.ns, gain), place)
     };
     Some(draft.candidate(evidence, gate, process))
 }

@@ -1,6 +1,6 @@
 //! Busy waits, on synthetic recordings, at the thresholds of their cause.
 
-use crate::traced::{BOTH, MS, Mode, Traced, US, only, silent};
+use crate::traced::{BOTH, MS, Mode, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Sample;
@@ -76,6 +76,19 @@ fn yielding_counts_in_the_program_and_not_in_a_library() {
     only(&recording, "busy-wait");
     recording.tables.modules[0].path = "/usr/lib/libblas.so.3".to_owned();
     silent(&recording);
+}
+
+#[test]
+fn the_runtime_of_go_yields_for_reasons_of_its_own() {
+    for (name, is_reported) in [("osyield", true), ("runtime.osyield.abi0", false)] {
+        let mut traced = Traced::new(Mode::Each);
+        traced.tables.functions[WORK as usize].name = name.to_owned();
+        for _ in 0..10_000 {
+            traced.call(YIELD, None, 0, 20 * US);
+        }
+        let recording = traced.recording(200 * MS);
+        if is_reported { drop(only(&recording, "busy-wait")) } else { silent(&recording) }
+    }
 }
 
 /// Polls that return at once with an event, and reads beside them.

@@ -63,14 +63,49 @@ fn each_kind_is_reported_where_the_program_calls_it() {
         assert_eq!((finding.variant, finding.confidence), (kind, Confidence::Likely), "{helper}");
         assert_eq!(finding.place.frame.function, "work", "{helper}");
     }
-    for other in ["clock_nanosleep", "memcpy", "pthread_mutex_lock"] {
+    for other in ["clock_nanosleep", "memcpy", "pthread_mutex_lock", "gmtime_r", "fgets"] {
         silent(&run(other, 200, 100));
     }
 }
 
 #[test]
-fn it_takes_a_tenth_or_a_fifth_of_the_time_and_thirty_samples() {
-    for (helper, least) in [("backtrace", 100), ("g_async_queue_push", 100), ("sem_post", 200)] {
+fn where_something_must_take_its_place_not_all_of_the_time_is_a_gain() {
+    for (helper, kind, goes) in [
+        ("mktime", "calendar", 160),
+        ("mbrtowc", "characters", 160),
+        ("getc", "small-pieces", 180),
+        ("rand", "random-numbers", 170),
+    ] {
+        let finding = only(&run(helper, 200, 100), CAUSE);
+        assert_eq!((finding.variant, finding.cost.gain()), (kind, goes * MS), "{helper}");
+        assert_eq!(finding.cost.amount(), 200 * MS);
+        let says = format!("{:.0} % of that is expected to go", goes as f64 / 2.0);
+        assert!(finding.explanation.iter().any(|line| line.contains(&says)), "{:?}", finding.explanation);
+    }
+}
+
+#[test]
+fn reading_and_copying_large_blocks_is_needed() {
+    // Of 200 ms so many are in what `fread` calls.
+    let reading = |name: &str, module: u32, kind: &str, ms: usize| {
+        let mut recording = run("fread", 200, 100);
+        let below = called(&mut recording, name, module, WORK);
+        recording.tables.locations[below as usize].kind = kind.to_owned();
+        moved(&mut recording, WORK, below, ms);
+        recording
+    };
+    assert_eq!(only(&reading("_IO_file_xsgetn", 1, "native", 150), CAUSE).cost.gain(), 180 * MS);
+    assert_eq!(only(&reading("vfs_read", 1, "kernel", 90), CAUSE).cost.gain(), 99 * MS);
+    assert_eq!(only(&reading("__memcpy_avx512_unaligned_erms", 1, "native", 90), CAUSE).cost.gain(), 99 * MS);
+    silent(&reading("vfs_read", 1, "kernel", 150));
+    silent(&reading("__memcpy_avx512_unaligned_erms", 1, "native", 150));
+}
+
+#[test]
+fn it_takes_a_tenth_a_fifth_or_three_tenths_of_the_time_and_thirty_samples() {
+    for (helper, least) in
+        [("backtrace", 100), ("g_async_queue_push", 100), ("sem_post", 200), ("mktime", 250), ("getc", 333)]
+    {
         only(&run(helper, least, 990 - least), CAUSE);
         silent(&run(helper, least, 1_010 - least));
     }

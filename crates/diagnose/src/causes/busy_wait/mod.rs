@@ -4,7 +4,7 @@
 //!
 //! Looks that find nothing are common where a program reads until there is no more. So there must be many of them for each that finds
 //! something. A library's threads that yield while they wait for their next part of a computation do so by design: a yield counts
-//! where the program itself makes it.
+//! where the program itself makes it, and not Go's runtime.
 
 mod spins;
 
@@ -112,7 +112,7 @@ fn calls_in_vain(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut places: BTreeMap<(CallSite, u32), Looks> = BTreeMap::new();
     for (row, process) in calls.all() {
         let Some(nothing) = found_nothing(row, told_apart) else { continue };
-        if row.number == SCHED_YIELD && !calls.is_direct(row) {
+        if row.number == SCHED_YIELD && (!calls.is_direct(row) || calls.is_of_go(row)) {
             continue;
         }
         // Where only a runtime is on the stack it has its own reasons, as Go's has.
