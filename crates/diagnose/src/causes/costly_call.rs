@@ -4,6 +4,7 @@
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
 
+use super::allocation_churn::{collecting_ns, of_collecting};
 use super::busy_wait::SPINS;
 use super::runtime::{self, Language};
 use super::words::time;
@@ -113,6 +114,11 @@ impl Kind {
             (true, true) => ns,
             _ => 0.0,
         };
+    }
+
+    /// Whether a sample of this stack is in one of these helpers.
+    fn is_on(&self, stack: u32) -> bool {
+        self.askers.values().any(|spent| spent.stacks.contains_key(&stack))
     }
 
     /// Most of it is in loops that do nothing else.
@@ -275,7 +281,12 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 
 fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind: &Kind) -> Option<Candidate> {
     let gate = Gate { share: costly.share(), ..GATE };
-    let gain = kind.gain(costly);
+    // What is handed over is allocated by whoever hands it over.
+    let collecting = match costly.has_givers() {
+        true => 0.0,
+        false => collecting_ns(evidence, process, |stack| kind.is_on(stack)),
+    };
+    let (cost, gain) = (kind.ns + collecting, kind.gain(costly) + costly.goes() * collecting);
     if !gate.may_pass(evidence, gain) || costly.has_givers() && kind.gives_ns < GIVES * kind.ns {
         return None;
     }
@@ -302,13 +313,14 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     }
     let mut explanation = vec![parts.join("; ")];
     explanation.push(costly.why.clone());
+    explanation.extend(of_collecting(collecting, cost));
     if costly.goes() < 1.0 {
         explanation.push(format!(
             "something must take its place, so {:.0} % of that is expected to go ({})",
             100.0 * costly.goes(),
             costly.measured
         ));
-    } else if gain < kind.ns {
+    } else if gain < cost {
         explanation.push(
             "who waits for more takes time as well: of that at most twice what the other side takes is in the gain".to_owned(),
         );
@@ -325,7 +337,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
             .filter_map(|(asker, _)| Some(evidence.frame((*asker)?)))
             .collect(),
         advice: costly.instead.clone(),
-        ..Draft::new(&CAUSE, &costly.does, Confidence::Likely, Cost::new(Basis::Cpu, kind.ns, gain), place)
+        ..Draft::new(&CAUSE, &costly.does, Confidence::Likely, Cost::new(Basis::Cpu, cost, gain), place)
     };
     Some(draft.candidate(evidence, gate, process))
 }

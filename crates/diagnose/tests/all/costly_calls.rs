@@ -85,6 +85,26 @@ fn where_something_must_take_its_place_not_all_of_the_time_is_a_gain() {
 }
 
 #[test]
+fn collecting_what_the_calls_allocate_is_part_of_them() {
+    // 100 of 200 ms are spent on memory; another function asks for so many ms' worth; the collector takes 60 ms.
+    let reported = |others: usize| {
+        let mut recording = run("encoding/binary.Read", 200, 300);
+        let own = called(&mut recording, "runtime.mallocgc", 0, WORK);
+        moved(&mut recording, WORK, own, 100);
+        let other = called(&mut recording, "runtime.mallocgc", 0, OTHER);
+        moved(&mut recording, OTHER, other, others);
+        let collector = called(&mut recording, "runtime.gcBgMarkWorker", 0, OTHER);
+        recording.tables.stacks[collector as usize].parent = None;
+        moved(&mut recording, OTHER, collector, 60);
+        let finding = only(&recording, CAUSE);
+        assert!(finding.explanation.iter().any(|line| line.contains("garbage collector")));
+        (finding.cost.amount() / MS, finding.cost.gain() / MS)
+    };
+    assert_eq!(reported(0), (260, 234));
+    assert_eq!(reported(100), (230, 207));
+}
+
+#[test]
 fn reading_and_copying_large_blocks_is_needed() {
     // Of 200 ms so many are in what `fread` calls.
     let reading = |name: &str, module: u32, kind: &str, ms: usize| {

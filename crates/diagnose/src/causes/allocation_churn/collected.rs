@@ -153,6 +153,42 @@ pub(in crate::causes) fn garbage_ns(
     own + own / f64::max(asked, 1.0) * collecting
 }
 
+/// What collecting costs for the sake of what is allocated on stacks that satisfy `is_for`, CPU ns: their part of the time in which memory is handed out, of the
+/// collector's own. 0 where there is no collector.
+pub(in crate::causes) fn collecting_ns(
+    evidence: &Evidence<'_>,
+    process: u32,
+    is_for: impl Fn(u32) -> bool,
+) -> f64 {
+    let allocating = Allocating::of(evidence, &HashSet::from([process]));
+    let (mut own, mut asked, mut collecting) = (0.0, 0.0, 0.0);
+    for one in &allocating.asked {
+        if one.around.is_empty() && !one.takes() {
+            collecting += one.ns;
+            continue;
+        }
+        asked += one.ns;
+        own += if is_for(one.stack) { one.ns } else { 0.0 };
+    }
+    if collecting == 0.0 || own == 0.0 {
+        return 0.0;
+    }
+    collecting += yielded(evidence).get(&process).copied().unwrap_or(0.0);
+    own / f64::max(asked, 1.0) * collecting
+}
+
+/// Says which part of a cost is collecting, where it is worth a word.
+pub(in crate::causes) fn of_collecting(collecting_ns: f64, cost_ns: f64) -> Option<String> {
+    const WORTH_A_WORD: f64 = 0.05;
+    let says = || {
+        format!(
+            "{} of this is their part of what the garbage collector takes, by what they allocate",
+            time(collecting_ns)
+        )
+    };
+    (collecting_ns > WORTH_A_WORD * cost_ns).then(says)
+}
+
 /// Time in Go's scheduler because the collector yields, by process, ns: the goroutine that sweeps does so after every few spans, and the scheduler, which
 /// finds nothing else, goes on with it. On the scheduler's own stack it is not seen who yielded; samples just before say how often that is the
 /// collector.

@@ -12,6 +12,7 @@ mod recursion;
 
 pub(super) use comparisons::COMPARISON;
 
+use super::allocation_churn::{collecting_ns, of_collecting};
 use super::words::count;
 use super::{Find, Needs, Spec};
 use crate::Evidence;
@@ -225,8 +226,10 @@ fn finding(
     spent: &Spent,
 ) -> Option<Candidate> {
     let again = called.again();
-    let gain = spent.ns * again;
     let stack = heaviest(&spent.stacks);
+    let collecting = collecting_ns(evidence, process, |stack| spent.stacks.contains_key(&stack));
+    let cost = spent.ns + collecting;
+    let gain = cost * again;
     // What an interpreter does for each step of a script its author can only do without.
     let in_script =
         stack.is_some_and(|stack| evidence.script_on(&evidence.path_at(stack, function)).is_some());
@@ -265,6 +268,7 @@ fn finding(
         true => "its result can be kept and used again".to_owned(),
         false => "its result can be kept and used again. Inputs were compared, not stored".to_owned(),
     });
+    explanation.extend(of_collecting(collecting, cost));
     let draft = Draft {
         explanation,
         related: vec![frame],
@@ -283,7 +287,7 @@ fn finding(
             } else {
                 Confidence::Likely
             },
-            Cost::new(Basis::Cpu, spent.ns, gain),
+            Cost::new(Basis::Cpu, cost, gain),
             place(evidence, stack, asker.or(Some(function)), process),
         )
     };
