@@ -19,11 +19,11 @@ pub struct Costly {
     gives: Vec<String>,
     /// The others.
     functions: Vec<String>,
-    /// Those that are such helpers only where a function calls them that `from` fits.
+    /// Those that are such helpers only where a function calls them that one of `from` fits.
     #[serde(default)]
     beside: Vec<String>,
     #[serde(default)]
-    from: String,
+    from: Vec<String>,
     /// What it does, in the third person, for titles: "hands items to another thread one by one".
     pub does: String,
     /// Why it costs what it does.
@@ -74,11 +74,25 @@ impl Costly {
         f64::from(self.goes) / 100.0
     }
 
-    /// Whether the time of a function below it, by its demangled name, is needed as well.
+    /// Whether the time of a function below it, by its demangled name, is needed as well. A place without a name in a library is where it copies: only those
+    /// variants of its functions have none, which are chosen by the processor.
     pub fn needs(&self, name: &str) -> bool {
         let name = pattern::without_arguments(name);
-        self.without.iter().any(|pattern| pattern::fits(pattern, name))
+        let copies = !self.without.is_empty() && name.starts_with("libc.") && name.contains("+0x");
+        copies
+            || self.user && calls_kernel(name)
+            || self.without.iter().any(|pattern| pattern::fits(pattern, name))
     }
+}
+
+/// Whether a function, by its name, does nothing but a system call.
+fn calls_kernel(name: &str) -> bool {
+    const CALLS: [&str; 6] = ["read", "write", "lseek", "readv", "writev", "fsync"];
+    const OF_GO: [&str; 3] = ["syscall.", "internal/runtime/syscall.", "runtime/internal/syscall."];
+    let plain = name.trim_start_matches("__GI_").trim_start_matches("__").trim_start_matches("libc_");
+    CALLS.contains(&plain)
+        || name.ends_with("asynccancel")
+        || OF_GO.iter().any(|start| name.starts_with(start))
 }
 
 #[derive(Deserialize)]
@@ -107,7 +121,10 @@ pub struct Helper {
 impl Helper {
     /// Whether it is one where a function of this demangled name calls it; none if that is not known.
     pub fn is_one_for(&self, caller: Option<&str>) -> bool {
-        let fits = |caller| pattern::fits(&self.kind.from, pattern::without_arguments(caller));
+        let fits = |caller| {
+            let caller = pattern::without_arguments(caller);
+            self.kind.from.iter().any(|from| pattern::fits(from, caller))
+        };
         !self.is_beside || caller.is_some_and(fits)
     }
 }
@@ -140,7 +157,9 @@ mod tests {
 
     #[test]
     fn helpers_are_known_by_their_names() {
-        let kind = |name| costly(name).next().map(|one| (one.kind.kind.as_str(), one.gives));
+        let kind = |name| {
+            costly(name).find(|one| one.is_one_for(None)).map(|one| (one.kind.kind.as_str(), one.gives))
+        };
         for (name, expected) in [
             ("runtime.chansend1", ("handing-over", true)),
             ("runtime.selectgo", ("handing-over", false)),
@@ -180,6 +199,10 @@ mod tests {
             "fgets",
             "gmtime_r",
             "std::io::Write::write_fmt",
+            "<std::io::stdio::StdoutLock as std::io::Write>::write_fmt",
+            "getc",
+            "reflect.Value.Call",
+            "mbrtowc",
             "_Unwind_Backtrace",
             "clock_nanosleep",
             "std::sync::mpsc::channel",
@@ -192,7 +215,11 @@ mod tests {
     fn copying_what_is_read_is_needed() {
         let pieces = costly("fread").next().unwrap().kind;
         assert!(pieces.needs("__memcpy_avx512_unaligned_erms") && pieces.needs("memmove"));
-        assert!(!pieces.needs("_IO_file_xsgetn"));
+        // Its variants have no names where only those are known that other files use.
+        assert!(
+            pieces.needs("libc.so.6+0x15e3b0") && pieces.needs("__GI___libc_write") && pieces.needs("read")
+        );
+        assert!(!pieces.needs("_IO_file_xsgetn") && !pieces.needs("fread"));
     }
 
     #[test]
@@ -202,7 +229,9 @@ mod tests {
             of(Some("std::num_get<char>::_M_extract_int<long>(It, It) const")),
             Some("synced-streams")
         );
-        assert_eq!(of(Some("main")), Some("small-pieces"));
-        assert_eq!(of(None), Some("small-pieces"));
+        // What was inlined into the library's functions is no stream.
+        assert_eq!(of(Some("std::thread::_State_impl<X>::_M_run()")), None);
+        assert_eq!(of(Some("main")), None);
+        assert_eq!(of(None), None);
     }
 }

@@ -156,13 +156,17 @@ impl Helpers {
         Helpers { known, at, on, foreign }
     }
 
-    /// The outermost one on a stack.
+    /// The outermost one on a stack that counts.
     fn call(&self, evidence: &Evidence<'_>, stack: u32) -> Option<Call> {
         if !self.on[stack as usize] {
             return None;
         }
         let locations: Vec<u32> = evidence.locations(stack).collect();
-        let at = locations.iter().rposition(|location| self.at[*location as usize].is_some())?;
+        (0..locations.len()).rev().find_map(|at| self.call_at(evidence, &locations, at))
+    }
+
+    /// The one at a place of a stack, of which these are the locations, if there is one that counts.
+    fn call_at(&self, evidence: &Evidence<'_>, locations: &[u32], at: usize) -> Option<Call> {
         let helper = self.at[locations[at] as usize]?;
         let module = evidence.module(helper);
         let library = !evidence.is_program(&module);
@@ -184,7 +188,7 @@ impl Helpers {
         let of = self.known[helper as usize].iter().find(|one| one.is_one_for(caller))?;
         let (costly, gives) = (of.kind, of.gives);
         if costly.direct && !direct.is_some_and(is_own)
-            || is_needed(evidence, costly, &locations[..=at], helper)
+            || is_needed(evidence, costly, &locations[..=at], helper, is_own)
         {
             return None;
         }
@@ -201,14 +205,20 @@ impl Helpers {
 }
 
 /// Whether what a helper does at the end of a stack, of which these are the locations up to the helper's, is needed in any case: reading and writing itself,
-/// copying large blocks.
-fn is_needed(evidence: &Evidence<'_>, costly: &Costly, below: &[u32], helper: u32) -> bool {
+/// copying large blocks, and what functions of the program do that it calls.
+fn is_needed(
+    evidence: &Evidence<'_>,
+    costly: &Costly,
+    below: &[u32],
+    helper: u32,
+    is_own: impl Fn(u32) -> bool,
+) -> bool {
     let tables = &evidence.recording.tables;
-    let in_kernel =
-        below.first().is_some_and(|location| tables.locations[*location as usize].kind == "kernel");
+    let is_kernel = |location: &u32| tables.locations[*location as usize].kind == "kernel";
     let frames = || below.iter().flat_map(|location| evidence.recording.frames_of(*location));
     let mut under = frames().map(|frame| frame.function).take_while(|function| *function != helper);
-    costly.user && in_kernel || under.any(|function| costly.needs(evidence.name(function)))
+    costly.user && below.first().is_some_and(is_kernel)
+        || under.any(|function| costly.needs(evidence.name(function)) || costly.user && is_own(function))
 }
 
 /// The helpers that a function is. A plain name is one only in a library that has it: a program, or another library, may have a `backtrace` of its own.
@@ -316,7 +326,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     explanation.extend(of_collecting(collecting, cost));
     if costly.goes() < 1.0 {
         explanation.push(format!(
-            "something must take its place, so {:.0} % of that is expected to go ({})",
+            "something must take the place of these calls, so {:.0} % of their time is expected to go ({})",
             100.0 * costly.goes(),
             costly.measured
         ));

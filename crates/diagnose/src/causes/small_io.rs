@@ -4,13 +4,16 @@
 //! there already. A file in which the program seeks about, or reads here and there (pread), is left out, unless it stays where a block
 //! would hold it all. The cost is the time in the kernel, so that many calls which cost nothing are none.
 
+mod seeks;
 mod sends;
+
+use seeks::{KNOWN, Seeks, are_near};
 
 use super::runtime::Language;
 use super::words::{count, time};
 use super::{Find, Needs, Spec};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, is_receive, is_single, place, some};
+use crate::calls::{Calls, Sum, fact, from, is_receive, place, some};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -57,14 +60,12 @@ const ASLEEP_NS: f64 = 1_000.0;
 /// … And this share of all that comes in must come so: else the rest of each message is read as a whole.
 const MOST: f64 = 0.5;
 const RANDOM: u32 = 318;
-/// Seeks for each call from which it is no sequence, …
+/// Seeks for each call from which it is no sequence, but where they stay near.
 const SEEKS: f64 = 0.1;
-/// … but where so many of them are known to go no further than a block, a buffer would hold what is read next. Random access to a
-/// file of more than some 100 KiB goes further more often.
-const NEAR: f64 = 0.9;
-const KNOWN: u64 = 50;
 /// What the library's functions take besides is reported from this ratio on.
 const TOLD: f64 = 1.1;
+/// What seeks take is said from this share of the cost on.
+const WORTH_A_WORD: f64 = 0.05;
 /// Blocks for so many times as many bytes hold others as well.
 const SPREAD: f64 = 2.0;
 /// A program that mostly waits loses little by CPU time alone.
@@ -75,6 +76,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     // With the most bytes that a read asked for.
     let mut sums: BTreeMap<(Site, u32), (Sum, u64)> = BTreeMap::new();
     let mut seeks: BTreeMap<(u32, u32), Seeks> = BTreeMap::new();
+    let mut seeking: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     // Calls that say themselves where in the file.
     let mut placed: BTreeMap<(Site, u32), Seeks> = BTreeMap::new();
     let mut random: BTreeMap<Site, Sum> = BTreeMap::new();
@@ -91,6 +93,8 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         // A pipe refuses to be sought in, and a shell asks it before each line.
         if row.number == LSEEK && row.result >= 0 {
             seeks.entry((process, file.file)).or_default().add(row, row.result, false);
+            *seeking.entry((process, file.file)).or_default() +=
+                row.duration_ns.saturating_sub(row.blocked_ns) as f64;
         }
         let (reads_at, writes_at) = (READS_AT.contains(&row.number), WRITES_AT.contains(&row.number));
         let reads = reads_at || READS.contains(&row.number);
@@ -111,8 +115,16 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             placed.entry((site, file.file)).or_default().add(row, row.argument as i64, writes_at);
         }
     }
-    // Each file is judged by itself; what one place does with several of them is fixed there.
+    // Each file is judged by itself; what one place does with several of them is fixed there. Of which few seeks are known, those are judged together.
+    let mut together: BTreeMap<Site, (u64, u64)> = BTreeMap::new();
+    for (site, file) in sums.keys() {
+        if let Some(seeks) = seeks.get(&(site.process, *file)) {
+            let (known, near) = together.entry(*site).or_default();
+            (*known, *near) = (*known + seeks.known, *near + seeks.near.len() as u64);
+        }
+    }
     let mut sites: BTreeMap<Site, Tiny> = BTreeMap::new();
+    let mut seen: BTreeSet<(u32, u32)> = BTreeSet::new();
     for ((site, file), (sum, asked)) in sums {
         let places = placed.get(&(site, file));
         if places.is_some_and(|places| !places.stay_near()) {
@@ -120,11 +132,18 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         }
         let seeks = seeks.get(&(site.process, file));
         let sought = seeks.map_or(0, |seeks| seeks.count) as f64;
-        let near = seeks.filter(|seeks| !site.writes && seeks.stay_near());
+        let of_all = together.get(&site).is_some_and(|(known, near)| are_near(*known, *near));
+        let stay = |seeks: &Seeks| seeks.stay_near() || seeks.known < KNOWN && of_all;
+        let near = seeks.filter(|seeks| !site.writes && sought > 0.0 && stay(seeks));
+        let between = (site.process, file);
         let file = &evidence.recording.tables.files[file as usize];
         if is_tiny(&sum, asked, file, site.writes) && (sought <= SEEKS * sum.count as f64 || near.is_some()) {
             let gone = near.or(places).map_or(0.0, Seeks::distance);
-            sites.entry(site).or_default().add(&sum, file, site.writes, gone);
+            let tiny = sites.entry(site).or_default();
+            tiny.add(&sum, file, site.writes, gone);
+            if near.is_some() && seen.insert(between) {
+                tiny.seeking_ns += seeking.get(&between).copied().unwrap_or(0.0);
+            }
         }
     }
     for (site, sum) in random {
@@ -213,46 +232,6 @@ impl Sockets {
     }
 }
 
-/// The seeks of a process in one file, or the places of calls that name them.
-#[derive(Default)]
-struct Seeks {
-    count: u64,
-    /// Of those that were recorded one by one: how many there were after the first, and how far these went that went no further than a
-    /// block, bytes.
-    known: u64,
-    near: Vec<u64>,
-    last: Option<i64>,
-}
-
-impl Seeks {
-    /// A call that goes to this place, in order of time. `forward`: what goes back is not near, as a record that is written between its file's
-    /// head and the next one.
-    fn add(&mut self, row: &Syscall, to: i64, forward: bool) {
-        self.count += row.count;
-        // Of calls that were added up the places are not known.
-        if is_single(row)
-            && let Some(last) = self.last.replace(to)
-        {
-            self.known += 1;
-            let gone = to.abs_diff(last);
-            // Coming back to the same place, as for the head of a database, is something else.
-            if (1..=BLOCK as u64).contains(&gone) && (to > last || !forward) {
-                self.near.push(gone);
-            }
-        }
-    }
-
-    /// How far all of them went, bytes: the median, for between two that are known there may have been others.
-    fn distance(&self) -> f64 {
-        let near: Vec<f64> = self.near.iter().map(|gone| *gone as f64).collect();
-        slowpath_stats::median(&near).unwrap_or(0.0) * self.count as f64
-    }
-
-    fn stay_near(&self) -> bool {
-        self.known >= KNOWN && self.near.len() as f64 >= NEAR * self.known as f64
-    }
-}
-
 /// Where small pieces are moved, and which way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Site {
@@ -268,6 +247,8 @@ struct Tiny {
     /// Calls that would do in blocks, and what moving the bytes takes then, ns.
     needed: f64,
     moved_ns: f64,
+    /// What the seeks between them take, which a buffer makes needless as well, ns.
+    seeking_ns: f64,
     /// What it is moved to or from.
     names: Vec<String>,
     /// What is at the other end may want each piece at once.
@@ -401,7 +382,7 @@ fn buffered(evidence: &Evidence<'_>, own: Option<u32>, stack: Option<u32>) -> &'
 }
 
 fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny) -> Option<Candidate> {
-    let Tiny { sum, needed, moved_ns, names, unsure, sends } = tiny;
+    let Tiny { sum, needed, moved_ns, seeking_ns, names, unsure, sends } = tiny;
     let kernel = sum.working_ns();
     let saved = |cost: f64| ((cost - moved_ns) * (1.0 - needed / sum.count as f64)).max(0.0);
     if !GATE.may_pass(evidence, saved(kernel)) {
@@ -409,8 +390,8 @@ fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny)
     }
     // Whether it is worth telling is judged by what was measured of the calls alone.
     let worth = GATE.passes(evidence, saved(kernel));
-    let cost = if worth { with_wrappers(evidence, calls, site, &sum) } else { kernel };
-    let gain = saved(cost);
+    let around = if worth { with_wrappers(evidence, calls, site, &sum) } else { kernel };
+    let (cost, gain) = (around + seeking_ns, saved(around) + seeking_ns);
     let average = sum.bytes as f64 / sum.count as f64;
     let (title, verb, way) = match (site.writes, average > BYTES) {
         (true, false) => ("tiny writes", "writes", "to"),
@@ -422,9 +403,12 @@ fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny)
     let stack = sum.stack();
     let buffer = buffered(evidence, site.own, stack);
     let buffer = if site.writes || buffer.contains("Writer") { buffer } else { "" };
+    let sought = seeking_ns > WORTH_A_WORD * cost;
+    let seeks =
+        || format!("the seeks between them took {}; they go no further than such a block", time(seeking_ns));
     let draft = Draft {
         variant: verb,
-        explanation: vec![
+        explanation: [
             format!(
                 "{} {verb} {way} {}{}, {} bytes each on average",
                 count(sum.count as f64),
@@ -435,8 +419,8 @@ fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny)
             format!(
                 "this took {} in the kernel{}; in blocks of 64 KiB, {} {verb} are enough for these {} bytes{}",
                 time(kernel),
-                if cost > TOLD * kernel {
-                    format!(", and {} with the library's functions around it", time(cost))
+                if around > TOLD * kernel {
+                    format!(", and {} with the library's functions around it", time(around))
                 } else {
                     String::new()
                 },
@@ -448,7 +432,10 @@ fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny)
                     ""
                 }
             ),
-        ],
+        ]
+        .into_iter()
+        .chain(sought.then(seeks))
+        .collect(),
         facts: vec![
             fact("calls", sum.count as f64, "calls", Sure::Exact),
             fact("bytes a call", average, "bytes", Sure::Exact),
@@ -466,6 +453,10 @@ fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny)
             "Write larger blocks: collect the pieces in a buffer of 64 KiB and write it when it is full, or write several with one writev".to_owned()
         } else if site.writes {
             format!("Buffer the output and write it when the buffer is full{buffer}")
+        } else if sought {
+            "Read a block of several KiB and go back and forth in it: a seek drops what a buffer of the language's library holds (in Rust seek_relative \
+             keeps it)"
+                .to_owned()
         } else {
             format!("Read through a buffer of several KiB{}", buffer.replace("Writer", "Reader"))
         },

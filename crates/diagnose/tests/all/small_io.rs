@@ -144,11 +144,41 @@ fn seeking(mode: Mode, by: i64) -> Recording {
 fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
     only(&seeking(Mode::Each, 1), "small-io");
     only(&seeking(Mode::Each, 4_096), "small-io");
+    // What the seeks take, 10 of 110 ms, would go as well.
+    let finding = only(&seeking(Mode::Each, 1), "small-io");
+    assert_eq!(finding.cost.amount(), 110 * MS);
+    assert!(finding.cost.gain() > 109 * MS && finding.advice.contains("seek_relative"));
     // A block would hold no more than one of them.
     silent(&seeking(Mode::Each, 65_536));
     silent(&seeking(Mode::Each, 65_537));
     silent(&seeking(Mode::Each, 0));
     silent(&seeking(Mode::AddedUp, 1));
+}
+
+#[test]
+fn files_of_which_few_seeks_are_known_are_judged_together() {
+    // Of each of so many files three seeks are recorded one by one, and 2,000 are added up.
+    let reading = |files: usize, by: i64| {
+        let mut traced = Traced::new(Mode::Each);
+        for number in 0..files {
+            let file = traced.file(&format!("/data/{number}"), "file", 1 << 30);
+            for call in 0..3 {
+                traced.call(SEEK, Some(file), (1 << 40) - call * by, US);
+            }
+            traced.call(READ, Some(file), 4, 10 * US);
+            traced.call(SEEK, Some(file), 1 << 30, US);
+            let rows = &mut traced.tables.syscalls;
+            let all = rows.len();
+            for row in &mut rows[all - 2..] {
+                (row.count, row.bytes) = (2_000, row.bytes * 2_000);
+                row.duration_ns *= 2_000;
+            }
+        }
+        traced.recording(files as u64 * 40 * MS)
+    };
+    only(&reading(25, 4_096), "small-io");
+    silent(&reading(24, 4_096));
+    silent(&reading(25, 1 << 20));
 }
 
 /// Calls of 4 bytes at places so far from each other.
