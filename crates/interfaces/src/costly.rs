@@ -177,6 +177,13 @@ mod tests {
             ("__dynamic_cast", ("type-of-object", false)),
             ("clock_gettime", ("clock", false)),
             ("time.Time.Format", ("calendar", false)),
+            ("std::tolower<char>(char, std::locale const&)", ("locale", false)),
+            (
+                "std::filesystem::__cxx11::path::operator/=(std::filesystem::__cxx11::path const&)",
+                ("paths", false),
+            ),
+            ("<alloc::sync::Arc<T,A> as core::clone::Clone>::clone", ("shared-counts", false)),
+            ("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::~__shared_count()", ("shared-counts", false)),
             ("encoding/binary.Read", ("reflection", false)),
             (
                 "__gnu_cxx::stdio_sync_filebuf<char, std::char_traits<char> >::uflow()",
