@@ -1,4 +1,4 @@
-// Turns the dates of a log into seconds. `slow` calls mktime for each line, `fixed` once for each day.
+// Turns the dates of a log into seconds. `slow` calls mktime for each line, `fixed` once for each hour.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,16 +6,17 @@
 
 static time_t seconds(const char *text, int fixed)
 {
-	static char day[11];
+	static char last[14];
 	static time_t begun;
 	int hour = atoi(text + 11), minute = atoi(text + 14), second = atoi(text + 17);
 	struct tm date = { .tm_year = atoi(text) - 1900, .tm_mon = atoi(text + 5) - 1, .tm_mday = atoi(text + 8), .tm_isdst = -1 };
 	if (fixed) {
-		if (strncmp(day, text, 10)) {
-			memcpy(day, text, 10);
+		if (strncmp(last, text, 13)) {
+			memcpy(last, text, 13);
+			date.tm_hour = hour;
 			begun = mktime(&date);
 		}
-		return begun + hour * 3600 + minute * 60 + second;
+		return begun + minute * 60 + second;
 	}
 	date.tm_hour = hour;
 	date.tm_min = minute;

@@ -326,7 +326,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     explanation.extend(of_collecting(collecting, cost));
     if costly.goes() < 1.0 {
         explanation.push(format!(
-            "something must take the place of these calls, so {:.0} % of their time is expected to go ({})",
+            "what takes their place costs time as well: {:.0} % of this is expected to be saved (in other programs: {})",
             100.0 * costly.goes(),
             costly.measured
         ));

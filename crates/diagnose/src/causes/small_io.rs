@@ -454,8 +454,8 @@ fn candidate(evidence: &Evidence<'_>, calls: &Calls<'_>, site: Site, tiny: Tiny)
         } else if site.writes {
             format!("Buffer the output and write it when the buffer is full{buffer}")
         } else if sought {
-            "Read a block of several KiB and go back and forth in it: a seek drops what a buffer of the language's library holds (in Rust seek_relative \
-             keeps it)"
+            "Read the whole range that is looked through into memory at once, and search it there. A buffered reader does not help where the seeks go back: it \
+             fills its buffer again for each"
                 .to_owned()
         } else {
             format!("Read through a buffer of several KiB{}", buffer.replace("Writer", "Reader"))

@@ -76,7 +76,7 @@ fn where_something_must_take_its_place_not_all_of_the_time_is_a_gain() {
         let finding = only(&run(helper, 200, 100), CAUSE);
         assert_eq!((finding.variant, finding.cost.gain()), (kind, goes * MS), "{helper}");
         assert_eq!(finding.cost.amount(), 200 * MS);
-        let says = format!("{:.0} % of their time is expected to go", goes as f64 / 2.0);
+        let says = format!("{:.0} % of this is expected to be saved", goes as f64 / 2.0);
         assert!(finding.explanation.iter().any(|line| line.contains(&says)), "{:?}", finding.explanation);
     }
 }

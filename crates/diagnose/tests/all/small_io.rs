@@ -147,7 +147,7 @@ fn small_reads_with_seeks_that_stay_near_are_told_where_the_places_are_known() {
     // What the seeks take, 10 of 110 ms, would go as well.
     let finding = only(&seeking(Mode::Each, 1), "small-io");
     assert_eq!(finding.cost.amount(), 110 * MS);
-    assert!(finding.cost.gain() > 109 * MS && finding.advice.contains("seek_relative"));
+    assert!(finding.cost.gain() > 109 * MS && finding.advice.contains("into memory at once"));
     // A block would hold no more than one of them.
     silent(&seeking(Mode::Each, 65_536));
     silent(&seeking(Mode::Each, 65_537));

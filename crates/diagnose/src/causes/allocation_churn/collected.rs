@@ -182,7 +182,7 @@ pub(in crate::causes) fn of_collecting(collecting_ns: f64, cost_ns: f64) -> Opti
     const WORTH_A_WORD: f64 = 0.05;
     let says = || {
         format!(
-            "{} of this is their part of what the garbage collector takes, by what they allocate",
+            "{} more are their part of the garbage collector's time, by what they allocate",
             time(collecting_ns)
         )
     };
