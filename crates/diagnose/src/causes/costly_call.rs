@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub(super) const CAUSE: Spec = Spec {
     slug: "costly-call-per-operation",
     title: "a costly call for every operation",
-    symptom: "single items are handed to another thread, a stack trace is recorded for each error, the clock is read for each row",
+    symptom: "single items are handed to another thread, the clock is read or a date converted for each row, bytes are read one by one with fread, a shared_ptr is copied for each call",
     not_known: "whether the program can do with fewer of these calls",
     page: include_str!("../../../../docs/causes/costly-call-per-operation.md"),
     needs: &[Needs::Samples],
