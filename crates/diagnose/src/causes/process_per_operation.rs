@@ -2,11 +2,12 @@
 //!
 //! The operations are children that one place of one process forks and that execute the same program, each with its own
 //! descendants. When a child has started up is left to `started`. Who starts programs that then work for long (make and its compilers) is left alone.
-//! Children that execute nothing are left to `forked`.
+//! Children that execute nothing are left to `forked`, and loops that start them to look for something to `polling`.
 
 mod copied;
 mod forked;
 mod pauses;
+mod polling;
 mod started;
 mod tracing;
 
@@ -184,7 +185,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     if evidence.recording.about.in_windows() {
         as_the_others(evidence, &calls, &mut judged);
     }
-    let found = judged.iter().filter_map(|judged| finding(evidence, &calls, judged, &needless));
+    let found = judged.iter().filter_map(|judged| finding(evidence, &calls, judged, &needless, &children));
     found.chain(forked::find(evidence, &calls)).collect()
 }
 
@@ -248,6 +249,7 @@ fn finding(
     calls: &Calls<'_>,
     judged: &Judged<'_>,
     needless: &[Candidate],
+    children: &HashMap<u32, Vec<u32>>,
 ) -> Option<Candidate> {
     let Judged { parent, own, group, at, .. } = judged;
     let (parent, own) = (*parent, *own);
@@ -295,6 +297,9 @@ fn finding(
     let needless = needless_ns(evidence, operations, needless);
     let gain = ((fixed - meanwhile - needless) * alone).max(0.0);
     if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    if polling::sleeps_between(calls, parent, operations, children) {
         return None;
     }
     let copied = Copied::of(evidence, calls, parent, group, start_up);

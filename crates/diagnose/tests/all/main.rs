@@ -37,6 +37,7 @@ mod names;
 mod needless_calls;
 mod old_recordings;
 mod page_faults;
+mod polling_processes;
 mod processes;
 mod recursion;
 mod redundant_clearing;

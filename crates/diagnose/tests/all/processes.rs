@@ -14,7 +14,7 @@ const CLONE: u32 = 56;
 const MMAP: u32 = 9;
 
 /// `times` children of one place: each starts up for `start` and then works on a file of its own for `work`.
-fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
+pub fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
     let mut traced = Traced::new(Mode::Each);
     let settings = traced.file("/etc/sign.conf", "file", 100);
     let began = traced.now;

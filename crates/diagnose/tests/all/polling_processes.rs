@@ -1,0 +1,40 @@
+//! Processes that a loop starts between sleeps, to look whether something has happened: not of the cause `process-per-operation`.
+
+use crate::processes::children;
+use crate::traced::{MS, only, silent};
+use slowpath_recording::Recording;
+
+const NANOSLEEP: u32 = 230;
+
+/// 50 children that start up for 8 ms and work for 2; after so many of them another child of the same process sleeps so long.
+fn with_sleeps(after: u64, sleep: u64) -> Recording {
+    let mut traced = children(50, 8 * MS, 2 * MS, false);
+    let sleeper = traced.process(Some(0), "/usr/bin/sleep", MS);
+    let end = traced.now;
+    for number in 0..50u64 {
+        let later = sleep * number;
+        for row in traced.tables.syscalls.iter_mut() {
+            let of_it = row.thread == number as u32 + 1 || row.result == number as i64 + 101;
+            (row.time_ns, row.end_ns) =
+                if of_it { (row.time_ns + later, row.end_ns + later) } else { (row.time_ns, row.end_ns) };
+        }
+        let child = &mut traced.tables.processes[number as usize + 1];
+        child.start_ns += later;
+        child.exec_ns = child.exec_ns.map(|exec| exec + later);
+        child.end_ns = child.end_ns.map(|end| end + later);
+        traced.now = child.end_ns.unwrap_or(0);
+        if number < after {
+            traced.call(NANOSLEEP, None, 0, sleep).thread = sleeper;
+        }
+    }
+    traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+    traced.now = end + 51 * sleep;
+    traced.recording(300 * MS)
+}
+
+#[test]
+fn processes_that_look_for_something_between_sleeps_are_no_operations() {
+    only(&with_sleeps(39, MS), "process-per-operation");
+    silent(&with_sleeps(40, MS));
+    only(&with_sleeps(50, MS - 1), "process-per-operation");
+}
