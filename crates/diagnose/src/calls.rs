@@ -138,10 +138,8 @@ impl<'a> Calls<'a> {
 
     /// Whether Go's runtime makes the call: what a program asks it for is not what it calls, as when it yields while it waits for a lock of its own.
     pub(crate) fn is_of_go(&self, row: &Syscall) -> bool {
-        let Some(stack) = row.stack else { return false };
-        let innermost =
-            self.evidence.locations(stack).find_map(|location| self.evidence.function_at(location));
-        innermost.is_some_and(|function| {
+        let innermost = row.stack.and_then(|stack| self.evidence.locations(stack).next());
+        innermost.and_then(|location| self.evidence.function_at(location)).is_some_and(|function| {
             let name = self.evidence.name(function);
             name.starts_with("runtime.") && Language::of(name) == Language::Go
         })

@@ -299,7 +299,7 @@ fn finding(
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    if polling::sleeps_between(calls, parent, operations, children) {
+    if polling::sleeps_between(evidence, calls, parent, operations, children) {
         return None;
     }
     let copied = Copied::of(evidence, calls, parent, group, start_up);
