@@ -1,6 +1,6 @@
 //! Processes that a loop starts between sleeps, to look whether something has happened: not of the cause `process-per-operation`.
 
-use crate::processes::children;
+use crate::processes::{children, delay};
 use crate::traced::{MS, only, silent};
 use slowpath_recording::Recording;
 
@@ -21,17 +21,7 @@ fn with_sleeps(sleeper: Sleeper, after: u64, sleep: u64) -> Recording {
     traced.now = MS;
     let beside = traced.process(Some(0), "/usr/bin/server", MS);
     for number in 0..50u64 {
-        let later = sleep * number;
-        for row in traced.tables.syscalls.iter_mut() {
-            let of_it = row.thread == number as u32 + 1 || row.result == number as i64 + 101;
-            (row.time_ns, row.end_ns) =
-                if of_it { (row.time_ns + later, row.end_ns + later) } else { (row.time_ns, row.end_ns) };
-        }
-        let child = &mut traced.tables.processes[number as usize + 1];
-        child.start_ns += later;
-        child.exec_ns = child.exec_ns.map(|exec| exec + later);
-        child.end_ns = child.end_ns.map(|end| end + later);
-        traced.now = child.end_ns.unwrap_or(0);
+        traced.now = delay(&mut traced, number, sleep * number).end_ns.unwrap_or(0);
         if number < after {
             let thread = match sleeper {
                 Sleeper::Starter => 0,

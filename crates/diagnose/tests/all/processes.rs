@@ -4,7 +4,7 @@ use crate::traced::{MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Tracer;
-use slowpath_recording::tables::{Frame, Function, Location, Module, Sample, Stack};
+use slowpath_recording::tables::{Frame, Function, Location, Module, Process, Sample, Stack};
 
 const READ: u32 = 0;
 const OPEN: u32 = 257;
@@ -36,6 +36,20 @@ pub fn children(times: u32, start: u64, work: u64, at_once: bool) -> Traced {
     traced
 }
 
+/// Has a child begin and end so much later, with its calls and the one that forks it.
+pub fn delay(traced: &mut Traced, number: u64, later: u64) -> &mut Process {
+    for row in traced.tables.syscalls.iter_mut() {
+        let of_it = row.thread == number as u32 + 1 || row.result == number as i64 + 101;
+        (row.time_ns, row.end_ns) =
+            if of_it { (row.time_ns + later, row.end_ns + later) } else { (row.time_ns, row.end_ns) };
+    }
+    let child = &mut traced.tables.processes[number as usize + 1];
+    child.start_ns += later;
+    child.exec_ns = child.exec_ns.map(|exec| exec + later);
+    child.end_ns = child.end_ns.map(|end| end + later);
+    child
+}
+
 #[test]
 fn a_process_for_every_operation_is_told_with_its_start_up() {
     let finding = only(&children(50, 8 * MS, 2 * MS, false).recording(300 * MS), "process-per-operation");
@@ -53,15 +67,8 @@ fn where_children_take_very_different_times_only_their_start_up_is_the_gain() {
         let mut traced = children(50, 8 * MS, 2 * MS, false);
         for number in 0..50u64 {
             let later = more * (number / 2);
-            for row in traced.tables.syscalls.iter_mut() {
-                let of_it = row.thread == number as u32 + 1 || row.result == number as i64 + 101;
-                (row.time_ns, row.end_ns) =
-                    if of_it { (row.time_ns + later, row.end_ns + later) } else { (row.time_ns, row.end_ns) };
-            }
-            let child = &mut traced.tables.processes[number as usize + 1];
-            child.start_ns += later;
-            child.exec_ns = child.exec_ns.map(|exec| exec + later);
-            child.end_ns = child.end_ns.map(|end| end + later + more * (number % 2));
+            let child = delay(&mut traced, number, later);
+            child.end_ns = child.end_ns.map(|end| end + more * (number % 2));
             child.cpu_ns = Some((10 * MS + more * (number % 2)) * busy / 100);
         }
         traced.tables.syscalls.sort_by_key(|row| row.time_ns);
