@@ -38,7 +38,7 @@ pub(crate) const CHILDREN: usize = 6;
 /// The object, loaded and attached. Detached when dropped; if we are killed, by the kernel.
 pub(crate) struct Bpf {
     ring: RingBuffer<'static>,
-    received: Rc<RefCell<Vec<Event>>>,
+    received: Rc<RefCell<Received>>,
     links: Vec<Link>,
     object: Object,
     /// The kernel has uprobe_multi links.
@@ -47,6 +47,13 @@ pub(crate) struct Bpf {
     keeper: OnceCell<Option<Arc<Keeper>>>,
     /// System calls are traced, and so what goroutines wait for.
     pub traces: bool,
+}
+
+/// Events that were taken out of the ring, and for how many bytes more there is room.
+#[derive(Default)]
+struct Received {
+    events: Vec<Event>,
+    room: usize,
 }
 
 fn open(multi: bool) -> Result<OpenObject, libbpf_rs::Error> {
@@ -78,13 +85,16 @@ impl Bpf {
                 _ => {}
             }
         }
-        let received = Rc::new(RefCell::new(Vec::new()));
+        let received = Rc::new(RefCell::new(Received::default()));
         let sink = received.clone();
         let mut builder = RingBufferBuilder::new();
         let events = map(&object, "events")?;
         builder.add(&events, move |bytes| {
-            sink.borrow_mut().extend(Event::parse(bytes));
-            0
+            let mut received = sink.borrow_mut();
+            received.events.extend(Event::parse(bytes));
+            received.room = received.room.saturating_sub(bytes.len());
+            // What is negative ends the reading, behind this event.
+            if received.room > 0 { 0 } else { -1 }
         })?;
         let ring = builder.build()?;
         Ok(Bpf { ring, received, links, object, multi, keeper: OnceCell::new(), traces: false })
@@ -107,11 +117,15 @@ impl Bpf {
         Ok(())
     }
 
-    /// Moves the events that came since the last call to `into`.
-    pub(crate) fn drain(&mut self, into: &mut Vec<Event>) {
-        // An error would be a broken descriptor; what was received before is not lost by it.
+    /// Moves events that came since the last call to `into`: all of them, or the first ones, of `most` bytes. Then returns the time of the last.
+    pub(crate) fn drain(&mut self, into: &mut Vec<Event>, most: usize) -> Option<u64> {
+        self.received.borrow_mut().room = most;
+        // An error is the end of what is taken at once, or a broken descriptor; what was received before is not lost by it.
         let _ = self.ring.consume();
-        into.append(&mut self.received.borrow_mut());
+        let mut received = self.received.borrow_mut();
+        let last = received.events.iter().map(Event::time).max().filter(|_| received.room == 0);
+        into.append(&mut received.events);
+        last
     }
 
     /// Has system calls of the tree traced from now on.

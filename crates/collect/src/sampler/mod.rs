@@ -293,11 +293,18 @@ impl Sampler {
         }
     }
 
-    /// Moves every record that is complete now to `into`, in no order across rings.
-    pub(crate) fn drain(&mut self, into: &mut Vec<Record>) {
+    /// Moves the records that are complete now to `into`, in no order across rings: all of them, or the first of each ring, of `most`
+    /// bytes. Then returns up to which time nothing is missing.
+    pub(crate) fn drain(&mut self, into: &mut Vec<Record>, most: usize) -> Option<u64> {
+        let mut until = None;
         for ring in &mut self.rings {
-            ring.read(|bytes| into.extend(Record::parse(bytes)));
+            let before = into.len();
+            if !ring.read(most, |bytes| into.extend(Record::parse(bytes))) {
+                let last = into[before..].iter().map(Record::time).max().unwrap_or(0);
+                until = Some(until.map_or(last, |until: u64| until.min(last)));
+            }
         }
+        until
     }
 }
 

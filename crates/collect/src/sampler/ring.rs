@@ -42,8 +42,8 @@ impl Ring {
         Ok(Ring { base: base.cast(), page, size: page * pages, scratch: Vec::new() })
     }
 
-    /// Calls `each` with every record (header included) that is complete now.
-    pub(crate) fn read(&mut self, mut each: impl FnMut(&[u8])) {
+    /// Calls `each` with every record (header included) that is complete now, or only with the first ones, of about `most` bytes. Returns whether it was with all.
+    pub(crate) fn read(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> bool {
         // SAFETY: both words are in the first page, aligned, and live as long as the mapping.
         let (head, tail) = unsafe {
             (
@@ -52,13 +52,15 @@ impl Ring {
             )
         };
         let end = head.load(Ordering::Acquire);
-        let mut at = tail.load(Ordering::Relaxed);
-        while at < end {
+        let first = tail.load(Ordering::Relaxed);
+        let mut at = first;
+        while at < end && at - first < most as u64 {
             let mut header = [0; 8];
             self.copy(at, &mut header);
             let size = u16::from_ne_bytes([header[6], header[7]]) as usize;
             if size < 8 {
-                break; // never written by the kernel; do not loop on it
+                at = end; // never written by the kernel; do not loop on it
+                break;
             }
             let start = (at % self.size as u64) as usize;
             if start + size <= self.size {
@@ -73,7 +75,8 @@ impl Ring {
             }
             at += size as u64;
         }
-        tail.store(end, Ordering::Release);
+        tail.store(at, Ordering::Release);
+        at == end
     }
 
     /// Copies from the data at running position `at`, around the end if need be.

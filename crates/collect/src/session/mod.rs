@@ -48,6 +48,10 @@ const FADE: f64 = 0.9914;
 const FLUSH_NS: u64 = 1_000_000_000;
 /// What the kernel adds up is written down at least so often, s.
 const ADD_UP_S: u64 = 64;
+/// Bytes that are taken out of one buffer at once: after a stall of a second there would be tens of MB of copied stacks.
+const AT_ONCE: usize = 2 << 20;
+/// By so much at most an event comes into a buffer later than one that happened after it, ns: a thread may lose its CPU in between.
+const DISORDER_NS: u64 = 10_000_000;
 /// Bytes of a page, the unit of the kernel's resident sizes.
 const PAGE: u64 = 4096;
 
@@ -238,13 +242,15 @@ impl Session {
     }
 
     fn one_turn(&mut self, sampler: Option<&mut Sampler>) {
-        // What is in the buffers before this moment is whole when they have been read.
-        let before = clock::now_ns();
-        self.take_in(sampler);
-        self.process_until(self.horizon);
-        self.horizon = before;
+        let began = clock::now_ns();
+        let mut now = began;
+        let mut sampler = sampler;
+        // What is due waits for nothing but one buffer's worth.
+        while !self.take_in(sampler.as_deref_mut()) && now - began < CHOOSE_NS {
+            now = clock::now_ns();
+        }
         self.hear();
-        let now = clock::now_ns();
+        now = clock::now_ns();
         if now - self.chosen >= CHOOSE_NS {
             self.chosen = now;
             self.choose();
@@ -267,7 +273,8 @@ impl Session {
     }
 
     fn last_turn(&mut self, sampler: Option<&mut Sampler>) {
-        self.take_in(sampler);
+        let mut sampler = sampler;
+        while !self.take_in(sampler.as_deref_mut()) {}
         self.process_until(u64::MAX);
         self.world.look();
         self.stop_watching_goroutines();
@@ -279,19 +286,27 @@ impl Session {
         self.hear();
     }
 
-    fn take_in(&mut self, sampler: Option<&mut Sampler>) {
+    /// Takes in what came, and processes what nothing can come before any more. Returns whether that was all.
+    fn take_in(&mut self, sampler: Option<&mut Sampler>) -> bool {
+        // What is in the buffers before this moment is whole when they have been read the next time.
+        let before = clock::now_ns();
+        let mut until = None;
         if let Some(sampler) = sampler {
-            sampler.drain(&mut self.records);
+            until = sampler.drain(&mut self.records, AT_ONCE);
         }
         if let Some(ptrace) = &self.ptrace {
             ptrace.drain(&mut self.events);
         }
         if let Some(bpf) = &mut self.bpf {
-            bpf.drain(&mut self.events);
+            until = bpf.drain(&mut self.events, AT_ONCE).into_iter().chain(until).min();
         }
         self.pending.extend(self.records.drain(..).map(Item::Perf));
         self.pending.extend(self.events.drain(..).map(Item::Bpf));
         self.pending.sort_by_key(Item::time);
+        let whole = until.unwrap_or(before).saturating_sub(DISORDER_NS);
+        self.process_until(self.horizon.min(whole));
+        self.horizon = before;
+        until.is_none()
     }
 
     fn process_until(&mut self, horizon: u64) {
