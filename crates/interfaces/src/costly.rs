@@ -49,6 +49,9 @@ pub struct Costly {
     /// Only its time outside of the kernel counts.
     #[serde(default)]
     pub user: bool,
+    /// It has garbage collected: the time of the collector's own threads for that counts as well.
+    #[serde(default)]
+    pub collects: bool,
     /// Functions below it whose time is needed.
     #[serde(default)]
     without: Vec<String>,

@@ -4,7 +4,7 @@
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
 
-use super::allocation_churn::{collecting_ns, of_collecting};
+use super::allocation_churn::{asked_for_ns, collecting_ns, of_collecting};
 use super::busy_wait::SPINS;
 use super::runtime::{self, Language};
 use super::words::time;
@@ -292,9 +292,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind: &Kind) -> Option<Candidate> {
     let gate = Gate { share: costly.share(), ..GATE };
     // What is handed over is allocated by whoever hands it over.
-    let collecting = match costly.has_givers() {
-        true => 0.0,
-        false => collecting_ns(evidence, process, |stack| kind.is_on(stack)),
+    let collecting = match (costly.has_givers(), costly.collects) {
+        (true, _) => 0.0,
+        (_, true) => asked_for_ns(evidence, process, |stack| kind.is_on(stack)),
+        _ => collecting_ns(evidence, process, |stack| kind.is_on(stack)),
     };
     let (cost, gain) = (kind.ns + collecting, kind.gain(costly) + costly.goes() * collecting);
     if !gate.may_pass(evidence, gain) || costly.has_givers() && kind.gives_ns < GIVES * kind.ns {
@@ -323,7 +324,10 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     }
     let mut explanation = vec![parts.join("; ")];
     explanation.push(costly.why.clone());
-    explanation.extend(of_collecting(collecting, cost));
+    explanation.extend(match costly.collects {
+        true => asked_for(collecting),
+        false => of_collecting(collecting, cost),
+    });
     if costly.goes() < 1.0 {
         explanation.push(format!(
             "what takes their place costs time as well: {:.0} % of this is expected to be saved (in other programs: {})",
@@ -350,6 +354,17 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
         ..Draft::new(&CAUSE, &costly.does, Confidence::Likely, Cost::new(Basis::Cpu, cost, gain), place)
     };
     Some(draft.candidate(evidence, gate, process))
+}
+
+/// Says what the collector's own threads take for it.
+fn asked_for(collecting_ns: f64) -> Option<String> {
+    let says = || {
+        format!(
+            "{} more are spent by the garbage collector's own threads in these cycles",
+            time(collecting_ns)
+        )
+    };
+    (collecting_ns > 0.0).then(says)
 }
 
 /// Where a helper is called. What was inlined there of the helper's library is left out.

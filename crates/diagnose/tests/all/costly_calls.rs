@@ -57,6 +57,7 @@ fn each_kind_is_reported_where_the_program_calls_it() {
         ("__dynamic_cast", "type-of-object"),
         ("sem_post", "waking"),
         ("g_async_queue_push", "handing-over"),
+        ("runtime.ReadMemStats", "stopped-world"),
     ] {
         let finding = only(&run(helper, 200, 100), CAUSE);
         assert_eq!((finding.cost.basis(), finding.cost.gain()), (Basis::Cpu, 200 * MS), "{helper}");
@@ -99,6 +100,43 @@ fn collecting_what_the_calls_allocate_is_part_of_them() {
     };
     assert_eq!(reported(0), (260, 169));
     assert_eq!(reported(100), (230, 149));
+}
+
+#[test]
+fn cycles_of_the_collector_that_the_program_asks_for_are_reported_with_what_its_threads_do_in_them() {
+    // 100 ms under runtime.GC: so many of them begin cycles, and so many sweep, as ten and twenty for memory that is asked for. The collector's threads take 200 ms.
+    let run = |begin: usize, sweep: usize| {
+        let mut recording = run("runtime.GC", 100, 300);
+        let asks = called(&mut recording, "runtime.mallocgc", 0, OTHER);
+        for (from, parent, name, samples) in [
+            (WORK, WORK, "runtime.gcStart", begin),
+            (WORK, WORK, "runtime.(*sweepLocked).sweep", sweep),
+            (OTHER, asks, "runtime.gcStart", 10),
+            (OTHER, asks, "runtime.(*sweepLocked).sweep", 20),
+        ] {
+            let to = called(&mut recording, name, 0, parent);
+            moved(&mut recording, from, to, samples);
+        }
+        for (thread, samples) in [("runtime.gcBgMarkWorker", 150), ("runtime.bgsweep", 50)] {
+            let to = called(&mut recording, thread, 0, OTHER);
+            recording.tables.stacks[to as usize].parent = None;
+            moved(&mut recording, OTHER, to, samples);
+        }
+        recording
+    };
+    let cost = |begin, sweep| {
+        let finding = only(&run(begin, sweep), CAUSE);
+        assert_eq!(finding.variant, "forced-collection");
+        finding.cost.amount() / MS
+    };
+    // What begins cycles tells how many of them are asked for; where it is hardly seen, all that a cycle does; where that is hardly seen too, nothing does.
+    assert_eq!(cost(30, 20), 100 + 150);
+    assert_eq!(cost(9, 21), 100 + 100);
+    assert_eq!(cost(0, 9), 100);
+    // Without it cycles are the runtime's own, whatever they cost.
+    let mut recording = run(30, 20);
+    recording.tables.functions[WORK as usize].name = "runtime.mallocgc".to_owned();
+    silent(&recording);
 }
 
 #[test]

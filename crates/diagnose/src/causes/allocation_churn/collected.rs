@@ -177,6 +177,52 @@ pub(in crate::causes) fn collecting_ns(
     own / f64::max(asked, 1.0) * collecting
 }
 
+/// What Go's collector takes in cycles that the program asks for, on stacks that satisfy `is_asked`, CPU ns, without those stacks: their part of what begins cycles is that of the cycles.
+/// Where that is hardly seen, since each cycle takes long, what sweeps counts as well, which the threads of the collector do in part. 0 where too little of both is seen.
+pub(in crate::causes) fn asked_for_ns(
+    evidence: &Evidence<'_>,
+    process: u32,
+    is_asked: impl Fn(u32) -> bool,
+) -> f64 {
+    /// If all of ten samples are of cycles that were asked for three quarters of the cycles are, with 95 % confidence.
+    const SAMPLES: usize = 10;
+    #[derive(Default)]
+    struct Part {
+        asked: usize,
+        all: usize,
+    }
+    let (mut begun, mut swept, mut collecting) = (Part::default(), Part::default(), 0.0);
+    for (sample, ns) in evidence.recording.tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|_| sample.on_cpu && evidence.process_of(sample) == process)
+        else {
+            continue;
+        };
+        let names: Vec<&str> = evidence
+            .locations(stack)
+            .flat_map(|at| evidence.recording.frames_of(at))
+            .map(|frame| evidence.name(frame.function))
+            .collect();
+        let has = |wanted: &str| names.contains(&wanted);
+        let of_asked = is_asked(stack);
+        if names.iter().any(|name| name.starts_with("runtime.gcBgMarkWorker")) || has("runtime.bgsweep") {
+            collecting += ns;
+            continue;
+        }
+        for (part, is) in [(&mut begun, "runtime.gcStart"), (&mut swept, "runtime.(*sweepLocked).sweep")] {
+            part.all += usize::from(has(is));
+            part.asked += usize::from(has(is) && of_asked);
+        }
+    }
+    if begun.asked < SAMPLES {
+        begun = Part { asked: begun.asked + swept.asked, all: begun.all + swept.all };
+    }
+    if begun.asked < SAMPLES {
+        return 0.0;
+    }
+    collecting += yielded(evidence).get(&process).copied().unwrap_or(0.0);
+    begun.asked as f64 / begun.all as f64 * collecting
+}
+
 /// Says which part of a cost is collecting, where it is worth a word.
 pub(in crate::causes) fn of_collecting(collecting_ns: f64, cost_ns: f64) -> Option<String> {
     const WORTH_A_WORD: f64 = 0.05;

@@ -18,7 +18,7 @@ use crate::candidate::Candidate;
 use crate::findings::{Basis, Frame};
 use crate::walks::{self, Entries};
 use asked::Allocating;
-pub(super) use collected::{collecting_ns, garbage_ns, of_collecting};
+pub(super) use collected::{asked_for_ns, collecting_ns, garbage_ns, of_collecting};
 use slowpath_interfaces::{Memory, memory_by_call};
 use std::collections::{HashMap, HashSet};
 
