@@ -158,18 +158,40 @@ impl Entries<'_> {
     /// to where the one before began, as in a list to which items are added in front; or, in a loop that goes from item to item, at the one that
     /// followed there, as in a list whose first item is taken off.
     pub(crate) fn of_pointers(&self) -> Repeats {
-        self.repeats(|burst| {
-            let mut known = HashSet::new();
-            let again = |(at, row): &(usize, &&Beginning)| {
-                let ends = pointers(row);
-                let readable = !ends.is_empty() && ends.iter().all(|(_, _, content)| *content != 0);
-                let key: Vec<(u64, u64)> =
-                    ends.iter().map(|(_, address, content)| (*address, *content)).collect();
-                // The first may be linked to one before the burst.
-                readable && (!known.insert(key) || *at > 0 && self.is_linked(row))
-            };
-            burst.iter().enumerate().filter(again).count()
-        })
+        self.repeats(|burst| self.again(burst).into_iter().filter(|again| *again).count())
+    }
+
+    /// Which entries of a burst these are.
+    fn again(&self, burst: &[&Beginning]) -> Vec<bool> {
+        let mut known = HashSet::new();
+        let again = |(at, row): (usize, &&Beginning)| {
+            let ends = pointers(row);
+            let readable = !ends.is_empty() && ends.iter().all(|(_, _, content)| *content != 0);
+            let key: Vec<(u64, u64)> =
+                ends.iter().map(|(_, address, content)| (*address, *content)).collect();
+            // The first may be linked to one before the burst.
+            readable && (!known.insert(key) || at > 0 && self.is_linked(row))
+        };
+        burst.iter().enumerate().map(again).collect()
+    }
+
+    /// The share of the time that passes from these entries to their next ones, in the middle one of the bursts: lists that take most of the time may be searched seldom, beside
+    /// many short ones. None where the thread was not on a CPU for most of that time.
+    pub(crate) fn repeated_time(&self) -> Option<f64> {
+        let (mut cpu_ns, mut elapsed_ns) = (0.0, 0.0);
+        let mut of_burst = |rows: &Vec<&Beginning>| {
+            let (first, last) = (rows.first()?, rows.last()?);
+            if rows.iter().any(|row| row.thread != first.thread) {
+                return None;
+            }
+            let between: Vec<f64> = rows.windows(2).map(|pair| self.between(pair[0], pair[1])).collect();
+            cpu_ns += last.cpu_ns.saturating_sub(first.cpu_ns) as f64;
+            elapsed_ns += between.iter().sum::<f64>();
+            let repeated = between.iter().zip(self.again(rows)).filter(|(_, again)| *again);
+            Some(repeated.map(|(ns, _)| ns).sum::<f64>() / between.iter().sum::<f64>().max(1.0))
+        };
+        let shares: Vec<f64> = self.bursts.iter().filter_map(&mut of_burst).collect();
+        median(&shares).filter(|_| self.is_on_cpu(cpu_ns, elapsed_ns))
     }
 
     fn is_linked(&self, row: &Beginning) -> bool {

@@ -219,15 +219,14 @@ impl Hits {
         }
     }
 
-    /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent from its first hit to its last.
-    pub(super) fn between(&self, slot: usize) -> u64 {
+    /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent up to its first hit and up to its last.
+    pub(super) fn of_parent(&self, slot: usize) -> (u64, u64) {
         match self {
             Hits::Uprobes(tables) => {
                 let total = tables.totals.get(slot);
-                let last = total.rounds_last.load(Ordering::Relaxed);
-                last.saturating_sub(total.rounds_first.load(Ordering::Relaxed))
+                (total.rounds_first.load(Ordering::Relaxed), total.rounds_last.load(Ordering::Relaxed))
             }
-            Hits::Breakpoints(breakpoints) => breakpoints.between(slot),
+            Hits::Breakpoints(breakpoints) => breakpoints.of_parent(slot),
         }
     }
 

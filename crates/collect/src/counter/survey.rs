@@ -325,9 +325,15 @@ impl Counter {
         let (slot, round_slot) = (survey.slot, standing.rounds.as_ref().and(survey.round_slot));
         let Seen { count: entries, stopped_ns: stopped, first_ns: first, .. } = self.hits.seen(slot);
         let hits = round_slot.map(|slot| self.hits.seen(slot).count);
-        // From the first entry to the last; where there were not two, all rounds: a walk has more.
+        let (first_round, last_round) = self.hits.of_parent(slot);
         let (walks, rounds) = match hits {
-            Some(_) if entries > 1 => (entries - 1, Some(self.hits.between(slot))),
+            // From the first entry to the last.
+            Some(_) if entries > 1 && stopped.is_some() => {
+                (entries - 1, Some(last_round.saturating_sub(first_round)))
+            }
+            // With the one that goes on: it may be the only long one, and end the burst before another entry.
+            Some(hits) if entries > 1 => (entries, Some(hits.saturating_sub(first_round))),
+            // A walk has more.
             Some(hits) => (0, Some(hits.saturating_sub(standing.before))),
             None => (entries, None),
         };

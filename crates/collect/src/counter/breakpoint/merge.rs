@@ -71,8 +71,8 @@ impl Merged {
         self.slots[slot].seen
     }
 
-    pub(super) fn between(&self, slot: usize) -> u64 {
-        self.slots[slot].of_parent.map_or(0, |(first, last)| last - first)
+    pub(super) fn of_parent(&self, slot: usize) -> (u64, u64) {
+        self.slots[slot].of_parent.unwrap_or_default()
     }
 
     /// An event of the slot may have so many hits.
@@ -201,11 +201,11 @@ mod tests {
         entry(&mut merged, 2);
         rounds(&mut merged, 4..=4);
         entry(&mut merged, 3);
-        assert_eq!((merged.between(1), merged.seen(1).count), (3, 3));
+        assert_eq!((merged.of_parent(1), merged.seen(1).count), ((1, 4), 3));
         // The breakpoint in the loop runs out of hits: no entry counts any more.
         rounds(&mut merged, 5..=5);
         entry(&mut merged, 4);
-        assert_eq!((merged.between(1), merged.seen(1).count, merged.seen(0).count), (3, 3, 5));
+        assert_eq!((merged.of_parent(1), merged.seen(1).count, merged.seen(0).count), ((1, 4), 3, 5));
     }
 
     #[test]

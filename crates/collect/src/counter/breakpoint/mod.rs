@@ -180,9 +180,9 @@ impl Breakpoints {
         self.merged.seen(slot)
     }
 
-    /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent from its first hit to its last.
-    pub(super) fn between(&self, slot: usize) -> u64 {
-        self.merged.between(slot)
+    /// Of a slot in mode [`MODE_LENGTH`](crate::bpf::MODE_LENGTH): hits of its parent up to its first hit and up to its last.
+    pub(super) fn of_parent(&self, slot: usize) -> (u64, u64) {
+        self.merged.of_parent(slot)
     }
 
     /// Takes a probe out. What it counted can still be read.

@@ -46,6 +46,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         unit: Unit::Ns,
         at_least: false,
         same: Some(seen.long),
+        part: None,
         lists: None,
         spared: seen.long.share(),
         grows: None,
@@ -106,12 +107,19 @@ impl Seen {
     }
 }
 
-/// Whether a call is given the same readable data as one before it, and another number.
-fn is_asked_again(row: &Beginning, known: &mut HashMap<Vec<(u64, u64)>, Vec<u64>>) -> bool {
+/// The numbers that were given with some data first, and whether others were since.
+type Numbers = (Vec<u64>, bool);
+
+/// Whether a call is given the same readable data as one before it, with which more than one number was given until then: two calls may well ask the same.
+fn is_asked_again(row: &Beginning, known: &mut HashMap<Vec<(u64, u64)>, Numbers>) -> bool {
     let arguments = row.addresses.iter().copied().zip(row.contents.iter().copied());
     let (data, rest): (Vec<_>, Vec<_>) =
         arguments.partition(|(at, content)| *at >= LOWEST_ADDRESS && *content != 0);
     let numbers: Vec<u64> = rest.into_iter().map(|(number, _)| number).collect();
-    let before = known.insert(data.clone(), numbers.clone());
-    !data.is_empty() && before.is_some_and(|before| before != numbers)
+    if data.is_empty() {
+        return false;
+    }
+    let (first, others) = known.entry(data).or_insert_with(|| (numbers.clone(), false));
+    *others |= *first != numbers;
+    *others
 }

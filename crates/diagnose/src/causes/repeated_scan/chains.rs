@@ -67,8 +67,16 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         return None;
     }
     let at_least = entries.is_longer();
-    let scan =
-        Scan { length, unit: Unit::Items, at_least, same: None, lists: Some(lists), spared, grows: None };
+    let scan = Scan {
+        length,
+        unit: Unit::Items,
+        at_least,
+        same: None,
+        part: None,
+        lists: Some(lists),
+        spared,
+        grows: None,
+    };
     candidate(evidence, entries, &spent, &scan)
 }
 

@@ -120,6 +120,6 @@ fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent) -> Optio
     if !GATE.may_pass(evidence, spent.cost_ns * spared) {
         return None;
     }
-    let scan = Scan { length, unit, at_least, same: None, lists: None, spared, grows: None };
+    let scan = Scan { length, unit, at_least, same: None, part: None, lists: None, spared, grows: None };
     candidate(evidence, entries, spent, &scan)
 }

@@ -89,8 +89,16 @@ fn of_function<'a>(
     }
     let (length, same) = (entries.length(), entries.of_pointers());
     let (at_least, spared) = (entries.is_longer(), same.share());
-    let scan =
-        Scan { length, unit: Unit::Items, at_least, same: Some(same), lists: None, spared, grows: None };
+    let scan = Scan {
+        length,
+        unit: Unit::Items,
+        at_least,
+        same: Some(same),
+        part: None,
+        lists: None,
+        spared,
+        grows: None,
+    };
     Some((entries, candidate(evidence, entries, &spent, &scan)?))
 }
 

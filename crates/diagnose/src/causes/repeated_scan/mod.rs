@@ -56,6 +56,8 @@ const NOTED: usize = 32;
 /// Share of the entries that must go through what one before them went through. The rest is left for data that changes now and then, such as
 /// the list of the next document.
 const AGAIN: f64 = 0.9;
+/// … or share of the time that is spent in it, where most entries are others, which are short. A quarter less than all of them leaves most of the gain.
+const AGAIN_OF_TIME: f64 = 0.75;
 /// Where each walk begins a little further on: the memory that a burst goes through must be gone through by so much of its walks, on
 /// average. A quarter of 64 walks is 16 times.
 const OVERLAP: f64 = 0.25;
@@ -180,6 +182,8 @@ struct Scan {
     at_least: bool,
     /// Searches that another one had made before; none where each begins a little further on than the one before.
     same: Option<Repeats>,
+    /// The share of the time that these take, where most searches are others.
+    part: Option<f64>,
     /// Lists that are searched by turns.
     lists: Option<Lists>,
     /// Share of the time that is spared if each is made once, and then if an index is asked.
@@ -269,17 +273,15 @@ fn growth(each: &[f64]) -> Option<(f64, f64)> {
 
 fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let length = entries.length();
-    let (same, overlap) = (entries.of_pointers(), entries.overlap());
-    let same = Some(same).filter(|same| same.share() >= AGAIN);
-    let repeated = same.is_some() || overlap >= OVERLAP;
-    if entries.noted() < NOTED
-        || !repeated
-        || !entries.are_as_long_as(LENGTH)
-        || walks::is_refilled(evidence, entries)
-    {
+    if entries.noted() < NOTED || !entries.are_as_long_as(LENGTH) || walks::is_refilled(evidence, entries) {
         return None;
     }
     let spent = entries.spent(evidence);
+    let (all, overlap) = (entries.of_pointers(), entries.overlap());
+    let mostly = all.share() >= AGAIN;
+    let of_time = || again_of_time(evidence, entries, &spent).filter(|share| *share >= AGAIN_OF_TIME);
+    let part = if mostly || overlap >= OVERLAP { None } else { Some(of_time()?) };
+    let same = (mostly || part.is_some()).then_some(all);
     if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
         return None;
     }
@@ -287,10 +289,18 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let search_ns = (entries.rounds() * an_item).max(length * UNROLLED_NS);
     // Where it costs more than the search, nothing is gained.
     let by_index = (1.0 - INDEX_NS / search_ns).max(0.0);
-    let again = same.map_or_else(|| 1.0 - 1.0 / (overlap * entries.of_burst()), Repeats::share);
+    let of_entries = || same.map_or_else(|| 1.0 - 1.0 / (overlap * entries.of_burst()), Repeats::share);
+    let again = part.unwrap_or_else(of_entries);
     let (at_least, spared, grows) = (entries.is_longer(), again * by_index, growth(&entries.each_ns()));
-    let scan = Scan { length, unit: Unit::Items, at_least, same, lists: None, spared, grows };
+    let scan = Scan { length, unit: Unit::Items, at_least, same, part, lists: None, spared, grows };
     candidate(evidence, entries, &spent, &scan)
+}
+
+/// The share of a loop's time that is spent in walks which another one has made before, at least: what else the process does may all have been done between these
+/// walks and the next ones.
+fn again_of_time(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent) -> Option<f64> {
+    let in_loop = (spent.cost_ns / calls::of_process(evidence, entries).max(1.0)).min(1.0);
+    Some((entries.repeated_time()? - (1.0 - in_loop)) / in_loop)
 }
 
 fn candidate(
@@ -316,9 +326,13 @@ fn candidate(
             count(of as f64),
         ),
         Some(Repeats { repeated, of }) => format!(
-            "{} of {} searches that were looked at went through the same data as one shortly before; {through}",
+            "{} of {} searches that were looked at{} went through the same data as one shortly before; {through}",
             count(repeated as f64),
             count(of as f64),
+            scan.part.map_or_else(String::new, |part| format!(
+                ", with {:.0} % of the time or more,",
+                100.0 * part
+            )),
         ),
         None if scan.unit == Unit::Groups => format!(
             "each look-up in a hash table goes through about {} groups of places; with a good hash it is 1.1",

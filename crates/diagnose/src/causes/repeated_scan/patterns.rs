@@ -79,6 +79,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         unit: Unit::Patterns,
         at_least: true,
         same: Some(Repeats { repeated: again, of }),
+        part: None,
         lists: None,
         spared,
         grows: None,

@@ -71,7 +71,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         evidence,
         entries,
         &spent,
-        &Scan { length: average, unit, at_least, same, lists: None, spared, grows: None },
+        &Scan { length: average, unit, at_least, same, part: None, lists: None, spared, grows: None },
     )
 }
 
