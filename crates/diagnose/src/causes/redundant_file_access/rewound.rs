@@ -30,9 +30,20 @@ const STRETCH: f64 = 65536.0;
 /// Share of the reads at a place that begin where the one before ended, in a file that is read as a stream: one of four may lead elsewhere, as to an index in front of
 /// each part. Pages of a database are read in any order.
 const STREAMED: f64 = 0.75;
+/// Reads that were recorded by themselves, of which that must be so; and so much of them, for whoever goes to and fro between two places of a file.
+const SEEN: usize = 64;
+const THROWN_AWAY: f64 = 0.8;
+/// Among so many of the last reads it is looked for: between an index and what it tells of there are two or three.
+const RECENT: usize = 4;
 /// Share of the bytes that are read on the way that all of them take: the rest is read in some other way, as a file's head.
 const COMMON: f64 = 0.9;
 const GATE: Gate = Gate::TENTH_OF_CPU;
+
+/// What to do.
+const IN_ORDER: &str = "Take what is needed in the order of the file, keep what was read, or keep an index of places from which to go on (for a \
+                        compressed file: points at which decompression can start)";
+const KEEP: &str = "Read the whole index or table at once into memory and go through it there. Where a seek leads a little further, go on within the buffer \
+                    (BufReader::seek_relative in Rust; skip the bytes by reading them in other languages); look at a place elsewhere only when it is needed";
 
 /// What is known of one file in one process.
 #[derive(Default)]
@@ -54,6 +65,34 @@ struct Read {
     end: Option<i64>,
     at_places: u64,
     on: u64,
+    ahead: Ahead,
+}
+
+/// What was read of a file a moment ago, and what of it is read again after a seek: a buffer that is filled with more than is needed, and thrown away.
+#[derive(Default)]
+struct Ahead {
+    /// Where the next read begins, if that is known.
+    at: Option<u64>,
+    /// The last reads, from and to.
+    last: [(u64, u64); RECENT],
+    known: usize,
+    /// Those of them that begin within one of the last ones, and not where it began.
+    within: usize,
+}
+
+impl Ahead {
+    fn read(&mut self, bytes: u64) {
+        let Some(from) = self.at else { return };
+        let within = |(first, end): &(u64, u64)| (*first + 1..*end).contains(&from);
+        self.within += usize::from(self.last.iter().any(within));
+        self.last[self.known % RECENT] = (from, from + bytes);
+        self.known += 1;
+        self.at = Some(from + bytes);
+    }
+
+    fn is_thrown_away(&self) -> bool {
+        self.known >= SEEN && self.within as f64 >= THROWN_AWAY * self.known as f64
+    }
 }
 
 impl Read {
@@ -62,6 +101,7 @@ impl Read {
         if let Some(stack) = row.stack {
             *self.led.entry(stack).or_default() += row.count;
         }
+        self.ahead.at = (row.count == 1).then_some(row.result as u64);
         if row.count == 1 {
             self.led_to(row.result);
         }
@@ -91,6 +131,35 @@ impl Read {
         }
     }
 
+    /// Adds another file's.
+    fn join(&mut self, other: Read) {
+        self.opens += other.opens.max(1);
+        self.bytes += other.bytes;
+        self.seeks += other.seeks;
+        for (place, sum) in &other.places {
+            self.places.entry(*place).or_default().join(sum);
+        }
+        for (stack, bytes) in other.stacks {
+            *self.stacks.entry(stack).or_default() += bytes;
+        }
+        for (stack, seeks) in other.led {
+            *self.led.entry(stack).or_default() += seeks;
+        }
+    }
+
+    /// Where the file is read over, if it is, and whether seeks throw away what was read: most of its bytes must be read there.
+    fn over_at(&self, file: &File) -> Option<(Option<u32>, bool)> {
+        let opens = self.opens.max(1) as f64;
+        let over = self.bytes as f64 / file.size as f64 / opens;
+        let is_rewound = self.is_streamed() || self.seeks as f64 >= (over - 1.0).floor() * opens;
+        let thrown_away = self.ahead.is_thrown_away() && !self.written;
+        if over < OVER || !is_rewound || !(thrown_away || self.goes_back(over)) {
+            return None;
+        }
+        let (own, sum) = self.places.iter().max_by_key(|(_, sum)| sum.bytes)?;
+        (sum.bytes as f64 >= MOST * self.bytes as f64).then_some((*own, thrown_away))
+    }
+
     /// Whether it is read as a stream, whose bytes stand for themselves: more of them than the file has are read again.
     fn is_streamed(&self) -> bool {
         self.at_places > 0 && self.on as f64 >= STREAMED * self.at_places as f64
@@ -103,6 +172,31 @@ impl Read {
         let in_stretches = self.bytes as f64 >= STRETCH * self.seeks as f64;
         let enough = in_stretches && back * self.seeks as f64 >= MOST * over * self.opens.max(1) as f64;
         self.known > 0 && (back >= MOST || enough) && !self.written
+    }
+}
+
+/// Files of one process that one place reads over.
+#[derive(Default)]
+struct Together {
+    files: Vec<u32>,
+    /// Of all of them.
+    read: Read,
+    /// Bytes of a file for each time that it was opened, and how often that was read over.
+    size: f64,
+    times: f64,
+}
+
+impl Together {
+    fn add(&mut self, file: &File, read: Read) {
+        self.times += read.bytes as f64 / file.size as f64;
+        self.size += file.size as f64 * read.opens.max(1) as f64;
+        self.files.push(file.file);
+        self.read.join(read);
+    }
+
+    /// How often each was read over for each time that it was opened.
+    fn over(&self) -> f64 {
+        self.read.bytes as f64 / self.size
     }
 }
 
@@ -137,6 +231,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
             number if is_read(number) => {
                 if READS_AT.contains(&number) {
                     read.read_at(row);
+                } else if row.count == 1 {
+                    read.ahead.read(row.bytes);
+                } else {
+                    read.ahead.at = None;
                 }
                 read.bytes += row.bytes;
                 read.places.entry(calls.asks(row)).or_default().add(row);
@@ -147,9 +245,16 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
             _ => {}
         }
     }
-    let found = files
-        .into_iter()
-        .filter_map(|((process, file), read)| finding(evidence, calls, (process, file), &read, &everything));
+    let mut places: BTreeMap<(CallSite, bool), Together> = BTreeMap::new();
+    for ((process, file), read) in files {
+        let file = &evidence.recording.tables.files[file as usize];
+        if let Some((own, thrown_away)) = read.over_at(file) {
+            places.entry(((process, own), thrown_away)).or_default().add(file, read);
+        }
+    }
+    let found = places.iter().filter_map(|((place, thrown_away), together)| {
+        finding(evidence, calls, *place, *thrown_away, together, &everything)
+    });
     found.collect()
 }
 
@@ -174,35 +279,34 @@ fn goes_through(evidence: &Evidence<'_>, calls: &Calls<'_>, read: &Read) -> Opti
 fn finding(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
-    (process, file): (u32, u32),
-    read: &Read,
+    (process, own): CallSite,
+    thrown_away: bool,
+    together: &Together,
     everything: &HashMap<CallSite, u64>,
 ) -> Option<(CallSite, Candidate)> {
-    let file = &evidence.recording.tables.files[file as usize];
-    let opens = read.opens.max(1) as f64;
-    let over = read.bytes as f64 / file.size as f64 / opens;
-    let is_rewound = read.is_streamed() || read.seeks as f64 >= (over - 1.0).floor() * opens;
-    if over < OVER || !is_rewound || !read.goes_back(over) {
-        return None;
-    }
-    let (own, sum) = read.places.iter().max_by_key(|(_, sum)| sum.bytes)?;
-    if (sum.bytes as f64) < MOST * read.bytes as f64 {
-        return None;
-    }
+    let (read, over) = (&together.read, together.over());
+    let opens = read.opens as f64 / together.files.len() as f64;
+    let sum = read.places.get(&own)?;
     let kernel = sum.working_ns();
     // Of other files that are read in the same way it is that part.
-    let part = sum.bytes as f64 / everything.get(&(process, *own)).copied().unwrap_or(0).max(1) as f64;
-    let within = own.map_or(0.0, |own| under(evidence, process, own, &read.stacks) * part.min(1.0));
-    // Who decodes a stream reads on from many places.
-    let decoded = goes_through(evidence, calls, read).filter(|(outer, _)| Some(*outer) != *own);
+    let part = sum.bytes as f64 / everything.get(&(process, own)).copied().unwrap_or(0).max(1) as f64;
+    let within = own
+        .filter(|_| !thrown_away)
+        .map_or(0.0, |own| under(evidence, process, own, &read.stacks) * part.min(1.0));
+    // Who decodes a stream reads on from many places. What is thrown away is not worked on.
+    let decoded =
+        goes_through(evidence, calls, read).filter(|(outer, _)| Some(*outer) != own && !thrown_away);
     let decoded = decoded.map(|(outer, stack)| (outer, stack, under(evidence, process, outer, &read.stacks)));
     let decoded = decoded.filter(|(.., ns)| *ns > kernel.max(within)).or_else(|| {
+        if thrown_away {
+            return None;
+        }
         let again = Again {
             process,
-            files: &[file.file],
+            files: &together.files,
             begins: read.led.clone(),
             reads: read.stacks.iter().map(|(stack, bytes)| (*stack, *bytes as u64)).collect(),
-            times: over * opens,
+            times: together.times,
             known_ns: kernel.max(within),
             bytes: read.bytes,
         };
@@ -214,42 +318,52 @@ fn finding(
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let (own, stack) = decoded.map_or((*own, sum.stack()), |(outer, stack, _)| (Some(outer), Some(stack)));
+    let (own, stack) = decoded.map_or((own, sum.stack()), |(outer, stack, _)| (Some(outer), Some(stack)));
     let again = match read.seeks {
         0 => "each time from an earlier place on".to_owned(),
         seeks => format!("with {} lseek calls", count(seeks as f64)),
+    };
+    let path = |file: &u32| evidence.recording.tables.files[*file as usize].path.clone();
+    let paths: Vec<String> = together.files.iter().map(path).collect();
+    let (which, were, of) = match paths.as_slice() {
+        [one] => (one.clone(), "was", "a file"),
+        [first, ..] => (format!("{} files such as {first}", paths.len()), "were", "files"),
+        [] => return None,
     };
     let draft = Draft {
         not_known: "whether the parts can be read in another order, or kept",
         variant: "rewound",
         explanation: vec![
             format!(
-                "{} was opened {} and read {} over{}{}: {} bytes of a file of {}, {again}",
-                file.path,
+                "{which} {were} opened {} and read {} over{}{}: {} bytes of {of} of {}, {again}",
                 times(opens),
                 times(over),
                 if opens > 1.0 { " each time" } else { "" },
                 from(evidence, stack, own),
                 count(read.bytes as f64),
-                count(file.size as f64),
+                count(together.size / opens),
             ),
-            format!(
-                "reading took {} in the kernel, and {} of CPU time with the processing of what was read",
-                time(kernel),
-                time(cost)
-            ),
+            match thrown_away {
+                true => format!(
+                    "after a seek most of what was read just before is read again: a buffer is filled and thrown away. Reading took {} in the kernel",
+                    time(kernel)
+                ),
+                false => format!(
+                    "reading took {} in the kernel, and {} of CPU time with the processing of what was read",
+                    time(kernel),
+                    time(cost)
+                ),
+            },
         ],
-        files: evidence.concerned(vec![file.path.clone()]),
+        files: evidence.concerned(paths),
         facts: vec![
             fact("bytes read", read.bytes as f64, "bytes", Sure::Exact),
-            fact("size of the file", file.size as f64, "bytes", Sure::Exact),
+            fact("size of the file", together.size / opens, "bytes", Sure::Exact),
             fact("times read", over, "1", Sure::Exact),
             fact("time in the kernel", kernel, "ns", Sure::Exact),
             fact("time with the program's own work", cost, "ns", Sure::Sampled),
         ],
-        advice: "Take what is needed in the order of the file, keep what was read, or keep an index of places from which to go on (for a \
-                 compressed file: points at which decompression can start)"
-            .to_owned(),
+        advice: if thrown_away { KEEP } else { IN_ORDER }.to_owned(),
         ..Draft::new(
             &CAUSE,
             "the same file is read again and again",
