@@ -7,7 +7,7 @@ use crate::findings::{Basis, Concerned, Frame, Place};
 use crate::scripts;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Counter;
-use slowpath_recording::tables::Sample;
+use slowpath_recording::tables::{Sample, Syscall};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -80,6 +80,39 @@ impl<'a> Evidence<'a> {
             Basis::Wall => self.elapsed_ns as u64,
             Basis::Instructions => self.recording.about.instructions.unwrap_or(0),
         }
+    }
+
+    /// For how long the thread that did so longest was on a CPU or blocked, ns: elapsed time without what it waited for a CPU, on a busy machine. None where
+    /// not all system calls were traced, so that it is not known how long it was blocked.
+    pub(crate) fn occupied_ns(&self) -> Option<f64> {
+        let tables = &self.recording.tables;
+        if !self.knows_blocked() {
+            return None;
+        }
+        let mut threads = vec![0.0; tables.threads.len()];
+        for (sample, ns) in tables.samples.iter().zip(&self.weights).filter(|(sample, _)| sample.on_cpu) {
+            threads[sample.thread as usize] += ns;
+        }
+        for row in &tables.syscalls {
+            threads[row.thread as usize] += row.blocked_ns as f64;
+        }
+        Some(threads.into_iter().fold(0.0, f64::max).min(self.recording.about.wall_ns as f64))
+    }
+
+    /// How long a thread was blocked in system calls between two moments, ns. None where not all of them were traced.
+    pub(crate) fn blocked_ns(&self, thread: u32, from_ns: u64, to_ns: u64) -> Option<f64> {
+        let part = |row: &Syscall| {
+            let (begin, end) = (row.time_ns.max(from_ns), row.end_ns.min(to_ns));
+            let whole = row.end_ns.saturating_sub(row.time_ns).max(1) as f64;
+            row.blocked_ns as f64 * (end.saturating_sub(begin) as f64 / whole).min(1.0)
+        };
+        let rows = self.recording.tables.syscalls.iter().filter(|row| row.thread == thread);
+        self.knows_blocked().then(|| rows.map(part).sum())
+    }
+
+    /// All system calls were traced.
+    fn knows_blocked(&self) -> bool {
+        self.recording.about.tracer.is_some() && !self.by_ptrace
     }
 
     /// Whether a module's file name is that of a program that ran.

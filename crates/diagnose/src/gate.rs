@@ -23,7 +23,7 @@ pub enum Whole {
     Cpu,
     /// Elapsed time.
     Elapsed,
-    /// The longer of both: in a program that mostly waits half of the CPU time is little.
+    /// The longer of both, without what threads waited for a CPU that others had: in a program that mostly waits half of the CPU time is little.
     Longer,
     /// Instructions, counted under valgrind.
     Instructions,
@@ -51,7 +51,7 @@ impl Gate {
         let whole = match self.of {
             Whole::Cpu => evidence.cpu_ns,
             Whole::Elapsed => elapsed,
-            Whole::Longer => evidence.cpu_ns.max(elapsed),
+            Whole::Longer => evidence.cpu_ns.max(evidence.occupied_ns().unwrap_or(elapsed)),
             Whole::Instructions => about.instructions.unwrap_or(0).max(1) as f64,
         };
         (self.share * whole).max(self.least * f64::from(about.runs.max(1)))

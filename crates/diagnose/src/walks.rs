@@ -130,7 +130,11 @@ fn on_cpu(evidence: &Evidence<'_>, rows: &[&Beginning]) -> f64 {
         .filter(|(sample, _)| of_thread(sample))
         .fold((0.0, 0), |(used, seen), (_, weight)| (used + weight, seen + 1));
     let alone = rows.iter().all(|row| row.thread == first.thread);
-    if seen < SAMPLES || !alone { 0.0 } else { used / (last.time_ns - first.time_ns).max(1) as f64 }
+    let elapsed = (last.time_ns - first.time_ns).max(1) as f64;
+    // A thread that waits for a CPU which others have does not pause.
+    let blocked = first.thread.and_then(|thread| evidence.blocked_ns(thread, first.time_ns, last.time_ns));
+    let had = blocked.map_or(elapsed, |blocked| (used + blocked).clamp(1.0, elapsed));
+    if seen < SAMPLES || !alone { 0.0 } else { used / had }
 }
 
 impl Entries<'_> {
@@ -184,11 +188,13 @@ impl Entries<'_> {
             if rows.iter().any(|row| row.thread != first.thread) {
                 return None;
             }
-            let between: Vec<f64> = rows.windows(2).map(|pair| self.between(pair[0], pair[1])).collect();
             cpu_ns += last.cpu_ns.saturating_sub(first.cpu_ns) as f64;
-            elapsed_ns += between.iter().sum::<f64>();
+            let between: Vec<f64> = rows.windows(2).map(|pair| self.between(pair[0], pair[1])).collect();
+            let all: f64 = between.iter().sum();
+            elapsed_ns += all;
             let repeated = between.iter().zip(self.again(rows)).filter(|(_, again)| *again);
-            Some(repeated.map(|(ns, _)| ns).sum::<f64>() / between.iter().sum::<f64>().max(1.0))
+            let repeated: f64 = repeated.map(|(ns, _)| ns).sum();
+            Some(repeated / f64::max(all, 1.0))
         };
         let shares: Vec<f64> = self.bursts.iter().filter_map(&mut of_burst).collect();
         median(&shares).filter(|_| self.is_on_cpu(cpu_ns, elapsed_ns))

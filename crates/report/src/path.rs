@@ -15,7 +15,10 @@ pub(crate) struct Step<'a> {
 
 /// The steps of `path` without the frames that merely start a program or a thread.
 pub(crate) fn steps(path: &[Frame]) -> Vec<Step<'_>> {
-    let start = path.iter().take_while(|frame| is_runtime(&frame.function)).count();
+    // In Rust the C function `main` stands before the runtime that calls the program's own.
+    let begins = |frame: &Frame| frame.function.contains("__rust_begin_short_backtrace");
+    let begun = path.iter().rposition(begins).map_or(0, |at| at + 1);
+    let start = begun + path[begun..].iter().take_while(|frame| is_runtime(&frame.function)).count();
     // The last frame is the guilty one, whatever it is called.
     let start = start.min(path.len().saturating_sub(1));
     let mut steps: Vec<Step<'_>> = Vec::new();
@@ -177,6 +180,19 @@ mod tests {
         let path = frames(&["_start", "__libc_start_main_impl", "main", "work"]);
         let left: Vec<_> = steps(&path).iter().map(|step| step.frame.function.clone()).collect();
         assert_eq!(left, ["main", "work"]);
+        // The runtime of Rust is called by a `main` of its own.
+        let path = frames(&[
+            "_start",
+            "main",
+            "std::rt::lang_start_internal",
+            "std::panicking::catch_unwind",
+            "std::sys::backtrace::__rust_begin_short_backtrace",
+            "core::ops::function::FnOnce::call_once",
+            "tool::main",
+            "tool::work",
+        ]);
+        let left: Vec<_> = steps(&path).iter().map(|step| step.frame.function.clone()).collect();
+        assert_eq!(left, ["tool::main", "tool::work"]);
     }
 
     #[test]

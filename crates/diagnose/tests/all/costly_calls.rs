@@ -4,7 +4,7 @@ use crate::traced::{MS, Mode, OTHER, Traced, WORK, only, silent};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Basis, Confidence, Finding};
 use slowpath_recording::Recording;
-use slowpath_recording::about::Counter;
+use slowpath_recording::about::{Counter, Tracer};
 use slowpath_recording::tables::{Frame, Function, Location, Loop, Stack};
 
 const CAUSE: &str = "costly-call-per-operation";
@@ -257,6 +257,18 @@ fn half_of_little_cpu_time_is_not_much_where_the_program_waits() {
     only(&recording, CAUSE);
     recording.about.wall_ns = 2_000 * MS;
     silent(&recording);
+    // Where all system calls were traced it is known for how long it waited for one, and not for a CPU that others had.
+    recording.about.tracer = Some(Tracer::Bpf);
+    only(&recording, CAUSE);
+    let waited = |blocked_ns: u64| {
+        let mut recording = recording.clone();
+        let mut traced = Traced::new(Mode::Each);
+        traced.call(35, None, 0, blocked_ns).blocked_ns = blocked_ns;
+        recording.tables.syscalls = traced.tables.syscalls;
+        diagnose(&recording).findings.iter().any(|one| one.cause.slug() == CAUSE)
+    };
+    // The helper has 100 of 200 ms, and a fifth is asked for.
+    assert_eq!([290, 310].map(|ms| waited(ms * MS)), [true, false]);
 }
 
 #[test]

@@ -5,13 +5,14 @@
 //! kept. A number that it is given besides, such as a position or a key, differs. Where it is asked the very same each time (the cost of a tour, the
 //! checksum of a frame), something behind the first bytes has changed: that is left alone.
 
-use super::{AGAIN, LOOKING, NOTED, Scan, Unit, candidate};
+use super::{AGAIN, AGAIN_OF_TIME, LOOKING, NOTED, Scan, Unit, at_least_again, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
 use crate::walks::{self, Entries, HITS, LOWEST_ADDRESS, Repeats};
 use slowpath_recording::tables::Beginning;
-use std::collections::HashMap;
+use slowpath_stats::median;
+use std::collections::{HashMap, HashSet};
 
 /// From so many ns on a call goes through much: the way down a tree of 64 levels, each a miss of the caches at 200 ns, takes less.
 const LONG_NS: f64 = 20_000.0;
@@ -30,11 +31,17 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         return None;
     }
     let seen = Seen::of(entries);
-    let on_cpu = entries.is_on_cpu(seen.cpu_ns, seen.elapsed_ns);
-    if seen.repeated_ns < AGAIN * seen.elapsed_ns || !on_cpu || walks::is_refilled(evidence, entries) {
+    if !entries.is_on_cpu(seen.cpu_ns, seen.elapsed_ns) || walks::is_refilled(evidence, entries) {
         return None;
     }
     let spent = entries.spent(evidence);
+    let (mostly, of_long) = (median(&seen.shares)?, median(&seen.of_long)?);
+    let of_time = at_least_again(evidence, entries, &spent, mostly);
+    // Short calls besides, for which noting them takes a part of the time.
+    if mostly < AGAIN && (of_long < AGAIN || of_time < AGAIN_OF_TIME) {
+        return None;
+    }
+    let part = (mostly < AGAIN).then_some(of_time);
     if spent.cost_ns < MOST * of_process(evidence, entries) {
         return None;
     }
@@ -46,9 +53,9 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         unit: Unit::Ns,
         at_least: false,
         same: Some(seen.long),
-        part: None,
+        part,
         lists: None,
-        spared: seen.long.share(),
+        spared: part.unwrap_or(1.0).min(seen.long.share()),
         grows: None,
     };
     candidate(evidence, entries, &spent, &scan)
@@ -69,6 +76,11 @@ struct Seen {
     repeated_ns: f64,
     /// The part of `elapsed_ns` in which the thread was on a CPU.
     cpu_ns: f64,
+    /// Of each burst the part of `elapsed_ns` that is in `repeated_ns`: what interrupts one says nothing of the others.
+    shares: Vec<f64>,
+    /// … and of the time of long calls.
+    of_long: Vec<f64>,
+    long_ns: f64,
     /// Of the long ones.
     long: Repeats,
 }
@@ -77,9 +89,10 @@ impl Seen {
     fn of(entries: &Entries<'_>) -> Seen {
         let mut seen = Seen::default();
         for burst in &entries.bursts {
-            let (mut known, mut begun) = (HashMap::new(), false);
+            let mut begun = false;
+            let before = (seen.elapsed_ns, seen.repeated_ns, seen.long_ns);
             // How long the last one of a burst took is not known.
-            for pair in burst.windows(2) {
+            for (pair, again) in burst.windows(2).zip(asked_again(burst)) {
                 let took = entries.between(pair[0], pair[1]);
                 let one_thread = pair[0].thread == pair[1].thread;
                 // CPU times of two threads have nothing in common.
@@ -88,7 +101,6 @@ impl Seen {
                 }
                 let least = LONG_NS + entries.hit_ns.map_or(0.0, |ns| HITS * ns);
                 let long = took >= least && one_thread;
-                let again = is_asked_again(pair[0], &mut known);
                 // The first long one of a burst has none before it.
                 if long && !std::mem::replace(&mut begun, true) {
                     continue;
@@ -98,28 +110,41 @@ impl Seen {
                 seen.cpu_ns += if one_thread { cpu_ns } else { 0.0 };
                 if long {
                     seen.long.of += 1;
+                    seen.long_ns += took;
                     seen.long.repeated += usize::from(again);
                     seen.repeated_ns += if again { took } else { 0.0 };
                 }
             }
+            let (elapsed, repeated) = (seen.elapsed_ns - before.0, seen.repeated_ns - before.1);
+            seen.shares.push(repeated / elapsed.max(1.0));
+            seen.of_long.push(repeated / (seen.long_ns - before.2).max(1.0));
         }
         seen
     }
 }
 
-/// The numbers that were given with some data first, and whether others were since.
-type Numbers = (Vec<u64>, bool);
+/// What a call is given: readable data, and numbers.
+type Given = (Vec<(u64, u64)>, Vec<u64>);
 
-/// Whether a call is given the same readable data as one before it, with which more than one number was given until then: two calls may well ask the same.
-fn is_asked_again(row: &Beginning, known: &mut HashMap<Vec<(u64, u64)>, Numbers>) -> bool {
+fn given(row: &Beginning) -> Given {
     let arguments = row.addresses.iter().copied().zip(row.contents.iter().copied());
     let (data, rest): (Vec<_>, Vec<_>) =
         arguments.partition(|(at, content)| *at >= LOWEST_ADDRESS && *content != 0);
-    let numbers: Vec<u64> = rest.into_iter().map(|(number, _)| number).collect();
-    if data.is_empty() {
-        return false;
+    (data, rest.into_iter().map(|(number, _)| number).collect())
+}
+
+/// Which calls of a burst are given the same readable data as one before them, with which more than one number is given in it: two calls may well ask the same.
+fn asked_again(burst: &[&Beginning]) -> Vec<bool> {
+    let given: Vec<Given> = burst.iter().map(|row| given(row)).collect();
+    let mut numbers: HashMap<&[(u64, u64)], HashSet<&[u64]>> = HashMap::new();
+    for (data, with) in given.iter().filter(|(data, _)| !data.is_empty()) {
+        numbers.entry(data).or_default().insert(with);
     }
-    let (first, others) = known.entry(data).or_insert_with(|| (numbers.clone(), false));
-    *others |= *first != numbers;
-    *others
+    let mut known = HashSet::new();
+    let mut again = Vec::with_capacity(burst.len());
+    for (data, _) in &given {
+        let differ = numbers.get(data.as_slice()).is_some_and(|numbers| numbers.len() > 1);
+        again.push(!known.insert(data.as_slice()) && differ);
+    }
+    again
 }

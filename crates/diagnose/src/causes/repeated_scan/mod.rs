@@ -279,7 +279,10 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let spent = entries.spent(evidence);
     let (all, overlap) = (entries.of_pointers(), entries.overlap());
     let mostly = all.share() >= AGAIN;
-    let of_time = || again_of_time(evidence, entries, &spent).filter(|share| *share >= AGAIN_OF_TIME);
+    let of_time = || {
+        let share = at_least_again(evidence, entries, &spent, entries.repeated_time()?);
+        Some(share).filter(|share| *share >= AGAIN_OF_TIME)
+    };
     let part = if mostly || overlap >= OVERLAP { None } else { Some(of_time()?) };
     let same = (mostly || part.is_some()).then_some(all);
     if spent.looking_ns < LOOKING * (spent.looking_ns + spent.other_ns) {
@@ -296,11 +299,11 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     candidate(evidence, entries, &spent, &scan)
 }
 
-/// The share of a loop's time that is spent in walks which another one has made before, at least: what else the process does may all have been done between these
-/// walks and the next ones.
-fn again_of_time(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent) -> Option<f64> {
-    let in_loop = (spent.cost_ns / calls::of_process(evidence, entries).max(1.0)).min(1.0);
-    Some((entries.repeated_time()? - (1.0 - in_loop)) / in_loop)
+/// The share of the time of a loop, or a function, that is spent in walks which another one has made before, at least, where so much of the time between entries follows
+/// these: what else the process does may all have been done between them and the next ones.
+fn at_least_again(evidence: &Evidence<'_>, entries: &Entries<'_>, spent: &Spent, repeated: f64) -> f64 {
+    let within = (spent.cost_ns / calls::of_process(evidence, entries).max(1.0)).min(1.0);
+    (repeated - (1.0 - within)) / within.max(f64::MIN_POSITIVE)
 }
 
 fn candidate(
