@@ -6,6 +6,7 @@
 
 use crate::pattern;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// One kind of helper.
@@ -98,16 +99,26 @@ fn calls_kernel(name: &str) -> bool {
         || OF_GO.iter().any(|start| name.starts_with(start))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct File {
+    /// How functions are called in a program's source, by their names in the library.
+    source: BTreeMap<String, String>,
     costly: Vec<Costly>,
 }
 
-/// All of them; empty if the list that was built in could not be read, which a test excludes.
+/// The list; empty if what was built in could not be read, which a test excludes.
+fn file() -> &'static File {
+    static FILE: OnceLock<File> = OnceLock::new();
+    FILE.get_or_init(|| toml::from_str(include_str!("../costly.toml")).unwrap_or_default())
+}
+
 fn all() -> &'static [Costly] {
-    static ALL: OnceLock<Vec<Costly>> = OnceLock::new();
-    let read = || toml::from_str::<File>(include_str!("../costly.toml")).map(|file| file.costly);
-    ALL.get_or_init(|| read().unwrap_or_default())
+    &file().costly
+}
+
+/// How a helper is called in a program's source, by its demangled name without arguments.
+pub fn in_source(name: &str) -> &str {
+    file().source.get(name).map_or(name, String::as_str)
 }
 
 /// What a function is as a helper.
@@ -219,6 +230,15 @@ mod tests {
         ] {
             assert_eq!(kind(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_has_another_name_in_the_source_is_a_helper() {
+        assert!(file().source.len() > 20);
+        for (name, source) in &file().source {
+            assert!(costly(name).next().is_some() && name != source, "{name}");
+        }
+        assert_eq!((in_source("__mktime_internal"), in_source("mktime")), ("mktime", "mktime"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod sorting;
 
 pub use buckets::{has_chains, searches_bucket};
 pub use copies::{Copied, copied, copies_objects};
-pub use costly::{Costly, Helper, costly};
+pub use costly::{Costly, Helper, costly, in_source};
 pub use fills::fills;
 pub use matchers::matches;
 pub use memory::{Memory, memory, memory_by_call};

@@ -17,7 +17,7 @@ use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::{Gate, Whole};
-use slowpath_interfaces::{Costly, Helper, costly, without_arguments};
+use slowpath_interfaces::{Costly, Helper, costly, in_source, without_arguments};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
@@ -310,7 +310,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     let (asker, most) = *askers.first()?;
     let helper = heaviest(&most.helpers)?;
     let place = of_caller(evidence, heaviest(&most.stacks), asker, helper, process);
-    let name = |function: u32| short(without_arguments(evidence.name(function))).to_owned();
+    let name = |function: u32| short(in_source(without_arguments(evidence.name(function)))).to_owned();
     let part = |spent: &Spent| {
         let helper = heaviest(&spent.helpers).map(name).unwrap_or_default();
         let caller =
@@ -330,9 +330,8 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     });
     if costly.goes() < 1.0 {
         explanation.push(format!(
-            "what takes their place costs time as well: {:.0} % of this is expected to be saved (in other programs: {})",
-            100.0 * costly.goes(),
-            costly.measured
+            "what takes their place costs time as well: {:.0} % of this is expected to be saved, as was measured with other programs",
+            100.0 * costly.goes()
         ));
     } else if gain < cost {
         explanation.push(
