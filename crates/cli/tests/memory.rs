@@ -70,17 +70,22 @@ fn what_came_while_slowpath_stood_still_takes_little_memory() {
     let dir = tempfile::tempdir().unwrap();
     let recorded = |name: &str, meanwhile: fn(libc::pid_t)| {
         let mut record = Command::new(SLOWPATH);
-        record.arg("--dir").arg(dir.path().join(name)).arg("--").arg(program("exec_many")).arg("4000");
+        record.arg("--dir").arg(dir.path().join(name)).arg("--").arg(program("exec_many")).arg("8000");
         record.env_remove("LD_LIBRARY_PATH");
         peak_of(&mut record, meanwhile)
     };
     let usual = recorded("usual", |_| {});
     let stalled = recorded("stalled", |pid| {
-        for signal in [libc::SIGSTOP, libc::SIGCONT] {
-            thread::sleep(Duration::from_secs(1));
+        let signal = |signal| {
             // SAFETY: kill takes plain numbers; the process is a child that was not waited for.
             unsafe { libc::kill(pid, signal) };
-        }
+        };
+        thread::sleep(Duration::from_secs(1));
+        signal(libc::SIGSTOP);
+        thread::sleep(Duration::from_secs(1));
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        signal(libc::SIGCONT);
+        assert!(stat.contains(") T "), "it stood still for a second: {stat}");
     });
     assert!(stalled < usual + MORE, "{usual} bytes, and {stalled} after a stall");
 }

@@ -37,6 +37,10 @@ pub struct Evidence<'a> {
     files: HashMap<&'a str, Vec<u32>>,
 }
 
+/// Least share of the elapsed time for which a thread is known to be on a CPU or blocked. What is less is no busy machine, but waits that are not in the table of system calls: for pages
+/// from a disk, or of a call that had not returned when recording ended.
+const OCCUPIED: f64 = 1.0 / 3.0;
+
 impl<'a> Evidence<'a> {
     /// Indexes a recording whose symbols were resolved.
     pub fn new(recording: &'a Recording) -> Evidence<'a> {
@@ -83,10 +87,11 @@ impl<'a> Evidence<'a> {
     }
 
     /// For how long the thread that did so longest was on a CPU or blocked, ns: elapsed time without what it waited for a CPU, on a busy machine. None where
-    /// not all system calls were traced, so that it is not known how long it was blocked.
+    /// that is not known: not all system calls were traced, several runs were joined, or too much is missing.
     pub(crate) fn occupied_ns(&self) -> Option<f64> {
         let tables = &self.recording.tables;
-        if !self.knows_blocked() {
+        let about = &self.recording.about;
+        if !self.knows_blocked() || about.runs > 1 || about.attached || self.recording.cut_short() {
             return None;
         }
         let mut threads = vec![0.0; tables.threads.len()];
@@ -96,18 +101,21 @@ impl<'a> Evidence<'a> {
         for row in &tables.syscalls {
             threads[row.thread as usize] += row.blocked_ns as f64;
         }
-        Some(threads.into_iter().fold(0.0, f64::max).min(self.recording.about.wall_ns as f64))
+        let (most, wall) = (threads.into_iter().fold(0.0, f64::max), about.wall_ns as f64);
+        (most >= OCCUPIED * wall).then_some(most.min(wall))
     }
 
-    /// How long a thread was blocked in system calls between two moments, ns. None where not all of them were traced.
-    pub(crate) fn blocked_ns(&self, thread: u32, from_ns: u64, to_ns: u64) -> Option<f64> {
+    /// For how long a thread that was on a CPU for `cpu_ns` was so, or blocked in system calls, between two moments, ns. None as for [`Evidence::occupied_ns`].
+    pub(crate) fn occupied_between(&self, thread: u32, cpu_ns: f64, from_ns: u64, to_ns: u64) -> Option<f64> {
         let part = |row: &Syscall| {
             let (begin, end) = (row.time_ns.max(from_ns), row.end_ns.min(to_ns));
             let whole = row.end_ns.saturating_sub(row.time_ns).max(1) as f64;
             row.blocked_ns as f64 * (end.saturating_sub(begin) as f64 / whole).min(1.0)
         };
         let rows = self.recording.tables.syscalls.iter().filter(|row| row.thread == thread);
-        self.knows_blocked().then(|| rows.map(part).sum())
+        let elapsed = to_ns.saturating_sub(from_ns) as f64;
+        let occupied = cpu_ns + self.knows_blocked().then(|| rows.map(part).sum::<f64>())?;
+        (occupied >= OCCUPIED * elapsed).then_some(occupied.min(elapsed))
     }
 
     /// All system calls were traced.

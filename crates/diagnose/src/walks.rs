@@ -132,8 +132,8 @@ fn on_cpu(evidence: &Evidence<'_>, rows: &[&Beginning]) -> f64 {
     let alone = rows.iter().all(|row| row.thread == first.thread);
     let elapsed = (last.time_ns - first.time_ns).max(1) as f64;
     // A thread that waits for a CPU which others have does not pause.
-    let blocked = first.thread.and_then(|thread| evidence.blocked_ns(thread, first.time_ns, last.time_ns));
-    let had = blocked.map_or(elapsed, |blocked| (used + blocked).clamp(1.0, elapsed));
+    let occupied = |thread| evidence.occupied_between(thread, used, first.time_ns, last.time_ns);
+    let had = first.thread.and_then(occupied).unwrap_or(elapsed).max(1.0);
     if seen < SAMPLES || !alone { 0.0 } else { used / had }
 }
 
@@ -179,10 +179,10 @@ impl Entries<'_> {
         burst.iter().enumerate().map(again).collect()
     }
 
-    /// The share of the time that passes from these entries to their next ones, in the middle one of the bursts: lists that take most of the time may be searched seldom, beside
-    /// many short ones. None where the thread was not on a CPU for most of that time.
-    pub(crate) fn repeated_time(&self) -> Option<f64> {
-        let (mut cpu_ns, mut elapsed_ns) = (0.0, 0.0);
+    /// The share of the time that passes from these entries to their next ones, in the middle one of the bursts and in all of them: lists that take most of the time may be searched
+    /// seldom, beside many short ones. None where the thread was not on a CPU for most of that time.
+    pub(crate) fn repeated_time(&self) -> Option<(f64, f64)> {
+        let (mut cpu_ns, mut elapsed_ns, mut repeated_ns) = (0.0, 0.0, 0.0);
         let mut of_burst = |rows: &Vec<&Beginning>| {
             let (first, last) = (rows.first()?, rows.last()?);
             if rows.iter().any(|row| row.thread != first.thread) {
@@ -194,10 +194,12 @@ impl Entries<'_> {
             elapsed_ns += all;
             let repeated = between.iter().zip(self.again(rows)).filter(|(_, again)| *again);
             let repeated: f64 = repeated.map(|(ns, _)| ns).sum();
+            repeated_ns += repeated;
             Some(repeated / f64::max(all, 1.0))
         };
         let shares: Vec<f64> = self.bursts.iter().filter_map(&mut of_burst).collect();
-        median(&shares).filter(|_| self.is_on_cpu(cpu_ns, elapsed_ns))
+        let middle = median(&shares).filter(|_| self.is_on_cpu(cpu_ns, elapsed_ns))?;
+        Some((middle, repeated_ns / f64::max(elapsed_ns, 1.0)))
     }
 
     fn is_linked(&self, row: &Beginning) -> bool {

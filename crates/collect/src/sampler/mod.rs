@@ -294,8 +294,9 @@ impl Sampler {
     }
 
     /// Moves the records that are complete now to `into`, in no order across rings: all of them, or the first of each ring, of `most`
-    /// bytes. Then returns up to which time nothing is missing.
+    /// bytes together. Then returns up to which time nothing is missing.
     pub(crate) fn drain(&mut self, into: &mut Vec<Record>, most: usize) -> Option<u64> {
+        let most = most / self.rings.len().max(1);
         let mut until = None;
         for ring in &mut self.rings {
             let before = into.len();

@@ -52,6 +52,8 @@ const ADD_UP_S: u64 = 64;
 const AT_ONCE: usize = 2 << 20;
 /// By so much at most an event comes into a buffer later than one that happened after it, ns: a thread may lose its CPU in between.
 const DISORDER_NS: u64 = 10_000_000;
+/// So long what is left is taken in at the end, ns: the buffers together are emptied in a fraction of it.
+const LAST_NS: u64 = 10_000_000_000;
 /// Bytes of a page, the unit of the kernel's resident sizes.
 const PAGE: u64 = 4096;
 
@@ -274,7 +276,9 @@ impl Session {
 
     fn last_turn(&mut self, sampler: Option<&mut Sampler>) {
         let mut sampler = sampler;
-        while !self.take_in(sampler.as_deref_mut()) {}
+        let began = clock::now_ns();
+        // What is followed may go on, and faster than this.
+        while !self.take_in(sampler.as_deref_mut()) && clock::now_ns() - began < LAST_NS {}
         self.process_until(u64::MAX);
         self.world.look();
         self.stop_watching_goroutines();

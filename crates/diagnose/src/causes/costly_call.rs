@@ -46,6 +46,8 @@ const TAKES: f64 = 2.0;
 const IN_A_ROW_NS: f64 = 5e6;
 /// … More of them wait.
 const WAITS: f64 = 0.3;
+/// Moments at which garbage must be seen to be collected: one collection of a large heap takes long, and is no habit.
+const MOMENTS: u64 = 8;
 /// Libraries beside a language's that have such helpers: how their file names begin.
 const LIBRARIES: [&str; 3] = ["libglib-2.0.", "libunwind", "[vdso]"];
 /// Share of the gain that another cause in the same function must save to take its place: it says why.
@@ -77,6 +79,8 @@ struct Kind {
     /// Time in long rows of samples, ns, and of the row in which each thread is.
     in_rows: f64,
     rows: BTreeMap<u32, f64>,
+    /// How many of these rows began.
+    begun: u64,
     askers: BTreeMap<Option<u32>, Spent>,
 }
 
@@ -109,6 +113,7 @@ impl Kind {
         let row = self.rows.entry(thread).or_default();
         let before = *row;
         *row = if is { before + ns } else { 0.0 };
+        self.begun += u64::from(is && before == 0.0);
         self.in_rows += match (before >= IN_A_ROW_NS, *row >= IN_A_ROW_NS) {
             (false, true) => *row,
             (true, true) => ns,
@@ -284,8 +289,10 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *spent.own.entry(own).or_default() += weight;
         }
     }
-    let found =
-        kinds.iter().filter(|(_, (costly, kind))| kind.samples >= SAMPLES && !(costly.waits && kind.waits()));
+    let found = kinds.iter().filter(|(_, (costly, kind))| {
+        let once = costly.collects && kind.begun < MOMENTS;
+        kind.samples >= SAMPLES && !once && !(costly.waits && kind.waits())
+    });
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
 }
 

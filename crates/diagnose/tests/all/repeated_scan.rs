@@ -85,6 +85,8 @@ fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
     });
     // Two calls may ask the same, as long as others ask something else.
     only(Walked { entry: |n| (vec![LIST, n / 2], vec![77, 0], 0), ..counting() });
+    only(Walked { entry: |n| (vec![LIST, n / 4], vec![77, 0], 0), ..counting() });
+    silent(Walked { entry: |n| (vec![LIST, n / 6], vec![77, 0], 0), ..counting() });
     // The very same question each time: something that is not seen here must have changed.
     silent(Walked { entry: |_| (vec![LIST, 7], vec![77, 0], 0), ..counting() });
     // It waits, or something else takes the time between the calls.

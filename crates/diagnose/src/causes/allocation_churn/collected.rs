@@ -204,6 +204,7 @@ pub(in crate::causes) fn asked_for_ns(
             .collect();
         let has = |wanted: &str| names.contains(&wanted);
         let of_asked = is_asked(stack);
+        swept.all += usize::from(has("runtime.bgsweep"));
         if names.iter().any(|name| name.starts_with("runtime.gcBgMarkWorker")) || has("runtime.bgsweep") {
             collecting += ns;
             continue;

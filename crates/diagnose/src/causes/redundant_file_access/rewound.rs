@@ -33,6 +33,8 @@ const STREAMED: f64 = 0.75;
 /// Reads that were recorded by themselves, of which that must be so; and so much of them, for whoever goes to and fro between two places of a file.
 const SEEN: usize = 64;
 const THROWN_AWAY: f64 = 0.8;
+/// … in a file of so many times the bytes of a read: of reads at any places in a smaller one many begin within a recent one.
+const LARGE: u64 = 16;
 /// Among so many of the last reads it is looked for: between an index and what it tells of there are two or three.
 const RECENT: usize = 4;
 /// Share of the bytes that are read on the way that all of them take: the rest is read in some other way, as a file's head.
@@ -76,6 +78,7 @@ struct Ahead {
     /// The last reads, from and to.
     last: [(u64, u64); RECENT],
     known: usize,
+    bytes: u64,
     /// Those of them that begin within one of the last ones, and not where it began.
     within: usize,
 }
@@ -87,11 +90,13 @@ impl Ahead {
         self.within += usize::from(self.last.iter().any(within));
         self.last[self.known % RECENT] = (from, from + bytes);
         self.known += 1;
+        self.bytes += bytes;
         self.at = Some(from + bytes);
     }
 
-    fn is_thrown_away(&self) -> bool {
-        self.known >= SEEN && self.within as f64 >= THROWN_AWAY * self.known as f64
+    fn is_thrown_away(&self, size: u64) -> bool {
+        let large = size.saturating_mul(self.known as u64) >= LARGE * self.bytes;
+        large && self.known >= SEEN && self.within as f64 >= THROWN_AWAY * self.known as f64
     }
 }
 
@@ -152,7 +157,7 @@ impl Read {
         let opens = self.opens.max(1) as f64;
         let over = self.bytes as f64 / file.size as f64 / opens;
         let is_rewound = self.is_streamed() || self.seeks as f64 >= (over - 1.0).floor() * opens;
-        let thrown_away = self.ahead.is_thrown_away() && !self.written;
+        let thrown_away = self.ahead.is_thrown_away(file.size) && !self.written;
         if over < OVER || !is_rewound || !(thrown_away || self.goes_back(over)) {
             return None;
         }
@@ -294,11 +299,12 @@ fn finding(
         .filter(|_| !thrown_away)
         .map_or(0.0, |own| under(evidence, process, own, &read.stacks) * part.min(1.0));
     // Who decodes a stream reads on from many places. What is thrown away is not worked on.
-    let decoded =
-        goes_through(evidence, calls, read).filter(|(outer, _)| Some(*outer) != own && !thrown_away);
+    // Nor does what several files have in common, which may be all of the program.
+    let counts = !thrown_away && together.files.len() == 1;
+    let decoded = goes_through(evidence, calls, read).filter(|(outer, _)| Some(*outer) != own && counts);
     let decoded = decoded.map(|(outer, stack)| (outer, stack, under(evidence, process, outer, &read.stacks)));
     let decoded = decoded.filter(|(.., ns)| *ns > kernel.max(within)).or_else(|| {
-        if thrown_away {
+        if !counts {
             return None;
         }
         let again = Again {
@@ -331,7 +337,12 @@ fn finding(
         [] => return None,
     };
     let draft = Draft {
-        not_known: "whether the parts can be read in another order, or kept",
+        not_known: match thrown_away {
+            true => {
+                "whether all that is looked at is needed, and whether another program changes the file meanwhile"
+            }
+            false => "whether the parts can be read in another order, or kept",
+        },
         variant: "rewound",
         explanation: vec![
             format!(

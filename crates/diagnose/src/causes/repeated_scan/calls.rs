@@ -5,7 +5,7 @@
 //! kept. A number that it is given besides, such as a position or a key, differs. Where it is asked the very same each time (the cost of a tour, the
 //! checksum of a frame), something behind the first bytes has changed: that is left alone.
 
-use super::{AGAIN, AGAIN_OF_TIME, LOOKING, NOTED, Scan, Unit, at_least_again, candidate};
+use super::{AGAIN, AGAIN_OF_TIME, LOOKING, NOTED, OF_ALL_BURSTS, Scan, Unit, at_least_again, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
@@ -41,7 +41,13 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
     if mostly < AGAIN && (of_long < AGAIN || of_time < AGAIN_OF_TIME) {
         return None;
     }
+    // Bursts of other calls limit what is spared; what interrupts some of them says nothing.
+    let in_all = seen.repeated_ns / seen.elapsed_ns.max(1.0);
+    if in_all < OF_ALL_BURSTS {
+        return None;
+    }
     let part = (mostly < AGAIN).then_some(of_time);
+    let of_bursts = if in_all < AGAIN { in_all } else { 1.0 };
     if spent.cost_ns < MOST * of_process(evidence, entries) {
         return None;
     }
@@ -55,7 +61,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         same: Some(seen.long),
         part,
         lists: None,
-        spared: part.unwrap_or(1.0).min(seen.long.share()),
+        spared: part.unwrap_or(1.0).min(seen.long.share()).min(of_bursts),
         grows: None,
     };
     candidate(evidence, entries, &spent, &scan)
@@ -133,17 +139,25 @@ fn given(row: &Beginning) -> Given {
     (data, rest.into_iter().map(|(number, _)| number).collect())
 }
 
-/// Which calls of a burst are given the same readable data as one before them, with which more than one number is given in it: two calls may well ask the same.
+/// Of the calls that are given the same data in a burst so many must have numbers of their own: two or three in a row may well ask the same.
+const DIFFERENT: f64 = 0.25;
+
+/// Which calls of a burst are given the same readable data as one before them, with which many numbers are given in it.
 fn asked_again(burst: &[&Beginning]) -> Vec<bool> {
     let given: Vec<Given> = burst.iter().map(|row| given(row)).collect();
-    let mut numbers: HashMap<&[(u64, u64)], HashSet<&[u64]>> = HashMap::new();
+    let mut numbers: HashMap<&[(u64, u64)], (usize, HashSet<&[u64]>)> = HashMap::new();
     for (data, with) in given.iter().filter(|(data, _)| !data.is_empty()) {
-        numbers.entry(data).or_default().insert(with);
+        let (calls, different) = numbers.entry(data).or_default();
+        *calls += 1;
+        different.insert(with);
     }
+    let differ = |(calls, different): &(usize, HashSet<&[u64]>)| {
+        different.len() > 1 && different.len() as f64 >= DIFFERENT * *calls as f64
+    };
     let mut known = HashSet::new();
     let mut again = Vec::with_capacity(burst.len());
     for (data, _) in &given {
-        let differ = numbers.get(data.as_slice()).is_some_and(|numbers| numbers.len() > 1);
+        let differ = numbers.get(data.as_slice()).is_some_and(differ);
         again.push(!known.insert(data.as_slice()) && differ);
     }
     again

@@ -58,6 +58,8 @@ const NOTED: usize = 32;
 const AGAIN: f64 = 0.9;
 /// … or share of the time that is spent in it, where most entries are others, which are short. A quarter less than all of them leaves most of the gain.
 const AGAIN_OF_TIME: f64 = 0.75;
+/// … of that in all bursts together, in which other programs may interrupt some: half of the time in a loop is worth a finding.
+const OF_ALL_BURSTS: f64 = 0.5;
 /// Where each walk begins a little further on: the memory that a burst goes through must be gone through by so much of its walks, on
 /// average. A quarter of 64 walks is 16 times.
 const OVERLAP: f64 = 0.25;
@@ -280,8 +282,11 @@ fn in_loop(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> 
     let (all, overlap) = (entries.of_pointers(), entries.overlap());
     let mostly = all.share() >= AGAIN;
     let of_time = || {
-        let share = at_least_again(evidence, entries, &spent, entries.repeated_time()?);
-        Some(share).filter(|share| *share >= AGAIN_OF_TIME)
+        let (middle, all) = entries.repeated_time()?;
+        let share = |of| at_least_again(evidence, entries, &spent, of);
+        // What interrupts a burst says nothing of the walks, but a burst of other walks limits the gain.
+        let least = share(middle.min(all));
+        (share(middle) >= AGAIN_OF_TIME && least >= OF_ALL_BURSTS).then_some(least)
     };
     let part = if mostly || overlap >= OVERLAP { None } else { Some(of_time()?) };
     let same = (mostly || part.is_some()).then_some(all);
