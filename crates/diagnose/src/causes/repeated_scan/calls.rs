@@ -132,6 +132,9 @@ impl Seen {
 /// What a call is given: readable data, and numbers.
 type Given = (Vec<(u64, u64)>, Vec<u64>);
 
+/// Calls with the same data, and the numbers that they are given besides.
+type Numbers<'a> = (usize, HashSet<&'a [u64]>);
+
 fn given(row: &Beginning) -> Given {
     let arguments = row.addresses.iter().copied().zip(row.contents.iter().copied());
     let (data, rest): (Vec<_>, Vec<_>) =
@@ -145,13 +148,13 @@ const DIFFERENT: f64 = 0.25;
 /// Which calls of a burst are given the same readable data as one before them, with which many numbers are given in it.
 fn asked_again(burst: &[&Beginning]) -> Vec<bool> {
     let given: Vec<Given> = burst.iter().map(|row| given(row)).collect();
-    let mut numbers: HashMap<&[(u64, u64)], (usize, HashSet<&[u64]>)> = HashMap::new();
+    let mut numbers: HashMap<&[(u64, u64)], Numbers<'_>> = HashMap::new();
     for (data, with) in given.iter().filter(|(data, _)| !data.is_empty()) {
         let (calls, different) = numbers.entry(data).or_default();
         *calls += 1;
         different.insert(with);
     }
-    let differ = |(calls, different): &(usize, HashSet<&[u64]>)| {
+    let differ = |(calls, different): &Numbers<'_>| {
         different.len() > 1 && different.len() as f64 >= DIFFERENT * *calls as f64
     };
     let mut known = HashSet::new();
