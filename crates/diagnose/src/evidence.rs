@@ -8,6 +8,7 @@ use crate::scripts;
 use slowpath_recording::Recording;
 use slowpath_recording::about::Counter;
 use slowpath_recording::tables::{Sample, Syscall};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -35,6 +36,8 @@ pub struct Evidence<'a> {
     scripts: HashMap<&'a str, String>,
     /// Numbers of files by path.
     files: HashMap<&'a str, Vec<u32>>,
+    /// See [`Evidence::occupied_ns`]: asked for by many candidates.
+    occupied: OnceCell<Option<f64>>,
 }
 
 /// Least share of the elapsed time for which a thread is known to be on a CPU or blocked. What is less is no busy machine, but waits that are not in the table of system calls: for pages
@@ -74,6 +77,7 @@ impl<'a> Evidence<'a> {
             programs,
             scripts: scripts::by_interpreter(&tables.processes),
             files,
+            occupied: OnceCell::new(),
         }
     }
 
@@ -89,6 +93,10 @@ impl<'a> Evidence<'a> {
     /// For how long the thread that did so longest was on a CPU or blocked, ns: elapsed time without what it waited for a CPU, on a busy machine. None where
     /// that is not known: not all system calls were traced, several runs were joined, or too much is missing.
     pub(crate) fn occupied_ns(&self) -> Option<f64> {
+        *self.occupied.get_or_init(|| self.occupied_by_threads())
+    }
+
+    fn occupied_by_threads(&self) -> Option<f64> {
         let tables = &self.recording.tables;
         let about = &self.recording.about;
         if !self.knows_blocked() || about.runs > 1 || about.attached || self.recording.cut_short() {

@@ -1,9 +1,10 @@
 //! The cause `repeated-scan` on synthetic recordings, at the thresholds.
 
+use crate::traced::{MS, Mode, Traced};
 use crate::walked::*;
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
-use slowpath_recording::about::Counter;
+use slowpath_recording::about::{Counter, Tracer};
 use slowpath_recording::tables::Beginning;
 use slowpath_recording::{LED_TO, Recording};
 
@@ -98,6 +99,18 @@ fn what_is_short_stores_or_is_given_something_else_is_no_repeated_reading() {
         diagnose(&recording).findings.len()
     };
     assert_eq!((at_ticks(0.85), at_ticks(0.75)), (1, 0));
+    // Where all system calls were traced, and it was blocked in none, it waited for a CPU; unless too much of the time is missing.
+    let traced = |on_cpu, blocked_ns| {
+        let mut recording = recording(&Walked { on_cpu, ..counting() });
+        recording.tables.beginnings.iter_mut().for_each(|row| row.cpu_ns = 0);
+        recording.about.tracer = Some(Tracer::Bpf);
+        let mut sleeping = Traced::new(Mode::Each);
+        let call = sleeping.call(35, None, 0, 2_000 * MS);
+        (call.time_ns, call.blocked_ns) = (0, blocked_ns);
+        recording.tables.syscalls = sleeping.tables.syscalls;
+        diagnose(&recording).findings.len()
+    };
+    assert_eq!([traced(0.5, 0), traced(0.3, 0), traced(0.5, 1_000 * MS)], [1, 0, 0]);
     silent(Walked { time: vec![(SEARCH, 0.6), (PARSE, 0.4)], ..counting() });
     // Reads may fill the text again.
     silent(Walked { reads: 40_000, ..counting() });
