@@ -89,6 +89,36 @@ fn what_the_program_does_with_a_file_that_it_reads_again_is_known_from_windows_a
 }
 
 #[test]
+fn a_file_that_was_open_already_and_whose_buffers_each_seek_throws_away_is_known_from_windows() {
+    const READ: u32 = 0;
+    const LSEEK: u32 = 8;
+    // 200 entries of an index, and the heads that they tell of; each call stands for ten.
+    let recording = |step: u64, by_ptrace_of: fn(Recording, f64) -> Recording| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/data/0.zip", "file", 400_000);
+        for entry in 0..100 {
+            for place in [300_000 + entry * step, entry * step] {
+                for (number, result, ns) in [(LSEEK, place as i64, US), (READ, 8_192, 10 * US)] {
+                    let row = traced.call(number, Some(file), result, ns);
+                    (row.count, row.duration_ns) = (10, row.duration_ns * 10);
+                    row.bytes *= 10;
+                }
+            }
+        }
+        by_ptrace_of(traced.recording(100 * MS), 0.1)
+    };
+    let finding = only(&recording(40, by_ptrace), "redundant-file-access");
+    assert!(says(&finding, "was read 41 times over"), "{finding:#?}");
+    assert!(says(&finding, "a buffer is filled and thrown away"), "{finding:#?}");
+    // 41 times the file in 20 ms, all but once.
+    assert!((19 * MS..20 * MS).contains(&finding.cost.gain()), "{finding:#?}");
+    // Elsewhere a row of ten calls is their sum, and says nothing of each.
+    assert!(diagnose(&recording(40, |recording, _| recording)).findings.is_empty());
+    // Each time another buffer: what is read is used.
+    assert!(!says(&only(&recording(8_192, by_ptrace), "redundant-file-access"), "thrown away"));
+}
+
+#[test]
 fn time_in_the_kernel_that_no_sample_shows_is_that_of_the_system_calls() {
     let hot = |counter: Option<Counter>| {
         let mut recording = by_ptrace(calling(WRITE, "file", 20), 0.01);

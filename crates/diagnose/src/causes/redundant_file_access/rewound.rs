@@ -7,7 +7,7 @@
 use super::CAUSE;
 use super::processed::{self, Again};
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, Sum, fact, from, place};
+use crate::calls::{CallSite, Calls, Sum, fact, from, is_met, is_single, place};
 use crate::candidate::Candidate;
 use crate::causes::words::{count, time, times};
 use crate::draft::Draft;
@@ -101,13 +101,14 @@ impl Ahead {
 }
 
 impl Read {
-    fn seek(&mut self, row: &Syscall) {
+    /// Notes a seek; `alone`: the row is one call, and those around it are known.
+    fn seek(&mut self, row: &Syscall, alone: bool) {
         self.seeks += row.count;
         if let Some(stack) = row.stack {
             *self.led.entry(stack).or_default() += row.count;
         }
-        self.ahead.at = (row.count == 1).then_some(row.result as u64);
-        if row.count == 1 {
+        self.ahead.at = alone.then_some(row.result as u64);
+        if alone {
             self.led_to(row.result);
         }
     }
@@ -119,9 +120,9 @@ impl Read {
         }
     }
 
-    fn read_at(&mut self, row: &Syscall) {
+    fn read_at(&mut self, row: &Syscall, alone: bool) {
         // What is between two that were recorded by themselves is not known.
-        if row.count > 1 {
+        if !alone {
             self.end = None;
             return;
         }
@@ -207,10 +208,6 @@ impl Together {
 
 /// Findings by place; see the file's head.
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite, Candidate)> {
-    // Where a tracer stops at some calls only, what is between them is not known.
-    if evidence.by_ptrace {
-        return Vec::new();
-    }
     let is_read = |number: u32| READS.contains(&number) || READS_AT.contains(&number);
     // Of thousands of processes and files few are read over: only of these is more kept.
     let mut bytes: HashMap<(u32, u32), u64> = HashMap::new();
@@ -229,15 +226,17 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
         let Some(file) = calls.file(row).filter(|file| is_meant(process, file)) else { continue };
         let read = files.entry((process, file.file)).or_default();
+        // With ptrace each row is one call, and most of those before and after it were seen.
+        let alone = is_single(row) || evidence.by_ptrace && !is_met(row);
         match row.number {
-            LSEEK => read.seek(row),
+            LSEEK => read.seek(row, alone),
             number if OPENS.contains(&number) => read.opens += row.count,
             number if WRITES.contains(&number) || WRITES_AT.contains(&number) => read.written = true,
             number if is_read(number) => {
                 if READS_AT.contains(&number) {
-                    read.read_at(row);
-                } else if row.count == 1 {
-                    read.ahead.read(row.bytes);
+                    read.read_at(row, alone);
+                } else if alone {
+                    read.ahead.read(row.result as u64);
                 } else {
                     read.ahead.at = None;
                 }
@@ -336,6 +335,11 @@ fn finding(
         [first, ..] => (format!("{} files such as {first}", paths.len()), "were", "files"),
         [] => return None,
     };
+    // Of a tracer by ptrace it is not known that there was none.
+    let opened = match evidence.by_ptrace && read.opens <= together.files.len() as u64 {
+        true => String::new(),
+        false => format!("opened {} and ", times(opens)),
+    };
     let draft = Draft {
         not_known: match thrown_away {
             true => {
@@ -346,8 +350,7 @@ fn finding(
         variant: "rewound",
         explanation: vec![
             format!(
-                "{which} {were} opened {} and read {} over{}{}: {} bytes of {of} of {}, {again}",
-                times(opens),
+                "{which} {were} {opened}read {} over{}{}: {} bytes of {of} of {}, {again}",
                 times(over),
                 if opens > 1.0 { " each time" } else { "" },
                 from(evidence, stack, own),
