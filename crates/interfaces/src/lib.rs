@@ -17,7 +17,7 @@ pub use copies::{Copied, copied, copies_objects};
 pub use costly::{Costly, Helper, costly, in_source};
 pub use fills::fills;
 pub use matchers::matches;
-pub use memory::{Memory, memory, memory_by_call};
+pub use memory::{Memory, is_barrier, memory, memory_by_call};
 pub use pattern::without_arguments;
 pub use sorting::{converts, reads_a_value, sorts, sorts_many};
 

@@ -89,6 +89,21 @@ const NAMES: &[(&str, Memory)] = &[
     ("runtime.gcMarkTermination", Takes),
     ("runtime.gcSweep", Takes),
     ("runtime.wbBufFlush", Takes),
+    // What it has every function do that writes a pointer while a round is under way.
+    ("runtime.bulkBarrierPreWrite", Takes),
+    ("runtime.bulkBarrierPreWriteSrcOnly", Takes),
+    ("runtime.bulkBarrierBitmap", Takes),
+    ("runtime.gcWriteBarrier", Takes),
+    ("runtime.gcWriteBarrier1", Takes),
+    ("runtime.gcWriteBarrier2", Takes),
+    ("runtime.gcWriteBarrier3", Takes),
+    ("runtime.gcWriteBarrier4", Takes),
+    ("runtime.gcWriteBarrier5", Takes),
+    ("runtime.gcWriteBarrier6", Takes),
+    ("runtime.gcWriteBarrier7", Takes),
+    ("runtime.gcWriteBarrier8", Takes),
+    ("runtime.wbMove", Takes),
+    ("runtime.wbZero", Takes),
     ("runtime.(*pageAlloc).scavenge", Takes),
     // talloc and GLib.
     ("_talloc_zero", Gives),
@@ -127,6 +142,13 @@ pub fn memory(name: &str) -> Option<Memory> {
             || go.zip(known.strip_prefix("runtime.")).is_some_and(|(rest, known)| is_part(rest, known))
     };
     NAMES.iter().find(|(known, _)| is(known)).map(|(_, does)| *does)
+}
+
+/// Whether a function, one that [`memory`] knows, is run by whoever writes a pointer while Go's collector is at work: for the collector's sake, and whether or not the writer
+/// allocates anything.
+pub fn is_barrier(name: &str) -> bool {
+    let barrier = ["runtime.wb", "runtime.bulkBarrier", "runtime.gcWriteBarrier"];
+    barrier.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// `free@GLIBC_2.2.5` and `free@plt` are free; so is `__libc_free`.

@@ -293,6 +293,42 @@ fn memory_that_is_kept_or_asked_for_everywhere_or_takes_little_is_left_alone() {
     assert_eq!(found(Model { text: "runtime.growslice", ..collected() }), 1, "its caller asks");
 }
 
+#[test]
+fn what_the_collector_has_others_do_as_they_write_pointers_is_its_own_work() {
+    let mut recording = recording(&Model { gives: vec![MAIN, COUNT, FREE], ..collected() });
+    recording.tables.functions[FREE as usize].name = "runtime.gcWriteBarrier2".to_owned();
+    let [finding] = &diagnose(&recording).findings[..] else { panic!("there is one finding") };
+    // `count`, which writes them, asks for nothing.
+    assert_eq!(finding.place.frame.function, "main.text");
+    assert!((390..=410).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn a_function_that_asks_wherever_it_was_inlined_is_one() {
+    // Half of the time it is in `main` and half in `count`.
+    let mut recording = recording(&Model { takes: vec![MAIN, COUNT, MALLOCGC], ..collected() });
+    let (stacks, samples) = (&mut recording.tables.stacks, &mut recording.tables.samples);
+    let takes = stacks.iter().find(|one| one.location == MALLOCGC).map(|one| one.stack);
+    let of_main = stacks.iter().position(|one| one.location == MAIN && one.parent.is_none());
+    let (stack, parent) = (stacks.len() as u32, of_main.map(|at| at as u32));
+    stacks.push(Stack { stack, parent, location: MALLOCGC });
+    let asking = samples.iter_mut().filter(|sample| sample.stack == takes);
+    asking.step_by(2).for_each(|sample| sample.stack = Some(stack));
+    assert_eq!(diagnose(&recording).findings.len(), 0, "each of two asks for half");
+    let frames = &mut recording.tables.frames;
+    for location in [MAIN, COUNT] {
+        let at = frames.iter().position(|frame| frame.location == location).expect("it has a frame");
+        let inner = Frame { function: TEXT, kind: "inlined".to_owned(), ..frames[at].clone() };
+        frames[at].depth = 1;
+        frames.insert(at, inner);
+    }
+    let tables = recording.tables;
+    let recording = Recording::from_tables(PathBuf::from("synthetic"), recording.about, tables, Vec::new());
+    let [finding] = &diagnose(&recording).findings[..] else { panic!("there is one finding") };
+    assert_eq!(finding.place.frame.function, "main.text");
+    assert!((390..=410).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
 /// The same with little collecting, 250 ms in the scheduler because of yields, and so many samples of the collector and of `main` yielding.
 fn yielding(collector: usize, own: usize) -> Vec<Finding> {
     let mut recording = recording(&Model { giving: 0.05, filling: 0.0, ..collected() });

@@ -5,7 +5,7 @@
 use crate::Evidence;
 use crate::causes::{allocators, runtime};
 use crate::findings::Frame;
-use slowpath_interfaces::{Memory, copied, memory};
+use slowpath_interfaces::{Memory, copied, is_barrier, memory};
 use std::collections::HashSet;
 
 /// A function that spends so much of its time in the allocator is part of it: one that counts, or that ends the program where there is no memory.
@@ -59,12 +59,15 @@ impl Allocating {
             let functions: Vec<u32> =
                 evidence.locations(stack).filter_map(|at| evidence.function_at(at)).collect();
             let allocator = functions.iter().rposition(|function| does[*function as usize].is_some());
+            // Who writes a pointer while the collector is at work did not ask for that.
+            let collects = allocator.is_some_and(|at| is_barrier(evidence.name(functions[at])));
+            let wanted = allocator.filter(|_| !collects);
             let mut known = HashSet::new();
             for (at, function) in functions.iter().enumerate() {
                 let sums = &mut whole[*function as usize];
                 if known.insert(*function) {
                     sums.0 += ns;
-                    sums.1 += if allocator.is_some_and(|allocator| at > allocator) { *ns } else { 0.0 };
+                    sums.1 += if wanted.is_some_and(|allocator| at > allocator) { *ns } else { 0.0 };
                 } else {
                     sums.2 += ns;
                 }
@@ -78,7 +81,8 @@ impl Allocating {
                 does[*function as usize] == Some(Memory::Takes) || copies[*function as usize]
             };
             let aside = outermost != Memory::Takes && functions[..allocator].iter().any(aside);
-            let mut around: Vec<u32> = functions[allocator + 1..].to_vec();
+            let outer = if collects { &[] } else { &functions[allocator + 1..] };
+            let mut around: Vec<u32> = outer.to_vec();
             around.retain(|function| !passes[*function as usize]);
             around.dedup();
             asked.push(Asked { process, stack, ns: *ns, does: outermost, aside, around });

@@ -38,6 +38,8 @@ const YIELDS: usize = 5;
 struct Spent {
     ns: f64,
     stacks: BTreeMap<u32, f64>,
+    /// The function that it is part of, by stack: another one where it was inlined.
+    within: HashMap<u32, u32>,
 }
 
 /// What a process spends, ns: on what its functions ask for, of that on handing out memory and nothing else, and on what the collector does of its
@@ -92,9 +94,14 @@ pub(super) fn find(
         of_process.asked_ns += one.ns;
         // Who else asks is not known: a library's own functions, or a stack that was cut.
         let Some(asker) = asker else { continue };
-        let of_asker = spent.entry((one.process, *asker)).or_default();
+        // What makes a structure, as of trees, allocates what it needs.
+        if allocating.recursive.contains(asker) {
+            continue;
+        }
+        let of_asker = spent.entry((one.process, inlined(evidence, one.stack, *asker))).or_default();
         of_asker.ns += one.ns;
         *of_asker.stacks.entry(one.stack).or_default() += one.ns;
+        of_asker.within.insert(one.stack, *asker);
     }
     for (process, ns) in yielded(evidence) {
         if let Some(whole) = whole.get_mut(&process) {
@@ -107,10 +114,17 @@ pub(super) fn find(
         let bytes = pieces[&at.0].in_all(whole.handing_out_ns);
         let peak = evidence.recording.tables.processes[at.0 as usize].peak_memory_bytes? as f64;
         let dropped = part >= ALONE && peak > 0.0 && bytes >= TIMES * peak;
-        dropped.then(|| finding(evidence, *at, spent, part * collecting, (pieces[&at.0], bytes, peak)))?
+        dropped.then(|| finding(evidence, at.0, spent, part * collecting, (pieces[&at.0], bytes, peak)))?
     };
-    // What makes a structure, as of trees, allocates what it needs.
-    spent.iter().filter(|(at, _)| !allocating.recursive.contains(&at.1)).filter_map(of).collect()
+    spent.iter().filter_map(of).collect()
+}
+
+/// The innermost function of the program that was inlined into `asker` where that is on this stack; it asks wherever it was inlined.
+fn inlined(evidence: &Evidence<'_>, stack: u32, asker: u32) -> u32 {
+    let at = evidence.locations(stack).find(|at| evidence.function_at(*at) == Some(asker));
+    let frames = at.map_or(&[][..], |at| evidence.recording.frames_of(at));
+    let own = frames.iter().map(|frame| frame.function).find(|one| !passes(&evidence.frame(*one)));
+    own.unwrap_or(asker)
 }
 
 /// What the memory for copies costs that a function has made by `copies`, where a collector takes it back, CPU ns: handing it out, and its part of the collecting. Without the
@@ -279,7 +293,7 @@ fn yielded(evidence: &Evidence<'_>) -> HashMap<u32, f64> {
 
 fn finding(
     evidence: &Evidence<'_>,
-    (process, asker): (u32, u32),
+    process: u32,
     spent: &Spent,
     collecting_ns: f64,
     (pieces, bytes, peak): (Pieces, f64, f64),
@@ -289,6 +303,7 @@ fn finding(
         return None;
     }
     let stack = heaviest(&spent.stacks);
+    let asker = *spent.within.get(&stack?)?;
     let draft = Draft {
         gain_is_least: true,
         variant: "collected",
