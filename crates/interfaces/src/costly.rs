@@ -53,6 +53,9 @@ pub struct Costly {
     /// It has garbage collected: the time of the collector's own threads for that counts as well.
     #[serde(default)]
     pub collects: bool,
+    /// What else a function does that calls it for the same purpose.
+    #[serde(default)]
+    within: Vec<String>,
     /// Functions below it whose time is needed.
     #[serde(default)]
     without: Vec<String>,
@@ -76,6 +79,16 @@ impl Costly {
     /// The share of the time in it that a fix saves.
     pub fn goes(&self) -> f64 {
         f64::from(self.goes) / 100.0
+    }
+
+    /// Whether all of the time counts of a function that does nothing else than this.
+    pub fn counts_around(&self) -> bool {
+        !self.within.is_empty()
+    }
+
+    /// Whether a function, by its demangled name, is part of what such a function does. What has no package is in assembly, and Go's own.
+    pub fn is_within(&self, name: &str) -> bool {
+        !name.contains('.') || self.within.iter().any(|pattern| pattern::fits(pattern, name))
     }
 
     /// Whether the time of a function below it, by its demangled name, is needed as well. A place without a name in a library is where it copies: only those

@@ -53,6 +53,12 @@ const LIBRARIES: [&str; 3] = ["libglib-2.0.", "libunwind", "[vdso]"];
 /// Share of the gain that another cause in the same function must save to take its place: it says why.
 const EXPLAINED: f64 = 0.5;
 
+/// Share of a function's time in helpers from which on they are what it is there for. Reading the fields and tags of types was a third of the function that collects
+/// them in gocsv; the rest is splitting the tags and putting lists together.
+const AROUND: f64 = 0.25;
+/// What such a function does else takes less than this share of the rest: a hundredth there.
+const ELSE: f64 = 0.1;
+
 /// Callers that are named.
 const NAMED: usize = 3;
 
@@ -67,6 +73,8 @@ struct Spent {
     own: BTreeMap<u32, f64>,
     /// By the helper, ns.
     helpers: BTreeMap<u32, f64>,
+    /// The function does nothing else than this, and all of its time counts.
+    is_all: bool,
 }
 
 /// Time under the helpers of one kind in one process.
@@ -289,11 +297,58 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *spent.own.entry(own).or_default() += weight;
         }
     }
+    for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.counts_around()) {
+        count_around(evidence, *process, costly, kind);
+    }
     let found = kinds.iter().filter(|(_, (costly, kind))| {
         let once = costly.collects && kind.begun < MOMENTS;
         kind.samples >= SAMPLES && !once && !(costly.waits && kind.waits())
     });
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
+}
+
+/// Takes for the time in helpers that of the functions which call them, where these do nothing else.
+fn count_around(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &mut Kind) {
+    #[derive(Default)]
+    struct Around {
+        ns: f64,
+        stacks: BTreeMap<u32, f64>,
+        /// What it does else, ns.
+        else_ns: f64,
+    }
+    let tables = &evidence.recording.tables;
+    let mut around: BTreeMap<u32, Around> =
+        kind.askers.keys().flatten().map(|asker| (*asker, Around::default())).collect();
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
+        let Some(stack) = sample.stack.filter(|_| sample.on_cpu && evidence.process_of(sample) == process)
+        else {
+            continue;
+        };
+        let locations: Vec<u32> = evidence.locations(stack).collect();
+        for (asker, of) in &mut around {
+            let is_asker = |location: &u32| evidence.function_at(*location) == Some(*asker);
+            let Some(at) = locations.iter().rposition(is_asker) else { continue };
+            let is_kernel = |location: &&u32| tables.locations[**location as usize].kind == "kernel";
+            let mut below = locations[..=at].iter().skip_while(is_kernel).flat_map(|location| {
+                evidence.recording.frames_of(*location).iter().map(|frame| frame.function)
+            });
+            if below.any(|one| one != *asker && !costly.is_within(evidence.name(one))) {
+                of.else_ns += weight;
+                continue;
+            }
+            of.ns += weight;
+            *of.stacks.entry(stack).or_default() += weight;
+        }
+    }
+    for (asker, of) in around {
+        if let Some(spent) = kind.askers.get_mut(&Some(asker))
+            && of.else_ns <= ELSE * of.ns
+            && spent.ns >= AROUND * of.ns
+        {
+            kind.ns += of.ns - spent.ns;
+            (spent.ns, spent.stacks, spent.is_all) = (of.ns, of.stacks, true);
+        }
+    }
 }
 
 fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind: &Kind) -> Option<Candidate> {
@@ -320,6 +375,13 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     let name = |function: u32| short(in_source(without_arguments(evidence.name(function)))).to_owned();
     let part = |spent: &Spent| {
         let helper = heaviest(&spent.helpers).map(name).unwrap_or_default();
+        if let Some(asker) = heaviest(&spent.own).filter(|_| spent.is_all) {
+            let asker = name(asker);
+            return format!(
+                "{} of CPU time in {asker}, in {helper} and the like and in what it makes of their answers",
+                time(spent.ns)
+            );
+        }
         let caller =
             heaviest(&spent.own).map(|asker| format!(", called by {}", name(asker))).unwrap_or_default();
         format!("{} of CPU time in {helper}{caller}", time(spent.ns))

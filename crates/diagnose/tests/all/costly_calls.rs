@@ -127,6 +127,32 @@ fn collecting_what_the_calls_allocate_is_part_of_them() {
 }
 
 #[test]
+fn all_of_a_function_counts_that_does_little_else_than_to_look_at_types() {
+    // 100 of 800 ms are spent on tags; `columns` around that takes so many by itself, so many in Go's own functions, and so many in one of the program.
+    let found = |itself: usize, of_go: usize, own: usize| {
+        let mut recording = run("read_file", 400, 400);
+        recording.tables.functions[OTHER as usize].name = "main.columns".to_owned();
+        for (name, ms) in [("reflect.StructTag.Get", 100), ("strings.Split", of_go), ("main.price", own)] {
+            let stack = called(&mut recording, name, 0, OTHER);
+            moved(&mut recording, OTHER, stack, ms);
+        }
+        moved(&mut recording, OTHER, WORK, 300 - itself - of_go - own);
+        findings(&recording).first().map(|finding| {
+            assert_eq!(
+                (finding.variant, finding.place.frame.function.as_str()),
+                ("type-description", "main.columns")
+            );
+            finding.cost.gain() / MS
+        })
+    };
+    assert_eq!(found(100, 100, 0), Some(300));
+    // A quarter of it must be for types, and hardly anything for something else: else only these calls count.
+    assert_eq!(found(150, 150, 0), Some(400));
+    assert_eq!(found(50, 50, 20), Some(200));
+    assert_eq!(found(50, 50, 21), Some(100));
+}
+
+#[test]
 fn cycles_of_the_collector_that_the_program_asks_for_are_reported_with_what_its_threads_do_in_them() {
     // 100 ms under runtime.GC: so many of them begin cycles, and so many sweep, as ten and twenty for memory that is asked for, and fifty of its own thread that sweeps. The collector's threads take 200 ms.
     let run = |begin: usize, sweep: usize| {
