@@ -297,6 +297,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *spent.own.entry(own).or_default() += weight;
         }
     }
+    if evidence.by_ptrace {
+        add_kernel(evidence, &helpers, &mut kinds);
+    }
     for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.counts_around()) {
         count_around(evidence, *process, costly, kind);
     }
@@ -305,6 +308,28 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         kind.samples >= SAMPLES && !once && !(costly.waits && kind.waits())
     });
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
+}
+
+/// Adds the kernel's part, which a tracer by ptrace knows from the system calls: samples show the program's own code alone.
+fn add_kernel(
+    evidence: &Evidence<'_>,
+    helpers: &Helpers,
+    kinds: &mut BTreeMap<(u32, &str), (&'static Costly, Kind)>,
+) {
+    let tables = &evidence.recording.tables;
+    for row in &tables.syscalls {
+        let Some(call) = row.stack.and_then(|stack| helpers.call(evidence, stack)) else { continue };
+        let process = tables.threads[row.thread as usize].process;
+        let Some((costly, kind)) = kinds.get_mut(&(process, call.costly.kind.as_str())) else { continue };
+        let Some(spent) = kind.askers.get_mut(&call.asker).filter(|_| !costly.user) else { continue };
+        let ns = row.duration_ns.saturating_sub(row.blocked_ns) as f64;
+        kind.ns += ns;
+        spent.ns += ns;
+        if call.gives {
+            kind.gives_ns += ns;
+            spent.gives_ns += ns;
+        }
+    }
 }
 
 /// Takes for the time in helpers that of the functions which call them, where these do nothing else.

@@ -433,6 +433,26 @@ fn a_helper_that_was_inlined_counts_for_the_function_it_is_in() {
 }
 
 #[test]
+fn by_ptrace_the_kernels_part_is_known_from_the_system_calls() {
+    // 100 of 400 ms in `rand` are seen in samples, and as many are spent in its waits for the lock.
+    let found = |tracer: Option<Tracer>, helper: &str| {
+        let mut recording = run(helper, 100, 200);
+        let mut traced = Traced::new(Mode::Each);
+        for _ in 0..1_000 {
+            traced.call(202, None, 0, 100_000);
+        }
+        recording.tables.syscalls = traced.tables.syscalls;
+        recording.tables.syscalls.iter_mut().for_each(|row| row.stack = Some(WORK));
+        (recording.about.tracer, recording.about.sys_ns) = (tracer, 100 * MS);
+        findings(&recording).first().map(|finding| (finding.variant, finding.cost.amount() / MS))
+    };
+    assert_eq!(found(Some(Tracer::Ptrace), "rand"), Some(("random-numbers", 200)));
+    // Where the kernel is sampled too its time is in the samples, and of reading it does not count.
+    assert_eq!(found(Some(Tracer::Bpf), "rand"), None);
+    assert_eq!(found(Some(Tracer::Ptrace), "fread"), None);
+}
+
+#[test]
 fn a_type_that_the_library_asks_for_is_not_the_programs() {
     let mut recording = run("__dynamic_cast", 200, 100);
     let library = called(&mut recording, "std::use_facet", 1, OTHER);

@@ -4,7 +4,7 @@
 //! What is done while the file is open, and by a library that opens and closes it, is left to the cause itself.
 
 use crate::Evidence;
-use crate::calls::{CallSite, Calls, is_read_open};
+use crate::calls::{CallSite, Calls, is_met, is_read_open};
 use slowpath_recording::tables::{Syscall, Window};
 use slowpath_syscalls::{OF_MEMORY, READS, READS_AT};
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 const NEARLY_ALL: f64 = 0.9;
 /// CPU time beside that of reading from which on a function does more than that, as a factor.
 const MORE: f64 = 2.0;
+/// … twice that where the time of reading is an estimate of a tracer by ptrace, and the function itself reads.
+const MORE_IF_ESTIMATED: f64 = 4.0;
 /// What making something of a byte takes at most, ns. Compiled parsers took 14 to 38 (libxml2), 23 (a build file, each name of which is allocated), 27 (CPython's `json`) and
 /// 41 (its `csv`). Parsers written in Python took 570 and 1,400: as much as any other work may take, so they are not known from it.
 const A_BYTE_NS: f64 = 50.0;
@@ -92,13 +94,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
         });
         let others = calls.all().filter(|(row, of)| {
             let here = row.stack.is_some_and(|stack| with[stack as usize]);
-            of == process && here && !of_files(row.file) && !OF_MEMORY.contains(&row.number)
+            // Where a tracer meets a thread in a call it is not always known which file that is on.
+            let unknown = is_met(row) && row.file.is_none();
+            of == process && here && !of_files(row.file) && !unknown && !OF_MEMORY.contains(&row.number)
         });
         (under.map(|(_, weight)| weight).sum(), others.map(|(row, _)| row.count).sum())
     };
     let is_of_content = |(ns, others): (f64, u64)| {
         ns <= known_ns + A_BYTE_NS * *bytes as f64 && others as f64 <= OTHER * times
     };
+    // A tracer by ptrace does not know all of the calls: most of what the function does that makes them is reading.
+    let reader = chain.first().copied().filter(|_| evidence.by_ptrace);
+    let reading_ns = reader.map_or(0.0, |reader| under(reader).0).max(*known_ns);
     let mut found: Option<Processed> = None;
     for function in chain {
         if !is_common(function) {
@@ -106,8 +113,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
         }
         let spent = under(function);
         match &mut found {
-            None if spent.0 < MORE * known_ns => {}
-            None if !is_of_content(spent) => return None,
+            None if spent.0 < MORE * reading_ns => {}
+            None if !is_of_content(spent) => break,
             None => found = Some(Processed { function, ns: spent.0, around: None }),
             Some(_) if !is_of_content(spent) => break,
             Some(inner) => {
@@ -119,7 +126,12 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
             }
         }
     }
-    found
+    found.or_else(|| {
+        let function = reader.filter(|reader| is_common(*reader))?;
+        let spent = under(function);
+        let processes = spent.0 >= MORE_IF_ESTIMATED * known_ns && is_of_content(spent);
+        processes.then_some(Processed { function, ns: spent.0, around: None })
+    })
 }
 
 /// How often a function was called for each reading, from the windows in which its calls were counted: the part of the time of all readings that these
