@@ -86,9 +86,12 @@ impl Costly {
         !self.within.is_empty()
     }
 
-    /// Whether a function, by its demangled name, is part of what such a function does. What has no package is in assembly, and Go's own.
+    /// Whether a function, by its demangled name, is part of what such a function does. What has no package is in assembly, and Go's own, where no other language
+    /// is called.
     pub fn is_within(&self, name: &str) -> bool {
-        !name.contains('.') || self.within.iter().any(|pattern| pattern::fits(pattern, name))
+        const WORKS: [&str; 3] = ["runtime.chan", "runtime.cgo", "runtime.select"];
+        !WORKS.iter().any(|start| name.starts_with(start))
+            && (!name.contains('.') || self.within.iter().any(|pattern| pattern::fits(pattern, name)))
     }
 
     /// Whether the time of a function below it, by its demangled name, is needed as well. A place without a name in a library is where it copies: only those

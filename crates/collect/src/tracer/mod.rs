@@ -11,7 +11,7 @@ use crate::world::{World, memory};
 use event::{FileId, Finished, StackCopy, Tally, TallyKey};
 use slowpath_recording::Tables;
 use slowpath_recording::tables::{File, Syscall, Wait};
-use slowpath_syscalls::{BYTES, CONNECT, FUTEX, MEMORY, OPENS, class};
+use slowpath_syscalls::{BYTES, CONNECT, FUTEX, LSEEK, MEMORY, OPENS, READS, READS_AT, class};
 use std::collections::{HashMap, HashSet};
 
 /// A wait from this length on has a row of its own, ns; as `LONG_WAIT_NS` of `bpf/tracer.h`.
@@ -76,6 +76,8 @@ pub(crate) struct Tracer {
     open: HashMap<(u32, u64), u32>,
     /// The names of those of them that are known by their descriptors alone.
     names: HashMap<u32, Vec<u8>>,
+    /// Those that were met as they were read, as they were then.
+    met: HashMap<u32, File>,
     numbers: u32,
     tallied: HashMap<TallyKey, Tallied>,
     pub calls: u64,
@@ -229,13 +231,14 @@ impl Tracer {
             let renamed = |row: &u32| {
                 !call.link.is_empty() && self.names.get(row).is_some_and(|name| *name != call.link)
             };
-            if let Some(known) = self.open.get(&id).filter(|row| !renamed(row)) {
-                return Some(*known);
+            if let Some(known) = self.open.get(&id).filter(|row| !renamed(row)).copied() {
+                self.has_changed(known, call, tables);
+                return Some(known);
             }
         }
         let opened = OPENS.contains(&call.number) && call.result >= 0;
-        // By ptrace few opens are seen: of a file that is met already open its state at that moment counts.
-        let met_open = !named && !call.link.is_empty();
+        // By ptrace few opens are seen: of a file that is met as it is read its state at that moment counts.
+        let met_open = !named && !call.link.is_empty() && is_reading(call);
         let state = if opened || met_open { (call.file.size, call.file.mtime) } else { (0, 0) };
         let path = match call.number {
             CONNECT => address(&call.path).into_bytes(),
@@ -272,9 +275,26 @@ impl Tracer {
                 self.names.insert(number, call.link.clone());
             }
         }
+        if let Some(file) = tables.files.last().filter(|_| met_open) {
+            self.met.insert(number, file.clone());
+        }
         self.files.insert(key, number);
         Some(number)
     }
+
+    /// A file that was met as it was read, and is another one since, has no size that could be told: it grows, or is written anew.
+    fn has_changed(&mut self, row: u32, call: &Finished, tables: &mut Tables) {
+        let differs = |file: &&File| (file.size, file.mtime_ns) != (call.file.size, call.file.mtime);
+        if is_reading(call) && self.met.get(&row).filter(differs).is_some() {
+            let file = self.met.remove(&row);
+            tables.files.extend(file.map(|file| File { size: 0, mtime_ns: 0, ..file }));
+        }
+    }
+}
+
+/// A call that reads a file, or says from where on.
+fn is_reading(call: &Finished) -> bool {
+    READS.contains(&call.number) || READS_AT.contains(&call.number) || call.number == LSEEK
 }
 
 fn kind(file: &FileId, inode: u64) -> &'static str {
@@ -350,8 +370,17 @@ mod tests {
         // What was opened keeps its row, with its size, whatever its name is behind links.
         let opened = Finished { number: OPENS[0], path: b"/lib/c".to_vec(), ..read(6, b"") };
         assert_eq!((of(&opened), of(&read(6, b"/usr/lib/c"))), (Some(2), Some(2)));
-        let rows: Vec<(&str, u64)> = tables.files.iter().map(|one| (one.path.as_str(), one.size)).collect();
-        assert_eq!(rows, [("/a", 7), ("/b", 7), ("/lib/c", 7)]);
+        // One that was met and has grown has no size that could be told; what else is done with it says nothing.
+        let grown = |inode| FileId { size: 8, ..file(inode) };
+        for number in [1, 0, 0] {
+            assert_eq!(of(&Finished { number, file: grown(5), ..read(5, b"") }), Some(1));
+            assert_eq!(of(&Finished { number, file: grown(6), ..read(6, b"") }), Some(2));
+        }
+        let rows: Vec<_> = tables.files.iter().map(|one| (one.path.as_str(), one.file, one.size)).collect();
+        assert_eq!(rows, [("/a", 0, 7), ("/b", 1, 7), ("/lib/c", 2, 7), ("/b", 1, 0)]);
+        // Only of what is read its size is known as it is met.
+        let mapped = Finished { number: 9, ..read(7, b"/d") };
+        assert_eq!((tracer.file(&mapped, &mut tables), tables.files[4].size), (Some(3), 0));
     }
 
     #[test]

@@ -59,6 +59,10 @@ const AROUND: f64 = 0.25;
 /// What such a function does else takes less than this share of the rest: a hundredth there.
 const ELSE: f64 = 0.1;
 
+/// What goes on throughout a run is seen in so many of so many equal parts of it: there may be a start before and a report after it.
+const OF_PARTS: usize = 6;
+const PARTS: usize = 8;
+
 /// Callers that are named.
 const NAMED: usize = 3;
 
@@ -297,7 +301,7 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *spent.own.entry(own).or_default() += weight;
         }
     }
-    if evidence.by_ptrace {
+    if evidence.is_kernel_unseen() {
         add_kernel(evidence, &helpers, &mut kinds);
     }
     for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.counts_around()) {
@@ -306,6 +310,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let found = kinds.iter().filter(|(_, (costly, kind))| {
         let once = costly.collects && kind.begun < MOMENTS;
         kind.samples >= SAMPLES && !once && !(costly.waits && kind.waits())
+    });
+    let found = found.filter(|((process, _), (costly, kind))| {
+        !costly.counts_around() || is_throughout(evidence, *process, kind)
     });
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
 }
@@ -317,11 +324,15 @@ fn add_kernel(
     kinds: &mut BTreeMap<(u32, &str), (&'static Costly, Kind)>,
 ) {
     let tables = &evidence.recording.tables;
-    for row in &tables.syscalls {
+    for row in tables.syscalls.iter().filter(|row| !row.compat) {
         let Some(call) = row.stack.and_then(|stack| helpers.call(evidence, stack)) else { continue };
         let process = tables.threads[row.thread as usize].process;
         let Some((costly, kind)) = kinds.get_mut(&(process, call.costly.kind.as_str())) else { continue };
-        let Some(spent) = kind.askers.get_mut(&call.asker).filter(|_| !costly.user) else { continue };
+        let Some(spent) = kind.askers.get_mut(&call.asker) else { continue };
+        // Whether a loop waits is known from samples alone.
+        if costly.user || costly.waits {
+            continue;
+        }
         let ns = row.duration_ns.saturating_sub(row.blocked_ns) as f64;
         kind.ns += ns;
         spent.ns += ns;
@@ -330,6 +341,16 @@ fn add_kernel(
             spent.gives_ns += ns;
         }
     }
+}
+
+/// Whether samples are in these helpers in nearly all parts of the run: what is worked out once, at the start, is not.
+fn is_throughout(evidence: &Evidence<'_>, process: u32, kind: &Kind) -> bool {
+    let samples = evidence.recording.tables.samples.iter();
+    let samples: Vec<_> =
+        samples.filter(|sample| sample.on_cpu && evidence.process_of(sample) == process).collect();
+    let parts = samples.chunks(samples.len().div_ceil(PARTS).max(1));
+    let with = parts.filter(|part| part.iter().any(|sample| sample.stack.is_some_and(|at| kind.is_on(at))));
+    with.count() >= OF_PARTS
 }
 
 /// Takes for the time in helpers that of the functions which call them, where these do nothing else.
@@ -368,7 +389,7 @@ fn count_around(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &m
     for (asker, of) in around {
         if let Some(spent) = kind.askers.get_mut(&Some(asker))
             && of.else_ns <= ELSE * of.ns
-            && spent.ns >= AROUND * of.ns
+            && (AROUND * of.ns..of.ns).contains(&spent.ns)
         {
             kind.ns += of.ns - spent.ns;
             (spent.ns, spent.stacks, spent.is_all) = (of.ns, of.stacks, true);
@@ -385,6 +406,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
         _ => collecting_ns(evidence, process, |stack| kind.is_on(stack)),
     };
     let (cost, gain) = (kind.ns + collecting, kind.gain(costly) + costly.goes() * collecting);
+    let (cost, gain) = (cost.min(evidence.cpu_ns), gain.min(evidence.cpu_ns));
     if !gate.may_pass(evidence, gain) || costly.has_givers() && kind.gives_ns < GIVES * kind.ns {
         return None;
     }
@@ -436,7 +458,17 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
         variant: &costly.kind,
         not_known: &costly.unsure,
         explanation,
-        facts: vec![Fact::new("time of these calls", kind.ns, "ns", "samples", Sure::Sampled)],
+        facts: vec![Fact::new(
+            if askers.iter().any(|(_, spent)| spent.is_all) {
+                "time of these calls and around them"
+            } else {
+                "time of these calls"
+            },
+            kind.ns,
+            "ns",
+            "samples",
+            Sure::Sampled,
+        )],
         related: askers
             .iter()
             .skip(1)

@@ -15,7 +15,7 @@ use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
 use slowpath_recording::tables::Syscall;
 use slowpath_stats::median;
-use slowpath_syscalls::{CLOSE, OPENS};
+use slowpath_syscalls::CLOSE;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod asked;
@@ -38,9 +38,6 @@ pub(super) const CAUSE: Spec = Spec {
 
 /// Opens of one file, or questions about one path, from one place before they count.
 const OPENED: u64 = 20;
-/// … and that must have been seen of a file where a tracer met a thread in others, of which it is not known what they open: three or four a second are seen of what is
-/// opened a hundred times a second.
-const OPENED_SEEN: u64 = 5;
 const ASKED: u64 = 100;
 /// Share of a file that is as good as all of it; and of the opens recorded one by one that must be such readings for their time
 /// to count.
@@ -119,29 +116,18 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     // Opens of each file by place, and from everywhere in the process.
     let mut opens: BTreeMap<(CallSite, u32), u64> = BTreeMap::new();
     let mut all_opens: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    // By place: opens of files, and those in which a tracer met a thread before it was known which file it is.
-    let mut at_places: BTreeMap<CallSite, u64> = BTreeMap::new();
-    let mut unknown: BTreeMap<CallSite, u64> = BTreeMap::new();
     for (row, process) in calls.all() {
-        if is_met(row) && row.file.is_none() && OPENS.contains(&row.number) {
-            *unknown.entry((process, calls.own(row))).or_default() += row.count;
-        }
         let Some(file) = calls.file(row).filter(|file| file.kind == "file" && file.size > 0) else {
             continue;
         };
         if is_read_open(row) {
-            *at_places.entry((process, calls.own(row))).or_default() += row.count;
             *opens.entry(((process, calls.own(row)), file.file)).or_default() += row.count;
             *all_opens.entry((process, file.file)).or_default() += row.count;
         }
     }
     let mut places: BTreeMap<CallSite, Vec<u32>> = BTreeMap::new();
-    let estimate = |place: &CallSite, opens: u64| {
-        let more = unknown.get(place).copied().unwrap_or(0) as f64;
-        opens + (more * opens as f64 / at_places[place].max(1) as f64) as u64
-    };
     for ((place, file), times) in &opens {
-        if *times >= OPENED || *times >= OPENED_SEEN && estimate(place, *times) >= OPENED {
+        if *times >= OPENED {
             places.entry(*place).or_default().push(*file);
         }
     }
@@ -162,7 +148,6 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         });
         of_place.for_each(|(row, _)| sum.add(row));
         files.iter().for_each(|file| times += opens[&(place, *file)]);
-        times = estimate(&place, times);
         let kernel = sum.working_ns();
         // What the program makes of the content is done again as well.
         let (open, gate) = match while_open(evidence, calls, place, &files) {

@@ -129,7 +129,7 @@ fn collecting_what_the_calls_allocate_is_part_of_them() {
 #[test]
 fn all_of_a_function_counts_that_does_little_else_than_to_look_at_types() {
     // 100 of 800 ms are spent on tags; `columns` around that takes so many by itself, so many in Go's own functions, and so many in one of the program.
-    let found = |itself: usize, of_go: usize, own: usize| {
+    let found = |itself: usize, of_go: usize, own: usize, stretches: usize| {
         let mut recording = run("read_file", 400, 400);
         recording.tables.functions[OTHER as usize].name = "main.columns".to_owned();
         for (name, ms) in [("reflect.StructTag.Get", 100), ("strings.Split", of_go), ("main.price", own)] {
@@ -137,6 +137,7 @@ fn all_of_a_function_counts_that_does_little_else_than_to_look_at_types() {
             moved(&mut recording, OTHER, stack, ms);
         }
         moved(&mut recording, OTHER, WORK, 300 - itself - of_go - own);
+        spread(&mut recording, OTHER, stretches);
         findings(&recording).first().map(|finding| {
             assert_eq!(
                 (finding.variant, finding.place.frame.function.as_str()),
@@ -145,11 +146,13 @@ fn all_of_a_function_counts_that_does_little_else_than_to_look_at_types() {
             finding.cost.gain() / MS
         })
     };
-    assert_eq!(found(100, 100, 0), Some(300));
+    assert_eq!(found(100, 100, 0, 16), Some(300));
+    // What is done at the start alone is not done again and again.
+    assert_eq!(found(100, 100, 0, 1), None);
     // A quarter of it must be for types, and hardly anything for something else: else only these calls count.
-    assert_eq!(found(150, 150, 0), Some(400));
-    assert_eq!(found(50, 50, 20), Some(200));
-    assert_eq!(found(50, 50, 21), Some(100));
+    assert_eq!(found(150, 150, 0, 16), Some(400));
+    assert_eq!(found(50, 50, 20, 16), Some(200));
+    assert_eq!(found(50, 50, 21, 16), None);
 }
 
 #[test]
@@ -435,7 +438,7 @@ fn a_helper_that_was_inlined_counts_for_the_function_it_is_in() {
 #[test]
 fn by_ptrace_the_kernels_part_is_known_from_the_system_calls() {
     // 100 of 400 ms in `rand` are seen in samples, and as many are spent in its waits for the lock.
-    let found = |tracer: Option<Tracer>, helper: &str| {
+    let found = |tracer: Option<Tracer>, counter: Counter, helper: &str| {
         let mut recording = run(helper, 100, 200);
         let mut traced = Traced::new(Mode::Each);
         for _ in 0..1_000 {
@@ -444,12 +447,15 @@ fn by_ptrace_the_kernels_part_is_known_from_the_system_calls() {
         recording.tables.syscalls = traced.tables.syscalls;
         recording.tables.syscalls.iter_mut().for_each(|row| row.stack = Some(WORK));
         (recording.about.tracer, recording.about.sys_ns) = (tracer, 100 * MS);
+        recording.about.counter = Some(counter);
         findings(&recording).first().map(|finding| (finding.variant, finding.cost.amount() / MS))
     };
-    assert_eq!(found(Some(Tracer::Ptrace), "rand"), Some(("random-numbers", 200)));
-    // Where the kernel is sampled too its time is in the samples, and of reading it does not count.
-    assert_eq!(found(Some(Tracer::Bpf), "rand"), None);
-    assert_eq!(found(Some(Tracer::Ptrace), "fread"), None);
+    let by_perf = Counter::Breakpoints;
+    assert_eq!(found(Some(Tracer::Ptrace), by_perf, "rand"), Some(("random-numbers", 200)));
+    // Where the kernel is sampled too, or where stops are the samples, its time is in these, and of reading it does not count.
+    assert_eq!(found(Some(Tracer::Bpf), Counter::Bpf, "rand"), None);
+    assert_eq!(found(Some(Tracer::Ptrace), Counter::Bpf, "rand"), None);
+    assert_eq!(found(Some(Tracer::Ptrace), by_perf, "fread"), None);
 }
 
 #[test]

@@ -119,6 +119,32 @@ fn a_file_that_was_open_already_and_whose_buffers_each_seek_throws_away_is_known
 }
 
 #[test]
+fn a_file_that_is_opened_for_each_reading_is_not_read_over() {
+    const READ: u32 = 0;
+    const LSEEK: u32 = 8;
+    // A status that is read as a whole; threads are met in reads.
+    let found = |opens: u32| {
+        let mut traced = Traced::new(Mode::Each);
+        let file = traced.file("/run/status", "file", 4_000);
+        for reading in 0..100 {
+            if reading < opens {
+                traced.call(OPEN, Some(file), 3, US);
+            }
+            traced.call(LSEEK, Some(file), 0, US);
+            traced.call(READ, Some(file), 4_000, 10 * US);
+            let met = traced.call(READ, Some(file), 4_000, 100 * US);
+            (met.count, met.bytes, met.met) = (10, 40_000, Some(true));
+            let met = traced.call(LSEEK, Some(file), 0, 10 * US);
+            (met.count, met.met) = (10, Some(true));
+        }
+        let recording = by_ptrace(traced.recording(50 * MS), 0.1);
+        diagnose(&recording).findings.iter().any(|one| one.variant == "rewound")
+    };
+    // One or two opens are those of who reads it over and over.
+    assert!(found(2) && !found(20));
+}
+
+#[test]
 fn time_in_the_kernel_that_no_sample_shows_is_that_of_the_system_calls() {
     let hot = |counter: Option<Counter>| {
         let mut recording = by_ptrace(calling(WRITE, "file", 20), 0.01);

@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const GATE: Gate = Gate { share: 0.30, ..Gate::TENTH_OF_CPU };
 /// Share of the time in allocating that one function must ask for: else it is spread over all of the program.
 const ALONE: f64 = 0.6;
+/// … and where it was inlined into several, one of these for so much of it: it was 57 % in go-diff.
+const IN_ONE: f64 = 0.5;
 /// How much must be allocated in all, as a multiple of the largest resident size: a program that keeps all has one, and one that replaces all of it
 /// a few times has some.
 const TIMES: f64 = 8.0;
@@ -40,6 +42,17 @@ struct Spent {
     stacks: BTreeMap<u32, f64>,
     /// The function that it is part of, by stack: another one where it was inlined.
     within: HashMap<u32, u32>,
+}
+
+impl Spent {
+    /// A helper that all of the program uses asks for none of it.
+    fn is_mostly_in_one(&self) -> bool {
+        let mut places: BTreeMap<u32, f64> = BTreeMap::new();
+        for (stack, ns) in &self.stacks {
+            *places.entry(self.within[stack]).or_default() += ns;
+        }
+        places.values().any(|ns| *ns >= IN_ONE * self.ns)
+    }
 }
 
 /// What a process spends, ns: on what its functions ask for, of that on handing out memory and nothing else, and on what the collector does of its
@@ -79,7 +92,8 @@ pub(super) fn find(
     allocating: &Allocating,
     pieces: &HashMap<u32, Pieces>,
 ) -> Vec<Candidate> {
-    let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+    // By function, and by what was inlined into it.
+    let mut spent: [BTreeMap<(u32, u32), Spent>; 2] = Default::default();
     let mut whole: HashMap<u32, Whole> = HashMap::new();
     for one in allocating.asked.iter().filter(|one| pieces.contains_key(&one.process)) {
         let of_process = whole.entry(one.process).or_default();
@@ -98,10 +112,12 @@ pub(super) fn find(
         if allocating.recursive.contains(asker) {
             continue;
         }
-        let of_asker = spent.entry((one.process, inlined(evidence, one.stack, *asker))).or_default();
-        of_asker.ns += one.ns;
-        *of_asker.stacks.entry(one.stack).or_default() += one.ns;
-        of_asker.within.insert(one.stack, *asker);
+        for (spent, asks) in spent.iter_mut().zip([*asker, inlined(evidence, one.stack, *asker)]) {
+            let of_asker = spent.entry((one.process, asks)).or_default();
+            of_asker.ns += one.ns;
+            *of_asker.stacks.entry(one.stack).or_default() += one.ns;
+            of_asker.within.insert(one.stack, *asker);
+        }
     }
     for (process, ns) in yielded(evidence) {
         if let Some(whole) = whole.get_mut(&process) {
@@ -113,10 +129,12 @@ pub(super) fn find(
         let (part, collecting) = (spent.ns / whole.asked_ns.max(1.0), whole.collecting_ns);
         let bytes = pieces[&at.0].in_all(whole.handing_out_ns);
         let peak = evidence.recording.tables.processes[at.0 as usize].peak_memory_bytes? as f64;
-        let dropped = part >= ALONE && peak > 0.0 && bytes >= TIMES * peak;
+        let dropped = part >= ALONE && peak > 0.0 && bytes >= TIMES * peak && spent.is_mostly_in_one();
         dropped.then(|| finding(evidence, at.0, spent, part * collecting, (pieces[&at.0], bytes, peak)))?
     };
-    spent.iter().filter_map(of).collect()
+    let [by_function, by_inlined] = &spent;
+    let found: Vec<Candidate> = by_function.iter().filter_map(of).collect();
+    if found.is_empty() { by_inlined.iter().filter_map(of).collect() } else { found }
 }
 
 /// The innermost function of the program that was inlined into `asker` where that is on this stack; it asks wherever it was inlined.
@@ -178,7 +196,8 @@ pub(in crate::causes) fn collecting_ns(
     let (mut own, mut asked, mut collecting) = (0.0, 0.0, 0.0);
     for one in &allocating.asked {
         if one.around.is_empty() && !one.takes() {
-            collecting += one.ns;
+            // What such a stack has to do for the collector is in its own time.
+            collecting += if is_for(one.stack) { 0.0 } else { one.ns };
             continue;
         }
         asked += one.ns;

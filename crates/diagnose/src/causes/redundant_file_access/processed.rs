@@ -6,8 +6,8 @@
 use crate::Evidence;
 use crate::calls::{CallSite, Calls, is_met, is_read_open};
 use slowpath_recording::tables::{Syscall, Window};
-use slowpath_syscalls::{OF_MEMORY, READS, READS_AT};
-use std::collections::BTreeMap;
+use slowpath_syscalls::{CLOSE, OF_MEMORY, OPENS, READS, READS_AT};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of the readings that must come from the function.
 const NEARLY_ALL: f64 = 0.9;
@@ -81,6 +81,19 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
             through as f64 >= NEARLY_ALL * stacks.values().sum::<u64>() as f64
         })
     };
+    // Where a tracer meets a thread in a call it is not always known which file that is on: it is one of these if no others are seen from there.
+    let others: BTreeSet<u32> = calls
+        .all()
+        .filter(|(row, of)| of == process && row.file.is_some() && !of_files(row.file))
+        .filter_map(|(row, _)| row.stack)
+        .collect();
+    let is_nameless = |row: &Syscall| {
+        let number = &row.number;
+        let reads = READS.contains(number) || READS_AT.contains(number);
+        let on_a_file = reads || OPENS.contains(number) || *number == CLOSE;
+        let elsewhere = row.stack.is_none_or(|stack| others.contains(&stack));
+        is_met(row) && row.file.is_none() && on_a_file && !elsewhere
+    };
     let (stack, _) = begins.iter().max_by_key(|(_, count)| **count)?;
     let mut chain: Vec<u32> = calls.on(*stack).collect();
     chain.dedup();
@@ -94,9 +107,11 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>, again: &Again<'_>
         });
         let others = calls.all().filter(|(row, of)| {
             let here = row.stack.is_some_and(|stack| with[stack as usize]);
-            // Where a tracer meets a thread in a call it is not always known which file that is on.
-            let unknown = is_met(row) && row.file.is_none();
-            of == process && here && !of_files(row.file) && !unknown && !OF_MEMORY.contains(&row.number)
+            of == process
+                && here
+                && !of_files(row.file)
+                && !is_nameless(row)
+                && !OF_MEMORY.contains(&row.number)
         });
         (under.map(|(_, weight)| weight).sum(), others.map(|(row, _)| row.count).sum())
     };

@@ -52,6 +52,10 @@ const KEEP: &str = "Read the whole index or table at once into memory and go thr
 struct Read {
     opens: u64,
     bytes: u64,
+    /// Reads in all, and of those and of opens what was seen one by one.
+    reads: u64,
+    reads_seen: u64,
+    opens_seen: u64,
     places: BTreeMap<Option<u32>, Sum>,
     /// Bytes by the stack of the read.
     stacks: HashMap<u32, f64>,
@@ -134,6 +138,15 @@ impl Read {
             } else {
                 self.led_to(from);
             }
+        }
+    }
+
+    /// A tracer by ptrace meets threads in calls that take long, as reads, and hardly ever in an open: how many there were follows from how many reads there are for each
+    /// where it sees all calls. One or two are those before all of the reads.
+    fn opens_by_reads(&self) -> u64 {
+        match self.opens_seen {
+            0..=2 => 0,
+            seen => self.reads * seen / self.reads_seen.max(1),
         }
     }
 
@@ -226,11 +239,14 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
     for (row, process) in calls.all().filter(|(row, _)| row.result >= 0) {
         let Some(file) = calls.file(row).filter(|file| is_meant(process, file)) else { continue };
         let read = files.entry((process, file.file)).or_default();
-        // With ptrace each row is one call, and most of those before and after it were seen.
+        // With ptrace each row is one call. In its windows those before and after it were seen, and windows are long enough for most to be within one.
         let alone = is_single(row) || evidence.by_ptrace && !is_met(row);
         match row.number {
             LSEEK => read.seek(row, alone),
-            number if OPENS.contains(&number) => read.opens += row.count,
+            number if OPENS.contains(&number) => {
+                read.opens += row.count;
+                read.opens_seen += u64::from(alone);
+            }
             number if WRITES.contains(&number) || WRITES_AT.contains(&number) => read.written = true,
             number if is_read(number) => {
                 if READS_AT.contains(&number) {
@@ -241,6 +257,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
                     read.ahead.at = None;
                 }
                 read.bytes += row.bytes;
+                read.reads += row.count;
+                read.reads_seen += u64::from(alone);
                 read.places.entry(calls.asks(row)).or_default().add(row);
                 if let Some(stack) = row.stack {
                     *read.stacks.entry(stack).or_default() += row.bytes as f64;
@@ -250,7 +268,10 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<(CallSite,
         }
     }
     let mut places: BTreeMap<(CallSite, bool), Together> = BTreeMap::new();
-    for ((process, file), read) in files {
+    for ((process, file), mut read) in files {
+        if evidence.by_ptrace {
+            read.opens = read.opens.max(read.opens_by_reads());
+        }
         let file = &evidence.recording.tables.files[file as usize];
         if let Some((own, thrown_away)) = read.over_at(file) {
             places.entry(((process, own), thrown_away)).or_default().add(file, read);
