@@ -186,6 +186,23 @@ fn who_waits_for_a_condition_or_holds_the_lock_at_rest_waits_for_work() {
     only(&taking_turns(50, &LOCK, &asks, true, 1.0), "lock-contention");
 }
 
+#[test]
+fn who_waits_at_a_channel_of_its_own_each_time_waits_for_an_answer() {
+    let receives = ["main.settle", "runtime.chanrecv1", "runtime.chanrecv"];
+    // Of `new` waits out of ten the channel is a new one.
+    let waiting = |new: u64| {
+        let mut recording = taking_turns(50, &LOCK, &receives, true, 1.0);
+        let waits = recording.tables.parks.iter_mut().filter(|park| park.object == 2);
+        for (at, park) in (0..).zip(waits) {
+            park.object += if at % 10 < new { 1000 + at } else { 0 };
+        }
+        recording
+    };
+    only(&waiting(10), "lock-contention");
+    only(&waiting(6), "lock-contention");
+    silent(&waiting(4));
+}
+
 /// `goroutines` ask over HTTP side by side, `asked` times each, and wait 1 ms for each answer: 50 µs in vain at first. Called from `main.fetch`, which is
 /// called from `outer`.
 fn over_http(goroutines: u64, asked: u64, outer: &[&str]) -> Recording {

@@ -14,7 +14,7 @@ use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::goroutines::Watched;
 use slowpath_recording::tables::Park;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Functions that wait for a lock.
 const LOCKS: [&str; 4] =
@@ -24,6 +24,8 @@ const OTHERS: [&str; 2] = ["sync.(*Cond).", "sync.(*Once)."];
 /// Functions that wait for another goroutine.
 const FOR_ANOTHER: [&str; 4] =
     ["runtime.chanrecv", "runtime.selectgo", "sync.(*Cond).Wait", "sync.(*WaitGroup).Wait"];
+/// … of these by a channel alone.
+const BY_A_CHANNEL: &str = "runtime.chanrecv";
 /// Parts of names of those that wait for somebody to connect.
 const FOR_A_CLIENT: [&str; 2] = ["Accept", "accept"];
 /// Waits before they count: once can be an accident.
@@ -66,6 +68,14 @@ struct Holder {
     resting_ns: f64,
 }
 
+/// The waits of a recording.
+struct Parks<'a> {
+    /// By process and goroutine, in order.
+    by_goroutine: HashMap<(u32, u64), Vec<&'a Park>>,
+    /// See [`answers`].
+    answers: HashSet<u32>,
+}
+
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let mut waits: HashMap<(u32, u64), Vec<&Park>> = HashMap::new();
@@ -79,10 +89,26 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     let mut locks: Vec<((u32, u64), Vec<&Park>)> =
         waits.into_iter().filter(|(_, waits)| waits.len() >= WAITED).collect();
     locks.sort_by_key(|(key, _)| *key);
+    let parks = Parks { by_goroutine, answers: answers(&tables.parks) };
     let of = |((process, _), waits): ((u32, u64), Vec<&Park>)| {
-        finding(evidence, calls, process, &Lock::new(evidence, waits, &by_goroutine)?, &by_goroutine)
+        finding(evidence, calls, process, &Lock::new(evidence, waits, &parks.by_goroutine)?, &parks)
     };
     locks.into_iter().filter_map(of).collect()
+}
+
+/// Stacks that wait at another channel each time: one that is made for the wait brings an answer. Work comes by the same channel again and again.
+fn answers(parks: &[Park]) -> HashSet<u32> {
+    let mut objects: HashMap<u32, Vec<u64>> = HashMap::new();
+    for park in parks {
+        if let Some(stack) = park.stack {
+            objects.entry(stack).or_default().push(park.object);
+        }
+    }
+    let are_new = |objects: &Vec<u64>| {
+        let different = objects.iter().collect::<HashSet<_>>().len();
+        objects.len() >= WAITED && different as f64 > MOST * objects.len() as f64
+    };
+    objects.into_iter().filter(|(_, objects)| are_new(objects)).map(|(stack, _)| stack).collect()
 }
 
 /// The functions between the program's own and the end of a stack, innermost first.
@@ -177,7 +203,7 @@ impl<'a> Lock<'a> {
         &self,
         evidence: &Evidence<'_>,
         calls: &Calls<'_>,
-        by_goroutine: &HashMap<(u32, u64), Vec<&Park>>,
+        parks: &Parks<'_>,
     ) -> Holder {
         let mut holder = Holder::default();
         let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
@@ -202,7 +228,7 @@ impl<'a> Lock<'a> {
         let mut asleep: BTreeMap<u32, f64> = BTreeMap::new();
         for (goroutine, intervals) in &held {
             holder.waited_ns += intervals.iter().map(|(from, until)| (until - from) as f64).sum::<f64>();
-            for park in by_goroutine.get(&(process, *goroutine)).into_iter().flatten() {
+            for park in parks.by_goroutine.get(&(process, *goroutine)).into_iter().flatten() {
                 let Some(stack) = park.stack.filter(|stack| !is_for_a_lock(evidence, calls, *stack)) else {
                     continue;
                 };
@@ -213,7 +239,7 @@ impl<'a> Lock<'a> {
                     .sum();
                 holder.asleep_ns += ns;
                 *asleep.entry(stack).or_default() += ns;
-                if rests(evidence, calls, stack) {
+                if rests(evidence, calls, parks, stack) {
                     holder.resting_ns += ns;
                 }
             }
@@ -227,14 +253,14 @@ impl<'a> Lock<'a> {
 
 /// Whether a goroutine waits for something to do: for somebody to connect, or in the program's own code for another goroutine. What a library waits for in such
 /// a way is an answer.
-fn rests(evidence: &Evidence<'_>, calls: &Calls<'_>, stack: u32) -> bool {
+fn rests(evidence: &Evidence<'_>, calls: &Calls<'_>, parks: &Parks<'_>, stack: u32) -> bool {
     let behind: Vec<u32> = behind(evidence, calls, stack).collect();
     let accepts =
         behind.iter().any(|function| FOR_A_CLIENT.iter().any(|name| evidence.name(*function).contains(name)));
     // The outermost of them is what the program calls.
-    let direct = behind
-        .last()
-        .is_some_and(|function| FOR_ANOTHER.iter().any(|name| evidence.name(*function).starts_with(name)));
+    let called = behind.last().map_or("", |function| evidence.name(*function));
+    let answered = called.starts_with(BY_A_CHANNEL) && parks.answers.contains(&stack);
+    let direct = FOR_ANOTHER.iter().any(|name| called.starts_with(name)) && !answered;
     accepts || direct || calls.own_of(stack).is_none()
 }
 
@@ -243,7 +269,7 @@ fn finding(
     calls: &Calls<'_>,
     process: u32,
     lock: &Lock<'_>,
-    by_goroutine: &HashMap<(u32, u64), Vec<&Park>>,
+    parks: &Parks<'_>,
 ) -> Option<Candidate> {
     if lock.users.len() < 2 {
         return None;
@@ -252,7 +278,7 @@ fn finding(
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
-    let held = lock.holder(evidence, calls, by_goroutine);
+    let held = lock.holder(evidence, calls, parks);
     if held.waited_ns == 0.0 || held.resting_ns >= MOST * held.waited_ns {
         return None;
     }
