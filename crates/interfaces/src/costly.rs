@@ -20,6 +20,9 @@ pub struct Costly {
     gives: Vec<String>,
     /// The others.
     functions: Vec<String>,
+    /// Functions below one of the others that show that it gives something there.
+    #[serde(default)]
+    gives_by: Vec<String>,
     /// Those that are such helpers only where a function calls them that one of `from` fits.
     #[serde(default)]
     beside: Vec<String>,
@@ -69,6 +72,16 @@ impl Costly {
     /// Whether some of these functions give what others take.
     pub fn has_givers(&self) -> bool {
         !self.gives.is_empty()
+    }
+
+    /// Whether some of the others give in one place and take in another.
+    pub fn may_give(&self) -> bool {
+        !self.gives_by.is_empty()
+    }
+
+    /// Whether a function, by its demangled name, shows that what calls it gives something.
+    pub fn gives_by(&self, name: &str) -> bool {
+        self.gives_by.iter().any(|pattern| pattern::fits(pattern, name))
     }
 
     /// The share of the time from which on it is reported.

@@ -28,6 +28,7 @@ mod exchanges;
 mod file_calls;
 mod files_read_over;
 mod goroutines;
+mod handing_over;
 mod in_windows;
 mod late_children;
 mod leads;

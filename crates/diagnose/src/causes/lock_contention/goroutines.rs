@@ -199,12 +199,7 @@ impl<'a> Lock<'a> {
         (cost, gain, self.users.values().map(waited).sum())
     }
 
-    fn holder(
-        &self,
-        evidence: &Evidence<'_>,
-        calls: &Calls<'_>,
-        parks: &Parks<'_>,
-    ) -> Holder {
+    fn holder(&self, evidence: &Evidence<'_>, calls: &Calls<'_>, parks: &Parks<'_>) -> Holder {
         let mut holder = Holder::default();
         let mut stacks: BTreeMap<u32, f64> = BTreeMap::new();
         let mut held: HashMap<u64, Vec<(u64, u64)>> = HashMap::new();

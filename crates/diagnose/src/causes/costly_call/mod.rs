@@ -3,10 +3,18 @@
 //!
 //! Which helpers these are, and from which share of the time on they are too much, is listed in the crate `slowpath-interfaces`. Seen from samples
 //! alone. Functions that prepare something, which can be kept, belong to `redundant_computation`; exceptions to `exception_per_operation`.
+//!
+//! - `helpers` — the helpers on stacks, and who calls them.
+//! - `around` — what functions do beside them for the same purpose, and the kernel's part.
+//! - `scheduled` — what Go's scheduler does because goroutines wait for each other's items.
+
+mod around;
+mod helpers;
+mod scheduled;
 
 use super::allocation_churn::{asked_for_ns, collecting_ns, of_collecting};
 use super::busy_wait::SPINS;
-use super::runtime::{self, Language};
+use super::runtime;
 use super::words::time;
 use super::{Find, Needs, Spec, unoptimized_build};
 use crate::Evidence;
@@ -17,7 +25,9 @@ use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Place, Sure};
 use crate::gate::{Gate, Whole};
-use slowpath_interfaces::{Costly, Helper, costly, in_source, without_arguments};
+use around::{add_kernel, count_around, is_throughout};
+use helpers::{Call, Helpers};
+use slowpath_interfaces::{Costly, in_source, without_arguments};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the file's head.
@@ -26,7 +36,7 @@ pub(super) const CAUSE: Spec = Spec {
     title: "a costly call for every operation",
     symptom: "single items are handed to another thread, the clock is read or a date converted for each row, bytes are read one by one with fread, a shared_ptr is copied for each call",
     not_known: "whether the program can do with fewer of these calls",
-    page: include_str!("../../../../docs/causes/costly-call-per-operation.md"),
+    page: include_str!("../../../../../docs/causes/costly-call-per-operation.md"),
     needs: &[Needs::Samples],
     find: Find::InRecording(find),
 };
@@ -48,20 +58,8 @@ const IN_A_ROW_NS: f64 = 5e6;
 const WAITS: f64 = 0.3;
 /// Moments at which garbage must be seen to be collected: one collection of a large heap takes long, and is no habit.
 const MOMENTS: u64 = 8;
-/// Libraries beside a language's that have such helpers: how their file names begin.
-const LIBRARIES: [&str; 3] = ["libglib-2.0.", "libunwind", "[vdso]"];
 /// Share of the gain that another cause in the same function must save to take its place: it says why.
 const EXPLAINED: f64 = 0.5;
-
-/// Share of a function's time in helpers from which on they are what it is there for. Reading the fields and tags of types was 24 to 28 % of the function that collects
-/// them in gocsv; the rest is splitting the tags and putting lists together.
-const AROUND: f64 = 0.2;
-/// What such a function does else takes less than this share of the rest: a hundredth there.
-const ELSE: f64 = 0.1;
-
-/// What goes on throughout a run is seen in so many of so many equal parts of it: there may be a start before and a report after it.
-const OF_PARTS: usize = 6;
-const PARTS: usize = 8;
 
 /// Callers that are named.
 const NAMED: usize = 3;
@@ -88,35 +86,14 @@ struct Kind {
     ns: f64,
     /// As far as it gives something to another thread, ns.
     gives_ns: f64,
+    /// What Go's scheduler does for it, ns.
+    scheduled_ns: f64,
     /// Time in long rows of samples, ns, and of the row in which each thread is.
     in_rows: f64,
     rows: BTreeMap<u32, f64>,
     /// How many of these rows began.
     begun: u64,
     askers: BTreeMap<Option<u32>, Spent>,
-}
-
-/// A helper on a stack: what it is, its function, whether it gives something to another thread, and who calls it.
-#[derive(Clone, Copy)]
-struct Call {
-    costly: &'static Costly,
-    helper: u32,
-    gives: bool,
-    /// The function that it is in, and the program's own that was inlined there.
-    asker: Option<u32>,
-    own: Option<u32>,
-}
-
-/// The helpers among the functions of a recording, and where they are.
-struct Helpers {
-    /// By function.
-    known: Vec<Vec<Helper>>,
-    /// By location: the outermost of those that were inlined there, or that it is in.
-    at: Vec<Option<u32>>,
-    /// By stack: whether one is on it.
-    on: Vec<bool>,
-    /// By function: it is of a language's runtime.
-    foreign: Vec<bool>,
 }
 
 impl Kind {
@@ -147,111 +124,10 @@ impl Kind {
     fn gain(&self, costly: &Costly) -> f64 {
         costly.goes()
             * match costly.has_givers() {
-                true => self.ns.min((1.0 + TAKES) * self.gives_ns),
+                true => (self.ns + self.scheduled_ns).min((1.0 + TAKES) * self.gives_ns),
                 false => self.ns,
             }
     }
-}
-
-impl Helpers {
-    fn of(evidence: &Evidence<'_>) -> Helpers {
-        let tables = &evidence.recording.tables;
-        let known: Vec<_> =
-            (0..tables.functions.len() as u32).map(|function| helpers(evidence, function)).collect();
-        let helper_at = |location: u32| {
-            let mut frames = evidence.recording.frames_of(location).iter().rev().map(|frame| frame.function);
-            frames.find(|function| !known[*function as usize].is_empty())
-        };
-        let at: Vec<Option<u32>> = (0..tables.locations.len() as u32).map(helper_at).collect();
-        let mut on: Vec<bool> = Vec::with_capacity(tables.stacks.len());
-        for stack in &tables.stacks {
-            let outer = stack.parent.is_some_and(|parent| on[parent as usize]);
-            on.push(outer || at[stack.location as usize].is_some());
-        }
-        let is_runtime = |function: u32| runtime::is_name(&evidence.frame(function));
-        let foreign = (0..tables.functions.len() as u32).map(is_runtime).collect();
-        Helpers { known, at, on, foreign }
-    }
-
-    /// The outermost one on a stack that counts.
-    fn call(&self, evidence: &Evidence<'_>, stack: u32) -> Option<Call> {
-        if !self.on[stack as usize] {
-            return None;
-        }
-        let locations: Vec<u32> = evidence.locations(stack).collect();
-        (0..locations.len()).rev().find_map(|at| self.call_at(evidence, &locations, at))
-    }
-
-    /// The one at a place of a stack, of which these are the locations, if there is one that counts.
-    fn call_at(&self, evidence: &Evidence<'_>, locations: &[u32], at: usize) -> Option<Call> {
-        let helper = self.at[locations[at] as usize]?;
-        let module = evidence.module(helper);
-        let library = !evidence.is_program(&module);
-        let is_own = |function: u32| {
-            let of_it = match library {
-                true => evidence.module(function) == module,
-                false => is_of_one_package(evidence.name(function), evidence.name(helper)),
-            };
-            !of_it && !self.foreign[function as usize]
-        };
-        // The functions around it, with where each is: it may have been inlined into whoever calls it, and that into the runtime that starts a thread.
-        let mut around = locations[at..].iter().flat_map(|location| {
-            evidence.recording.frames_of(*location).iter().map(|frame| (frame.function, *location))
-        });
-        around.find(|(function, _)| *function == helper)?;
-        let mut around = around.peekable();
-        let direct = around.peek().map(|(function, _)| *function);
-        let caller = direct.map(|function| evidence.name(function));
-        let of = self.known[helper as usize].iter().find(|one| one.is_one_for(caller))?;
-        let (costly, gives) = (of.kind, of.gives);
-        if costly.direct && !direct.is_some_and(is_own)
-            || is_needed(evidence, costly, &locations[..=at], helper, is_own)
-        {
-            return None;
-        }
-        // Go's runtime looks at the clock for reasons of its own.
-        let of_go = direct.is_some_and(|direct| evidence.name(direct).starts_with("runtime."));
-        if of_go && Language::of(evidence.name(helper)) == Language::C {
-            return None;
-        }
-        let asker = around.find(|(function, _)| is_own(*function));
-        let own = asker.map(|(function, _)| function);
-        let asker = asker.and_then(|(_, location)| evidence.function_at(location));
-        Some(Call { costly, helper, gives, asker, own })
-    }
-}
-
-/// Whether what a helper does at the end of a stack, of which these are the locations up to the helper's, is needed in any case: reading and writing itself,
-/// copying large blocks, and what functions of the program do that it calls.
-fn is_needed(
-    evidence: &Evidence<'_>,
-    costly: &Costly,
-    below: &[u32],
-    helper: u32,
-    is_own: impl Fn(u32) -> bool,
-) -> bool {
-    let tables = &evidence.recording.tables;
-    let is_kernel = |location: &u32| tables.locations[*location as usize].kind == "kernel";
-    let frames = || below.iter().flat_map(|location| evidence.recording.frames_of(*location));
-    let mut under = frames().map(|frame| frame.function).take_while(|function| *function != helper);
-    costly.user && below.first().is_some_and(is_kernel)
-        || under.any(|function| costly.needs(evidence.name(function)) || costly.user && is_own(function))
-}
-
-/// The helpers that a function is. A plain name is one only in a library that has it: a program, or another library, may have a `backtrace` of its own.
-fn helpers(evidence: &Evidence<'_>, function: u32) -> Vec<Helper> {
-    let name = evidence.name(function);
-    let found: Vec<Helper> = costly(name).collect();
-    let of_library = || {
-        let frame = evidence.frame(function);
-        runtime::is_name(&frame) || LIBRARIES.iter().any(|start| frame.module.starts_with(start))
-    };
-    let is_plain = !without_arguments(name).contains(['.', ':']);
-    // Names of C++ have their arguments.
-    if found.is_empty() || is_plain && !(Language::of(name) == Language::C && of_library()) {
-        return Vec::new();
-    }
-    found
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
@@ -304,6 +180,9 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     if evidence.is_kernel_unseen() {
         add_kernel(evidence, &helpers, &mut kinds);
     }
+    for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.has_givers()) {
+        kind.scheduled_ns = scheduled::ns(evidence, &helpers, *process, costly, kind.ns);
+    }
     for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.counts_around()) {
         count_around(evidence, *process, costly, kind);
     }
@@ -317,86 +196,6 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     found.filter_map(|((process, _), (costly, kind))| finding(evidence, *process, costly, kind)).collect()
 }
 
-/// Adds the kernel's part, which a tracer by ptrace knows from the system calls: samples show the program's own code alone.
-fn add_kernel(
-    evidence: &Evidence<'_>,
-    helpers: &Helpers,
-    kinds: &mut BTreeMap<(u32, &str), (&'static Costly, Kind)>,
-) {
-    let tables = &evidence.recording.tables;
-    for row in tables.syscalls.iter().filter(|row| !row.compat) {
-        let Some(call) = row.stack.and_then(|stack| helpers.call(evidence, stack)) else { continue };
-        let process = tables.threads[row.thread as usize].process;
-        let Some((costly, kind)) = kinds.get_mut(&(process, call.costly.kind.as_str())) else { continue };
-        let Some(spent) = kind.askers.get_mut(&call.asker) else { continue };
-        // Whether a loop waits is known from samples alone.
-        if costly.user || costly.waits {
-            continue;
-        }
-        let ns = row.duration_ns.saturating_sub(row.blocked_ns) as f64;
-        kind.ns += ns;
-        spent.ns += ns;
-        if call.gives {
-            kind.gives_ns += ns;
-            spent.gives_ns += ns;
-        }
-    }
-}
-
-/// Whether samples are in these helpers in nearly all parts of the run: what is worked out once, at the start, is not.
-fn is_throughout(evidence: &Evidence<'_>, process: u32, kind: &Kind) -> bool {
-    let samples = evidence.recording.tables.samples.iter();
-    let samples: Vec<_> =
-        samples.filter(|sample| sample.on_cpu && evidence.process_of(sample) == process).collect();
-    let parts = samples.chunks(samples.len().div_ceil(PARTS).max(1));
-    let with = parts.filter(|part| part.iter().any(|sample| sample.stack.is_some_and(|at| kind.is_on(at))));
-    with.count() >= OF_PARTS
-}
-
-/// Takes for the time in helpers that of the functions which call them, where these do nothing else.
-fn count_around(evidence: &Evidence<'_>, process: u32, costly: &Costly, kind: &mut Kind) {
-    #[derive(Default)]
-    struct Around {
-        ns: f64,
-        stacks: BTreeMap<u32, f64>,
-        /// What it does else, ns.
-        else_ns: f64,
-    }
-    let tables = &evidence.recording.tables;
-    let mut around: BTreeMap<u32, Around> =
-        kind.askers.keys().flatten().map(|asker| (*asker, Around::default())).collect();
-    for (sample, weight) in tables.samples.iter().zip(&evidence.weights) {
-        let Some(stack) = sample.stack.filter(|_| sample.on_cpu && evidence.process_of(sample) == process)
-        else {
-            continue;
-        };
-        let locations: Vec<u32> = evidence.locations(stack).collect();
-        for (asker, of) in &mut around {
-            let is_asker = |location: &u32| evidence.function_at(*location) == Some(*asker);
-            let Some(at) = locations.iter().rposition(is_asker) else { continue };
-            let is_kernel = |location: &&u32| tables.locations[**location as usize].kind == "kernel";
-            let mut below = locations[..=at].iter().skip_while(is_kernel).flat_map(|location| {
-                evidence.recording.frames_of(*location).iter().map(|frame| frame.function)
-            });
-            if below.any(|one| one != *asker && !costly.is_within(evidence.name(one))) {
-                of.else_ns += weight;
-                continue;
-            }
-            of.ns += weight;
-            *of.stacks.entry(stack).or_default() += weight;
-        }
-    }
-    for (asker, of) in around {
-        if let Some(spent) = kind.askers.get_mut(&Some(asker))
-            && of.else_ns <= ELSE * of.ns
-            && (AROUND * of.ns..of.ns).contains(&spent.ns)
-        {
-            kind.ns += of.ns - spent.ns;
-            (spent.ns, spent.stacks, spent.is_all) = (of.ns, of.stacks, true);
-        }
-    }
-}
-
 fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind: &Kind) -> Option<Candidate> {
     let gate = Gate { share: costly.share(), ..GATE };
     // What is handed over is allocated by whoever hands it over.
@@ -405,7 +204,8 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
         (_, true) => asked_for_ns(evidence, process, |stack| kind.is_on(stack)),
         _ => collecting_ns(evidence, process, |stack| kind.is_on(stack)),
     };
-    let (cost, gain) = (kind.ns + collecting, kind.gain(costly) + costly.goes() * collecting);
+    let (cost, gain) =
+        (kind.ns + kind.scheduled_ns + collecting, kind.gain(costly) + costly.goes() * collecting);
     let (cost, gain) = (cost.min(evidence.cpu_ns), gain.min(evidence.cpu_ns));
     if !gate.may_pass(evidence, gain) || costly.has_givers() && kind.gives_ns < GIVES * kind.ns {
         return None;
@@ -437,6 +237,12 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     if askers.len() > NAMED {
         let rest: f64 = askers[NAMED..].iter().map(|(_, spent)| spent.ns).sum();
         parts.push(format!("{} elsewhere", time(rest)));
+    }
+    if kind.scheduled_ns > 0.0 {
+        parts.push(format!(
+            "{} more in the scheduler, which lets others run meanwhile",
+            time(kind.scheduled_ns)
+        ));
     }
     let mut explanation = vec![parts.join("; ")];
     explanation.push(costly.why.clone());
