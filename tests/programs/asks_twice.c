@@ -44,6 +44,10 @@ static void remove_files(void)
         char path[PATH_MAX];
         path_of(path, i * FOLDERS * FOLDERS);
         unlink(path);
+    }
+    // Each path goes by way of the first folder.
+    for (unsigned long i = 0; i < FOLDERS; i++) {
+        char path[PATH_MAX];
         snprintf(path, sizeof(path), "%s/%lu", root, i);
         rmdir(path);
     }

@@ -1,6 +1,6 @@
 //! What is said of calls that were traced by ptrace, for the whole run or in windows.
 
-use crate::traced::{MS, Mode, Traced, US, only};
+use crate::traced::{MS, Mode, OTHER, Traced, US, only};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding, Sure};
 use slowpath_recording::Recording;
@@ -86,6 +86,52 @@ fn what_the_program_does_with_a_file_that_it_reads_again_is_known_from_windows_a
     assert!((380 * MS..=430 * MS).contains(&finding.cost.amount()), "{finding:#?}");
     // Elsewhere a row of ten calls is their sum: it has no beginning.
     assert!(slowpath_diagnose::diagnose(&recording(1_440 * MS)).findings.is_empty());
+}
+
+/// `work` reads a file 100 times, and makes something of it for so long each time, of 600 ms. It is met in opens of which the file is not known, and so often in one that
+/// is made at the same place for another file.
+fn parsing(ns: u64, elsewhere: usize) -> Recording {
+    const READ: u32 = 0;
+    const CLOSE: u32 = 3;
+    const IN_WORK: u32 = 1;
+    let mut traced = Traced::new(Mode::Each);
+    let file = traced.file("/etc/rules", "file", 100_000);
+    let others = traced.file("/etc/others", "file", 100_000);
+    for number in 0..100 {
+        for (call, result) in [(OPEN, 3), (READ, 100_000), (CLOSE, 0)] {
+            traced.call(call, Some(file), result, 10 * US);
+        }
+        let met = traced.call(OPEN, None, 3, 10 * US);
+        met.met = Some(true);
+        traced.compute(IN_WORK, ns);
+        if number < elsewhere {
+            traced.call(OPEN, Some(others), 3, 10 * US).met = Some(true);
+        }
+        traced.compute(OTHER, MS);
+    }
+    by_ptrace(traced.recording(600 * MS), 1.0)
+}
+
+#[test]
+fn opens_that_are_met_without_a_name_are_of_the_file_that_is_opened_there() {
+    let made = |recording: &Recording| {
+        let findings = diagnose(recording).findings;
+        findings.iter().find(|one| one.cause.slug() == "redundant-file-access").map(|one| one.cost.amount())
+    };
+    assert_eq!(made(&parsing(4 * MS, 0)), Some(400 * MS));
+    // Others are opened there: that may have been one of them, and then `work` does more than to read this one.
+    assert_ne!(made(&parsing(4 * MS, 5)), Some(400 * MS));
+}
+
+#[test]
+fn who_reads_makes_something_of_it_if_it_takes_four_times_as_long() {
+    let made = |ns: u64| {
+        let findings = diagnose(&parsing(ns, 0)).findings;
+        findings.into_iter().find(|one| one.cause.slug() == "redundant-file-access")
+    };
+    let says = |ns| made(ns).is_some_and(|one| says(&one, "work, which reads it"));
+    // Reading takes 3 ms in all, as far as calls were traced.
+    assert!(says(MS) && !says(100 * US));
 }
 
 #[test]
