@@ -304,6 +304,24 @@ fn what_the_collector_has_others_do_as_they_write_pointers_is_its_own_work() {
 }
 
 #[test]
+fn in_go_what_does_nothing_but_allocate_is_reported_where_it_asks_by_itself_for_one_caller() {
+    let found = |model: &Model, library: Option<&str>| {
+        let mut recording = recording(model);
+        if let Some(name) = library {
+            recording.tables.functions[COUNT as usize].name = name.to_owned();
+        }
+        let [finding] = &diagnose(&recording).findings[..] else { panic!("there is one finding") };
+        finding.place.frame.function.clone()
+    };
+    let wraps = || Model { filling: 0.0, ..collected() };
+    assert_eq!(found(&wraps(), None), "main.text");
+    // A library's writer allocates for whoever has it made, and not for who writes first.
+    let by_library = Model { takes: vec![MAIN, TEXT, COUNT, MALLOCGC], ..wraps() };
+    assert_eq!(found(&by_library, None), "count");
+    assert_eq!(found(&by_library, Some("compress/flate.NewWriter")), "main.main");
+}
+
+#[test]
 fn a_function_that_asks_wherever_it_was_inlined_is_one() {
     // Half of the time it is in `main` and half in `count`.
     let mut recording = recording(&Model { takes: vec![MAIN, COUNT, MALLOCGC], ..collected() });

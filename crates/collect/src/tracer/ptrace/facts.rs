@@ -50,9 +50,10 @@ fn status_line(pid: u32, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The most memory that a process had, pages; 0 if it is not reported.
-pub(super) fn peak_pages(pid: u32) -> u64 {
-    status_line(pid, "VmHWM").unwrap_or(0) / 4
+/// The most memory that the process of a thread had, pages; 0 if it is not reported. The thread must not have ended: the first one of a process often has when
+/// the last one ends.
+pub(super) fn peak_pages(tid: u32) -> u64 {
+    status_line(tid, "VmHWM").unwrap_or(0) / 4
 }
 
 /// How many calls of a thread have read and written so far, whatever they moved; none where the kernel does not count them.

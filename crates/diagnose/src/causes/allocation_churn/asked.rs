@@ -3,13 +3,17 @@
 //! Functions of a language's runtime, destructors and functions that copy do what their caller wants. What wraps the allocator is part of it.
 
 use crate::Evidence;
+use crate::causes::runtime::Language;
 use crate::causes::{allocators, runtime};
 use crate::findings::Frame;
 use slowpath_interfaces::{Memory, copied, is_barrier, memory};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A function that spends so much of its time in the allocator is part of it: one that counts, or that ends the program where there is no memory.
 const WRAPS: f64 = 0.85;
+/// In Go it is part of it where no caller has so much of that time, or so much of it is not in `make` and `new` of its own: these need no helper, and what one
+/// function calls to have large lists made is its own way to work.
+const IN_ONE: f64 = 0.5;
 /// Share of a function's samples in which it is on the stack twice: it calls itself, and so it makes or takes down a structure.
 const RECURSIVE: f64 = 0.10;
 
@@ -24,6 +28,8 @@ pub(super) struct Asked {
     pub does: Memory,
     /// The functions of the program around it, innermost first.
     pub around: Vec<u32>,
+    /// The innermost one asks the allocator itself, and not by a library.
+    direct: bool,
 }
 
 impl Asked {
@@ -85,12 +91,18 @@ impl Allocating {
             let mut around: Vec<u32> = outer.to_vec();
             around.retain(|function| !passes[*function as usize]);
             around.dedup();
-            asked.push(Asked { process, stack, ns: *ns, does: outermost, aside, around });
+            let direct = around.first().is_some_and(|first| outer.first() == Some(first));
+            asked.push(Asked { process, stack, ns: *ns, does: outermost, aside, around, direct });
         }
         // What wraps the allocator is part of it, but for the outermost function.
+        let callers = callers(&asked);
+        let is_of_one = |function: &u32| {
+            let of_one = callers.get(function).is_some_and(Callers::is_one);
+            of_one && Language::of(evidence.name(*function)) == Language::Go
+        };
         let wraps = |function: &u32| {
             let (all, allocating, _) = whole[*function as usize];
-            allocating >= WRAPS * all
+            allocating >= WRAPS * all && !is_of_one(function)
         };
         for one in &mut asked {
             let wrappers = one.around.iter().take_while(|function| wraps(function)).count();
@@ -100,6 +112,34 @@ impl Allocating {
         let recursive = whole.iter().enumerate().filter(twice).map(|(at, _)| at as u32).collect();
         Allocating { asked, recursive }
     }
+}
+
+/// For whom a function is around samples in allocators, ns.
+#[derive(Default)]
+struct Callers {
+    by: HashMap<u32, f64>,
+    /// As far as it asks the allocator itself.
+    direct_ns: f64,
+}
+
+impl Callers {
+    fn is_one(&self) -> bool {
+        let all: f64 = self.by.values().sum();
+        let most = self.by.values().copied().fold(0.0, f64::max);
+        all > 0.0 && most.min(self.direct_ns) >= IN_ONE * all
+    }
+}
+
+fn callers(asked: &[Asked]) -> HashMap<u32, Callers> {
+    let mut callers: HashMap<u32, Callers> = HashMap::new();
+    for one in asked {
+        for (at, pair) in one.around.windows(2).enumerate() {
+            let of = callers.entry(pair[0]).or_default();
+            *of.by.entry(pair[1]).or_default() += one.ns;
+            of.direct_ns += if at == 0 && one.direct { one.ns } else { 0.0 };
+        }
+    }
+    callers
 }
 
 /// Functions that do what their caller wants: of a runtime, those that copy, and destructors.

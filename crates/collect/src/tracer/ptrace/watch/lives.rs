@@ -137,7 +137,7 @@ impl Watch {
         });
         let cpu_ns = account.as_ref().and_then(facts::ran).map_or(0, |ran| ran.cpu_ns);
         let (user_ticks_ns, sys_ticks_ns) = facts::ticks(pid, tid);
-        let peak_pages = if last { facts::peak_pages(pid) } else { 0 };
+        let peak_pages = if last { facts::peak_pages(tid) } else { 0 };
         let time = now_ns();
         self.say(Event::Exit {
             pid,
