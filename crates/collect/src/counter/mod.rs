@@ -341,10 +341,10 @@ impl Counter {
                     if candidate.calls_itself {
                         self.take_up_recursive(&candidate);
                     }
+                    self.look_at_loops(&candidate);
                     if candidate.recursive {
                         continue;
                     }
-                    self.look_at_loops(&candidate);
                     let key = (candidate.process, candidate.function);
                     match self.by_function.get(&key) {
                         Some(index) => {
@@ -395,6 +395,9 @@ impl Counter {
         let (loops, _) = self.known(candidate);
         let loops = self.with_usual(candidate, loops);
         self.take_up(candidate, &loops);
+        if candidate.recursive {
+            return;
+        }
         let seldom = match self.by_function.get(&key) {
             Some(index) => self.is_entered_seldom(*index),
             None => self.refused.contains(&key),

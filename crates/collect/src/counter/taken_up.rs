@@ -94,7 +94,8 @@ impl Of {
 }
 
 impl Counter {
-    /// Takes up the loops of a hot function that walk or count, and the function itself where it works itself and is entered often.
+    /// Takes up the loops of a hot function that walk or count, and the function itself where it works itself and is entered often. Of a function that is entered by
+    /// others which it called, only loops that call nothing: a round of another one may have the loop in it again.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
         let share = |one: &Loop| -> f64 {
             let inside =
@@ -104,7 +105,7 @@ impl Counter {
         let listed = self.listed.get(candidate.function, &candidate.image, candidate.start);
         let searches = listed == Some(Does::Searches);
         for (at, one) in loops.iter().enumerate() {
-            if share(one) < choose::SHARE {
+            if share(one) < choose::SHARE || candidate.recursive && one.varies {
                 continue;
             }
             let in_bucket = matches!(one.work, Work::Buckets | Work::Groups | Work::Places);
@@ -122,10 +123,13 @@ impl Counter {
             }
             let Some(entry) = one.entry.as_ref().filter(|entry| !entry.origins.is_empty()) else { continue };
             self.survey(candidate, Of::Loop(at), Entry::of_loop(entry), &entry.origins, one.count_at);
+            if candidate.recursive {
+                continue;
+            }
             let whole = if one.is_whole { Some(one) } else { one.parent.and_then(|at| loops.get(at)) };
             self.take_up_around(candidate, loops, whole.and_then(|whole| whole.parent));
         }
-        if !self.notes_beginnings() {
+        if !self.notes_beginnings() || candidate.recursive {
             return;
         }
         // Inputs of listed functions may be secrets: of those only a key is noted.
