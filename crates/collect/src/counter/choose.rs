@@ -74,19 +74,23 @@ impl Recent {
             self.functions.entry(function).or_default().directly += 1.0;
         }
         for (at, (function, location)) in self.path.iter().enumerate() {
-            let again = self.path[..at].iter().any(|(other, _)| other == function);
+            let is_it = |(other, _): &(u32, u32)| other == function;
+            let (again, deeper) = (self.path[..at].iter().any(is_it), self.path[at + 1..].iter().any(is_it));
             let seen = self.functions.entry(*function).or_default();
+            // Its own work is done where it is on the stack last.
+            if !deeper {
+                seen.innermost += if at + 1 == self.path.len() { 1.0 } else { 0.0 };
+                if at + NEAR >= self.path.len() {
+                    *seen.places.entry(*location).or_default() += 1.0;
+                }
+            }
             if again {
                 seen.twice += 1.0;
                 continue;
             }
             seen.inclusive += 1.0;
-            seen.innermost += if at + 1 == self.path.len() { 1.0 } else { 0.0 };
             if at > 0 {
                 *seen.callers.entry(self.path[at - 1].0).or_default() += 1.0;
-            }
-            if at + NEAR >= self.path.len() {
-                *seen.places.entry(*location).or_default() += 1.0;
             }
         }
     }
@@ -217,6 +221,19 @@ mod tests {
         let choices = recent.choices();
         let places = choices.iter().find(|choice| choice.function == 2).map(|choice| choice.places.clone());
         assert_eq!(places, Some(vec![(22, 1.0)]));
+    }
+
+    #[test]
+    fn where_a_function_is_that_others_call_again_is_where_it_is_last() {
+        let mut recent = Recent::default();
+        for _ in 0..100 {
+            recent.add([(1, 10), (2, 20), (3, 30), (2, 21), (3, 31), (2, 22)].into_iter());
+        }
+        let choices = recent.choices();
+        let of = |function| choices.iter().find(|choice| choice.function == function).cloned();
+        let two = of(2).expect("it is hot");
+        assert_eq!((two.places, two.innermost, two.recursive), (vec![(22, 1.0)], 1.0, true));
+        assert_eq!(of(3).map(|three| (three.places, three.innermost)), Some((vec![(31, 1.0)], 0.0)));
     }
 
     #[test]
