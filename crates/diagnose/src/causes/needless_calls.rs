@@ -34,6 +34,9 @@ pub(super) const CAUSE: Spec = Spec {
 const CALLS: u64 = 1_000;
 /// Share of one place's calls that must be of that kind. The rest is left for a descriptor that was open.
 const NEARLY_ALL: f64 = 0.9;
+/// Options that are set for each socket, on average, before they are set again and again: one that is switched on and off around each message is set ten times for five
+/// messages, and a server sets several when somebody connects.
+const SET: f64 = 100.0;
 /// Questions for the place in a file that were recorded one by one, before they say something of all.
 const KNOWN: u64 = 50;
 /// What it takes to ask less often is to be thought over.
@@ -44,6 +47,8 @@ const OF_TERMINAL: u64 = 0x5401;
 const OF_WINDOW: u64 = 0x5413;
 /// F_GETFD, F_GETFL.
 const OF_FLAGS: [u64; 2] = [1, 3];
+/// What makes a socket: its number says little, for it is given again.
+const MAKES_A_SOCKET: [u32; 3] = [SOCKET, ACCEPT, ACCEPT4];
 const OF_CPU_TIME: [u32; 2] = [GETRUSAGE, TIMES];
 const OF_TIME: [u32; 3] = [GETTIMEOFDAY, TIME, CLOCK_GETTIME];
 const EXISTS: i64 = -17;
@@ -114,6 +119,8 @@ type Made = (CallSite, u32);
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let calls = Calls::new(evidence);
     let mut asked: BTreeMap<(Made, &str), Calling<'_>> = BTreeMap::new();
+    let mut set: BTreeMap<Made, Calling<'_>> = BTreeMap::new();
+    let mut sockets: BTreeMap<u32, u64> = BTreeMap::new();
     let mut failed: BTreeMap<(Made, i64), Calling<'_>> = BTreeMap::new();
     let mut all: BTreeMap<Made, u64> = BTreeMap::new();
     let mut seeks: BTreeMap<CallSite, Seeks> = BTreeMap::new();
@@ -132,6 +139,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             failed.entry(((site, row.number), row.result)).or_default().add(row, path);
         } else if let Some(what) = question(row) {
             asked.entry(((site, row.number), what)).or_default().add(row, path);
+        } else if row.number == SETSOCKOPT {
+            set.entry((site, row.number)).or_default().add(row, path);
+        } else if MAKES_A_SOCKET.contains(&row.number) && row.result >= 0 {
+            *sockets.entry(process).or_default() += row.count;
         }
     }
     // A seek is a question only where it leads nowhere.
@@ -143,11 +154,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let questions = asked.iter().filter(|(((site, number), _), _)| *number != LSEEK || stays(site));
     let questions =
         questions.filter_map(|((made, what), asked)| of_questions(evidence, &calls, *made, what, asked));
+    let settings = set.iter().filter_map(|(made, set)| {
+        let sockets = sockets.get(&made.0.0).copied().unwrap_or(0).max(1);
+        of_settings(evidence, &calls, *made, set, sockets as f64)
+    });
     let failures =
         failed.iter().filter(|((made, _), failed)| failed.sum.count as f64 >= NEARLY_ALL * all[made] as f64);
     let failures =
         failures.filter_map(|((made, error), failed)| of_failures(evidence, &calls, *made, *error, failed));
-    questions.chain(failures).chain(polls::find(evidence, &calls)).collect()
+    questions.chain(settings).chain(failures).chain(polls::find(evidence, &calls)).collect()
 }
 
 /// Follows the position in a file. A row of calls that were added up says of none where it led; each row of a tracer by ptrace is one call.
@@ -203,6 +218,33 @@ fn of_questions(
         format!("the kernel was asked {what} {times} times{from}: {}", name(number))
     };
     candidate(evidence, calls, made, asked, 1.0, ("question", title, advice), says)
+}
+
+fn of_settings(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    made: Made,
+    set: &Calling<'_>,
+    sockets: f64,
+) -> Option<Candidate> {
+    let each = set.sum.count as f64 / sockets;
+    if each < SET {
+        return None;
+    }
+    let says = |times: &str, from: &str| {
+        let (name, sockets) = (name(SETSOCKOPT), some_sockets(sockets));
+        format!("options of sockets were set {times} times{from} ({name}), but {sockets} in all")
+    };
+    let title = "an option of a socket is set again and again";
+    let advice = "Set an option once, and again only when its value changes. If that is done for each byte or message, handle many at a time";
+    candidate(evidence, calls, made, set, sockets, ("setting", title, advice), says)
+}
+
+fn some_sockets(sockets: f64) -> String {
+    match sockets {
+        1.0 => "there was one socket".to_owned(),
+        more => format!("there were {} sockets", count(more)),
+    }
 }
 
 fn of_failures(

@@ -88,16 +88,19 @@ fn each_kind_is_reported_where_the_program_calls_it() {
         assert_eq!((finding.variant, finding.confidence), (kind, Confidence::Likely), "{helper}");
         assert_eq!(finding.place.frame.function, "work", "{helper}");
     }
-    for other in ["clock_nanosleep", "memcpy", "pthread_mutex_lock", "gmtime_r", "fgets", "getc"] {
+    for other in ["clock_nanosleep", "memcpy", "pthread_mutex_lock", "gmtime_r", "fgets", "fputs"] {
         silent(&run(other, 200, 100));
     }
 }
 
 #[test]
 fn where_something_must_take_its_place_not_all_of_the_time_is_a_gain() {
-    for (helper, kind, goes) in
-        [("mktime", "calendar", 160), ("fread", "small-pieces", 180), ("rand", "random-numbers", 150)]
-    {
+    for (helper, kind, goes) in [
+        ("mktime", "calendar", 160),
+        ("fread", "small-pieces", 180),
+        ("getc", "single-bytes", 160),
+        ("rand", "random-numbers", 150),
+    ] {
         let finding = only(&run(helper, 200, 100), CAUSE);
         assert_eq!((finding.variant, finding.cost.gain()), (kind, goes * MS), "{helper}");
         assert_eq!(finding.cost.amount(), 200 * MS);
@@ -232,7 +235,7 @@ fn where_the_outer_one_does_not_count_an_inner_one_may() {
 #[test]
 fn streams_that_are_made_all_over_a_program_count_together() {
     let make = "std::__cxx11::basic_istringstream<char, std::char_traits<char>, std::allocator<char> >::basic_istringstream(std::__cxx11::basic_string<char> const&)";
-    // A fifth of the time in all, in two functions, each with less.
+    // A quarter of the time in all, in two functions, each with less.
     let making = |ms: usize| {
         let mut recording = run("getenv", 1, 299);
         let (here, there) = (called(&mut recording, make, 1, 1), called(&mut recording, make, 1, OTHER));
@@ -240,10 +243,10 @@ fn streams_that_are_made_all_over_a_program_count_together() {
         moved(&mut recording, OTHER, there, ms / 2);
         recording
     };
-    let finding = only(&making(62), CAUSE);
-    assert_eq!((finding.variant, finding.cost.gain()), ("streams", 62 * MS));
+    let finding = only(&making(76), CAUSE);
+    assert_eq!((finding.variant, finding.cost.gain()), ("streams", 76 * MS));
     assert!(finding.explanation[0].contains("in making a std::istringstream"), "{:?}", finding.explanation);
-    silent(&making(58));
+    silent(&making(74));
 }
 
 #[test]
