@@ -23,6 +23,9 @@ pub struct Costly {
     /// Functions below one of the others that show that it gives something there.
     #[serde(default)]
     gives_by: Vec<String>,
+    /// … and that it takes something.
+    #[serde(default)]
+    takes_by: Vec<String>,
     /// Those that are such helpers only where a function calls them that one of `from` fits.
     #[serde(default)]
     beside: Vec<String>,
@@ -79,9 +82,10 @@ impl Costly {
         !self.gives_by.is_empty()
     }
 
-    /// Whether a function, by its demangled name, shows that what calls it gives something.
-    pub fn gives_by(&self, name: &str) -> bool {
-        self.gives_by.iter().any(|pattern| pattern::fits(pattern, name))
+    /// Whether a function, by its demangled name, shows that what calls it gives something (true) or takes it; none for others.
+    pub fn gives_by(&self, name: &str) -> Option<bool> {
+        let fits = |patterns: &[String]| patterns.iter().any(|pattern| pattern::fits(pattern, name));
+        if fits(&self.gives_by) { Some(true) } else { fits(&self.takes_by).then_some(false) }
     }
 
     /// The share of the time from which on it is reported.
@@ -228,6 +232,8 @@ mod tests {
             ("<alloc::sync::Arc<T,A> as core::clone::Clone>::clone", ("shared-counts", false)),
             ("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::~__shared_count()", ("shared-counts", false)),
             ("encoding/binary.Read", ("reflection", false)),
+            ("fgetc", ("single-bytes", false)),
+            ("std::__cxx11::basic_istringstream<char, X, Y>::~basic_istringstream()", ("streams", false)),
             (
                 "__gnu_cxx::stdio_sync_filebuf<char, std::char_traits<char> >::uflow()",
                 ("synced-streams", false),
@@ -250,7 +256,7 @@ mod tests {
             "gmtime_r",
             "std::io::Write::write_fmt",
             "<std::io::stdio::StdoutLock as std::io::Write>::write_fmt",
-            "getc",
+            "getc_unlocked",
             "reflect.Value.Call",
             "mbrtowc",
             "_Unwind_Backtrace",
@@ -289,8 +295,8 @@ mod tests {
             Some("synced-streams")
         );
         // What was inlined into the library's functions is no stream.
-        assert_eq!(of(Some("std::thread::_State_impl<X>::_M_run()")), None);
-        assert_eq!(of(Some("main")), None);
-        assert_eq!(of(None), None);
+        for other in [Some("std::thread::_State_impl<X>::_M_run()"), Some("main"), None] {
+            assert_eq!(of(other), Some("single-bytes"), "{other:?}");
+        }
     }
 }

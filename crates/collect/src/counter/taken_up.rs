@@ -95,7 +95,7 @@ impl Of {
 
 impl Counter {
     /// Takes up the loops of a hot function that walk or count, and the function itself where it works itself and is entered often. Of a function that is entered by
-    /// others which it called, only loops that call nothing: a round of another one may have the loop in it again.
+    /// others which it called, only loops that call nothing and have no other in them: a round of another one may have the loop in it again.
     pub(super) fn take_up(&mut self, candidate: &Candidate, loops: &[Loop]) {
         let share = |one: &Loop| -> f64 {
             let inside =
@@ -105,7 +105,8 @@ impl Counter {
         let listed = self.listed.get(candidate.function, &candidate.image, candidate.start);
         let searches = listed == Some(Does::Searches);
         for (at, one) in loops.iter().enumerate() {
-            if share(one) < choose::SHARE || candidate.recursive && one.varies {
+            let is_leaf = one.is_whole && !one.varies;
+            if share(one) < choose::SHARE || candidate.recursive && !is_leaf {
                 continue;
             }
             let in_bucket = matches!(one.work, Work::Buckets | Work::Groups | Work::Places);

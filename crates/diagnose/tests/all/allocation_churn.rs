@@ -319,6 +319,8 @@ fn in_go_what_does_nothing_but_allocate_is_reported_where_it_asks_by_itself_for_
     let by_library = Model { takes: vec![MAIN, TEXT, COUNT, MALLOCGC], ..wraps() };
     assert_eq!(found(&by_library, None), "count");
     assert_eq!(found(&by_library, Some("compress/flate.NewWriter")), "main.main");
+    // What makes the nodes of a tree does so for whoever makes the tree.
+    assert_eq!(of(Model { takes: vec![MAIN, COUNT, COUNT, TEXT, MALLOCGC], ..wraps() }).len(), 0);
 }
 
 #[test]

@@ -54,14 +54,22 @@ fn selecting(below: &str, ms: usize) -> Recording {
 
 #[test]
 fn a_select_of_go_gives_where_it_sends() {
-    let finding = only(&selecting("runtime.send", 1), CAUSE);
+    let finding = only(&selecting("runtime.send", 3), CAUSE);
     assert_eq!((finding.place.frame.function.as_str(), finding.cost.gain()), ("other", 120 * MS));
-    silent(&selecting("runtime.recv", 1));
+    silent(&selecting("runtime.recv", 3));
+    // Now and then, and more seldom than it takes.
+    silent(&selecting("runtime.send", 2));
+    let mut both = selecting("runtime.send", 3);
+    let selects = both.tables.stacks.iter().find(|one| one.location == both.tables.stacks.len() as u32 - 1);
+    let selects = selects.and_then(|one| one.parent).expect("what sends is below it");
+    let receives = called(&mut both, "runtime.recv", 0, selects);
+    moved(&mut both, selects, receives, 4);
+    silent(&both);
 }
 
-/// Of 200 ms the scheduler takes 60, and so many samples in it are of goroutines that wait for a channel, and for other things.
+/// Of 300 ms the scheduler takes 60, and so many samples in it are of goroutines that wait for a channel, and for other things.
 fn scheduling(for_channels: usize, for_others: usize) -> Finding {
-    let mut recording = selecting("runtime.send", 1);
+    let mut recording = selecting("runtime.send", 3);
     let parks = called(&mut recording, "runtime.park_m", 0, 0);
     moved(&mut recording, OTHER, parks, 60);
     for (name, samples) in
@@ -75,25 +83,37 @@ fn scheduling(for_channels: usize, for_others: usize) -> Finding {
 
 #[test]
 fn what_the_scheduler_does_for_those_that_wait_at_channels_is_part_of_it() {
-    let finding = scheduling(5, 0);
-    assert_eq!((finding.cost.amount(), finding.cost.gain()), (180 * MS, 180 * MS));
-    assert!(finding.explanation[0].contains("60 ms more in the scheduler"), "{:?}", finding.explanation);
-    // As far as they wait for that.
-    assert_eq!(scheduling(6, 2).cost.gain(), 165 * MS);
+    // 16 less 8, of 18: less than half of the 60 ms, for these may be chance.
+    let finding = scheduling(16, 0);
+    assert!((146 * MS..147 * MS).contains(&finding.cost.gain()), "{:?}", finding.cost);
+    assert!(finding.explanation[0].contains("27 ms more in the scheduler"), "{:?}", finding.explanation);
+    // As far as they wait for that: 8 of 34.
+    assert!((134 * MS..135 * MS).contains(&scheduling(16, 16).cost.gain()));
     // Too few to say.
     assert_eq!(scheduling(4, 0).cost.gain(), 120 * MS);
 }
 
 #[test]
 fn the_scheduler_is_not_busy_with_this_where_others_have_the_channels() {
-    let mut recording = selecting("runtime.send", 1);
+    let mut recording = selecting("runtime.send", 3);
     let parks = called(&mut recording, "runtime.park_m", 0, 0);
     moved(&mut recording, OTHER, parks, 60);
     let commits = called(&mut recording, "runtime.chanparkcommit", 0, parks);
-    moved(&mut recording, parks, commits, 10);
+    moved(&mut recording, parks, commits, 16);
     let library = called(&mut recording, "net/http.(*persistConn).roundTrip", 0, 1);
     let receives = called(&mut recording, "runtime.chanrecv2", 0, library);
     moved(&mut recording, OTHER, receives, 60);
-    // A third of the time at channels is that of the library's connection.
-    assert_eq!(only(&recording, CAUSE).cost.gain(), 160 * MS);
+    // A third of the time at channels is that of the library's connection: of 26.7 ms the rest counts.
+    let gain = only(&recording, CAUSE).cost.gain();
+    assert!((137 * MS..138 * MS).contains(&gain), "{gain}");
+}
+
+#[test]
+fn the_scheduler_does_nothing_for_goroutines_that_are_started() {
+    let mut recording = run("runtime.newproc", 70, 230);
+    let parks = called(&mut recording, "runtime.park_m", 0, 0);
+    moved(&mut recording, OTHER, parks, 60);
+    let commits = called(&mut recording, "runtime.chanparkcommit", 0, parks);
+    moved(&mut recording, parks, commits, 16);
+    assert_eq!(only(&recording, CAUSE).cost.gain(), 70 * MS);
 }

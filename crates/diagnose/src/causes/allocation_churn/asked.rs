@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 /// A function that spends so much of its time in the allocator is part of it: one that counts, or that ends the program where there is no memory.
 const WRAPS: f64 = 0.85;
-/// In Go it is part of it where no caller has so much of that time, or so much of it is not in `make` and `new` of its own: these need no helper, and what one
+/// In Go it is part of it where no caller has so much of that time, or so much of it is not in `make`, `new` and `append` of its own: these need no helper, and what one
 /// function calls to have large lists made is its own way to work.
 const IN_ONE: f64 = 0.5;
 /// Share of a function's samples in which it is on the stack twice: it calls itself, and so it makes or takes down a structure.
@@ -94,10 +94,13 @@ impl Allocating {
             let direct = around.first().is_some_and(|first| outer.first() == Some(first));
             asked.push(Asked { process, stack, ns: *ns, does: outermost, aside, around, direct });
         }
+        let twice = |(_, (all, _, twice)): &(usize, &(f64, f64, f64))| *twice > RECURSIVE * all;
+        let recursive: HashSet<u32> =
+            whole.iter().enumerate().filter(twice).map(|(at, _)| at as u32).collect();
         // What wraps the allocator is part of it, but for the outermost function.
         let callers = callers(&asked);
         let is_of_one = |function: &u32| {
-            let of_one = callers.get(function).is_some_and(Callers::is_one);
+            let of_one = callers.get(function).is_some_and(|of| of.is_one(&recursive));
             of_one && Language::of(evidence.name(*function)) == Language::Go
         };
         let wraps = |function: &u32| {
@@ -108,8 +111,6 @@ impl Allocating {
             let wrappers = one.around.iter().take_while(|function| wraps(function)).count();
             one.around.drain(..wrappers.min(one.around.len().saturating_sub(1)));
         }
-        let twice = |(_, (all, _, twice)): &(usize, &(f64, f64, f64))| *twice > RECURSIVE * all;
-        let recursive = whole.iter().enumerate().filter(twice).map(|(at, _)| at as u32).collect();
         Allocating { asked, recursive }
     }
 }
@@ -117,25 +118,30 @@ impl Allocating {
 /// For whom a function is around samples in allocators, ns.
 #[derive(Default)]
 struct Callers {
-    by: HashMap<u32, f64>,
+    /// None where it is the outermost one.
+    by: HashMap<Option<u32>, f64>,
     /// As far as it asks the allocator itself.
     direct_ns: f64,
 }
 
 impl Callers {
-    fn is_one(&self) -> bool {
+    /// Whether one function has most of it, which does not make a structure of it by calling itself.
+    fn is_one(&self, recursive: &HashSet<u32>) -> bool {
         let all: f64 = self.by.values().sum();
-        let most = self.by.values().copied().fold(0.0, f64::max);
-        all > 0.0 && most.min(self.direct_ns) >= IN_ONE * all
+        let most = self.by.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        most.is_some_and(|(caller, ns)| {
+            let is_one = caller.is_some_and(|caller| !recursive.contains(&caller));
+            is_one && ns.min(self.direct_ns) >= IN_ONE * all
+        })
     }
 }
 
 fn callers(asked: &[Asked]) -> HashMap<u32, Callers> {
     let mut callers: HashMap<u32, Callers> = HashMap::new();
     for one in asked {
-        for (at, pair) in one.around.windows(2).enumerate() {
-            let of = callers.entry(pair[0]).or_default();
-            *of.by.entry(pair[1]).or_default() += one.ns;
+        for (at, function) in one.around.iter().enumerate() {
+            let of = callers.entry(*function).or_default();
+            *of.by.entry(one.around.get(at + 1).copied()).or_default() += one.ns;
             of.direct_ns += if at == 0 && one.direct { one.ns } else { 0.0 };
         }
     }

@@ -4,7 +4,7 @@ use super::super::runtime::{self, Language};
 use crate::Evidence;
 use crate::asker::is_of_one_package;
 use slowpath_interfaces::{Costly, Helper, costly, without_arguments};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Libraries beside a language's that have such helpers: how their file names begin.
 const LIBRARIES: [&str; 3] = ["libglib-2.0.", "libunwind", "[vdso]"];
@@ -109,26 +109,40 @@ impl Helpers {
     }
 }
 
-/// The places that call a helper of which it shows below it that it gives something there: one function of Go gives in one place and takes in another.
+/// Samples of a place that gives, before it counts as one: of a select that gives now and then most of the time may go to what it takes.
+const GIVES_SEEN: usize = 3;
+
+/// The places that call a helper of which samples below it show that it gives something there, and at least as often as it takes: one function of Go gives in
+/// one place and takes in another.
 fn giving(evidence: &Evidence<'_>, known: &[Vec<Helper>], at: &[Option<u32>], on: &[bool]) -> HashSet<u32> {
     let may_give: Vec<bool> = known.iter().map(|of| of.iter().any(|helper| helper.kind.may_give())).collect();
-    let mut giving = HashSet::new();
-    for stack in (0..on.len() as u32).filter(|stack| on[*stack as usize] && may_give.contains(&true)) {
+    if !may_give.contains(&true) {
+        return HashSet::new();
+    }
+    // Where a helper is called, and whether it gives there.
+    let seen = |stack: u32| -> Option<(u32, bool)> {
         let locations: Vec<u32> = evidence.locations(stack).collect();
         let helper = |location: &u32| at[*location as usize].filter(|helper| may_give[*helper as usize]);
-        let Some(place) = locations.iter().rposition(|location| helper(location).is_some()) else { continue };
-        let gives = |function: u32| {
-            let name = evidence.name(function);
-            helper(&locations[place])
-                .is_some_and(|helper| known[helper as usize].iter().any(|one| one.kind.gives_by(name)))
-        };
+        let place = locations.iter().rposition(|location| helper(location).is_some())?;
+        let helpers = &known[helper(&locations[place])? as usize];
         let mut below =
             locations[..=place].iter().flat_map(|location| evidence.recording.frames_of(*location));
-        if below.any(|frame| gives(frame.function)) {
-            giving.extend(locations.get(place + 1));
+        let gives = below.find_map(|frame| {
+            helpers.iter().find_map(|one| one.kind.gives_by(evidence.name(frame.function)))
+        })?;
+        Some((*locations.get(place + 1)?, gives))
+    };
+    let mut by_stack: HashMap<u32, Option<(u32, bool)>> = HashMap::new();
+    let mut places: HashMap<u32, (usize, usize)> = HashMap::new();
+    let samples = evidence.recording.tables.samples.iter().filter(|sample| sample.on_cpu);
+    for stack in samples.filter_map(|sample| sample.stack).filter(|stack| on[*stack as usize]) {
+        if let Some((place, gives)) = *by_stack.entry(stack).or_insert_with(|| seen(stack)) {
+            let (given, taken) = places.entry(place).or_default();
+            *if gives { given } else { taken } += 1;
         }
     }
-    giving
+    let gives = |(given, taken): &(usize, usize)| *given >= GIVES_SEEN.max(*taken);
+    places.into_iter().filter(|(_, of)| gives(of)).map(|(place, _)| place).collect()
 }
 
 /// Whether what a helper does at the end of a stack, of which these are the locations up to the helper's, is needed in any case: reading and writing itself,

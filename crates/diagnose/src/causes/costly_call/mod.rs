@@ -177,11 +177,13 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
             *spent.own.entry(own).or_default() += weight;
         }
     }
+    for ((process, _), (costly, kind)) in
+        kinds.iter_mut().filter(|(_, (costly, kind))| costly.may_give() && kind.samples >= SAMPLES)
+    {
+        kind.scheduled_ns = scheduled::ns(evidence, &helpers, *process, costly, kind.ns);
+    }
     if evidence.is_kernel_unseen() {
         add_kernel(evidence, &helpers, &mut kinds);
-    }
-    for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.has_givers()) {
-        kind.scheduled_ns = scheduled::ns(evidence, &helpers, *process, costly, kind.ns);
     }
     for ((process, _), (costly, kind)) in kinds.iter_mut().filter(|(_, (costly, _))| costly.counts_around()) {
         count_around(evidence, *process, costly, kind);

@@ -73,7 +73,7 @@ struct Parks<'a> {
     /// By process and goroutine, in order.
     by_goroutine: HashMap<(u32, u64), Vec<&'a Park>>,
     /// See [`answers`].
-    answers: HashSet<u32>,
+    answers: HashSet<(u32, u32)>,
 }
 
 pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate> {
@@ -96,19 +96,25 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     locks.into_iter().filter_map(of).collect()
 }
 
-/// Stacks that wait at another channel each time: one that is made for the wait brings an answer. Work comes by the same channel again and again.
-fn answers(parks: &[Park]) -> HashSet<u32> {
-    let mut objects: HashMap<u32, Vec<u64>> = HashMap::new();
+/// Stacks, by process, at which goroutines wait at another channel each time: one that is made for the wait brings an answer. Work comes by the same channel
+/// again and again.
+fn answers(parks: &[Park]) -> HashSet<(u32, u32)> {
+    let mut objects: HashMap<(u32, u32, u64), Vec<u64>> = HashMap::new();
     for park in parks {
         if let Some(stack) = park.stack {
-            objects.entry(stack).or_default().push(park.object);
+            objects.entry((park.process, stack, park.goroutine)).or_default().push(park.object);
         }
     }
-    let are_new = |objects: &Vec<u64>| {
-        let different = objects.iter().collect::<HashSet<_>>().len();
-        objects.len() >= WAITED && different as f64 > MOST * objects.len() as f64
-    };
-    objects.into_iter().filter(|(_, objects)| are_new(objects)).map(|(stack, _)| stack).collect()
+    // Of goroutines that waited there twice or more: how often, and at how many channels.
+    let mut waits: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
+    for ((process, stack, _), objects) in objects.into_iter().filter(|(_, objects)| objects.len() > 1) {
+        let (all, different) = waits.entry((process, stack)).or_default();
+        *all += objects.len();
+        *different += objects.iter().collect::<HashSet<_>>().len();
+    }
+    let are_new =
+        |(all, different): &(usize, usize)| *all >= WAITED && *different as f64 > MOST * *all as f64;
+    waits.into_iter().filter(|(_, of)| are_new(of)).map(|(at, _)| at).collect()
 }
 
 /// The functions between the program's own and the end of a stack, innermost first.
@@ -234,7 +240,7 @@ impl<'a> Lock<'a> {
                     .sum();
                 holder.asleep_ns += ns;
                 *asleep.entry(stack).or_default() += ns;
-                if rests(evidence, calls, parks, stack) {
+                if rests(evidence, calls, parks, (process, stack)) {
                     holder.resting_ns += ns;
                 }
             }
@@ -248,13 +254,18 @@ impl<'a> Lock<'a> {
 
 /// Whether a goroutine waits for something to do: for somebody to connect, or in the program's own code for another goroutine. What a library waits for in such
 /// a way is an answer.
-fn rests(evidence: &Evidence<'_>, calls: &Calls<'_>, parks: &Parks<'_>, stack: u32) -> bool {
+fn rests(
+    evidence: &Evidence<'_>,
+    calls: &Calls<'_>,
+    parks: &Parks<'_>,
+    (process, stack): (u32, u32),
+) -> bool {
     let behind: Vec<u32> = behind(evidence, calls, stack).collect();
     let accepts =
         behind.iter().any(|function| FOR_A_CLIENT.iter().any(|name| evidence.name(*function).contains(name)));
     // The outermost of them is what the program calls.
     let called = behind.last().map_or("", |function| evidence.name(*function));
-    let answered = called.starts_with(BY_A_CHANNEL) && parks.answers.contains(&stack);
+    let answered = called.starts_with(BY_A_CHANNEL) && parks.answers.contains(&(process, stack));
     let direct = FOR_ANOTHER.iter().any(|name| called.starts_with(name)) && !answered;
     accepts || direct || calls.own_of(stack).is_none()
 }
