@@ -137,7 +137,7 @@ impl Draft {
         if in_windows && self.facts.iter().any(is_count) {
             self.explanation.push(format!(
                 "so are counts: calls were traced in {} of the CPU time and scaled up; they may be off by a factor of four \
-                 (the number of reads and writes by a few percent, for the kernel counts these)",
+                 (the number of reads and writes by a few percent, because the kernel counts these)",
                 if traced_share < 0.001 {
                     "less than 0.1 %".to_owned()
                 } else {

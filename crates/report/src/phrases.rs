@@ -434,12 +434,13 @@ pub(crate) fn nothing_found(findings: &Findings) -> Vec<String> {
     let slept = leads.wait.as_ref().filter(is_most).filter(|_| off_cpu(findings).is_some());
     if let Some(wait) = slept {
         let said = format!(
-            "Most of the time the program slept: {} slept for {} of {} ({}){}. If it waits for \
+            "Most of the time the program slept: {} slept for {} of {} ({}, {} each on average){}. If it waits for \
              another thread or an event, wait for that directly (a condition variable, a blocking read). An intended pause is no fault.{}",
             wait.program,
             units::rough(wait.total_ns),
             units::rough(elapsed),
             units::counted(wait.calls, "time"),
+            units::rough(wait.total_ns / wait.calls.max(1)),
             called_from(wait),
             if unseen(&findings.recording).iter().any(|sentence| sentence.contains(SETUP)) {
                 UNSEEN_LOOKS

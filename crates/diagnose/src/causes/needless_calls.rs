@@ -236,10 +236,10 @@ fn of_settings(
     }
     let says = |times: &str, from: &str| {
         let (name, sockets) = (name(SETSOCKOPT), some_sockets(sockets));
-        format!("options of sockets were set {times} times{from} ({name}), but {sockets} in all")
+        format!("{name} was called {times} times{from}, but {sockets} in all")
     };
     let title = "an option of a socket is set again and again";
-    let advice = "Set an option once, and again only when its value changes. If that is done for each byte or message, handle many at a time";
+    let advice = "If this is done for each byte or message, handle many at a time (read through a buffer). Else set the option only when its value changes";
     candidate(evidence, calls, made, set, sockets, ("setting", title, advice), says)
 }
 

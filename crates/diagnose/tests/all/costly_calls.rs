@@ -122,7 +122,7 @@ fn collecting_what_the_calls_allocate_is_part_of_them() {
         recording.tables.stacks[collector as usize].parent = None;
         moved(&mut recording, OTHER, collector, 60);
         let finding = only(&recording, CAUSE);
-        assert!(finding.explanation.iter().any(|line| line.contains("garbage collector")));
+        assert!(finding.explanation.iter().any(|line| line.contains("garbage collection")));
         (finding.cost.amount() / MS, finding.cost.gain() / MS)
     };
     assert_eq!(reported(0), (260, 169));

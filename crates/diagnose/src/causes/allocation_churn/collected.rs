@@ -32,6 +32,9 @@ const TIMES: f64 = 8.0;
 const PIECE_NS: f64 = 60.0;
 const BYTE_NS: f64 = 0.1;
 
+/// Go's runtime takes pieces of more bytes from its heap one by one, whole pages each: that clears them, and is no matter of short texts.
+const LARGE: f64 = 32_768.0;
+
 /// Samples of goroutines that yield, before they say who does: of fewer one more or less would change it by a quarter.
 const YIELDS: usize = 5;
 
@@ -260,12 +263,7 @@ pub(in crate::causes) fn asked_for_ns(
 /// Says which part of a cost is collecting, where it is worth a word.
 pub(in crate::causes) fn of_collecting(collecting_ns: f64, cost_ns: f64) -> Option<String> {
     const WORTH_A_WORD: f64 = 0.05;
-    let says = || {
-        format!(
-            "{} more are their part of the garbage collector's time, by what they allocate",
-            time(collecting_ns)
-        )
-    };
+    let says = || format!("plus {} of garbage collection, caused by what they allocate", time(collecting_ns));
     (collecting_ns > WORTH_A_WORD * cost_ns).then(says)
 }
 
@@ -346,9 +344,17 @@ fn finding(
             Fact::new("time allocating", spent.ns, "ns", "samples", Sure::Sampled),
             Fact::new("time collecting", collecting_ns, "ns", "samples", Sure::Sampled),
         ],
-        advice: "Keep buffers and use them again (Reset, a slice cut to [:0], sync.Pool), reserve slices with make, and append to one buffer \
+        advice: match pieces.bytes > LARGE {
+            true => {
+                "Ask first whether pieces of this size are needed at all, or can be smaller. If one is used again for each item (sync.Pool, a slice cut to [:0]), \
+                 clearing it still takes time, which is in the gain"
+            }
+            false => {
+                "Keep buffers and use them again (Reset, a slice cut to [:0], sync.Pool), reserve slices with make, and append to one buffer \
                  (strconv.AppendInt) instead of joining strings"
-            .to_owned(),
+            }
+        }
+        .to_owned(),
         ..Draft::new(
             &CAUSE,
             "most of the memory that is allocated soon becomes garbage",

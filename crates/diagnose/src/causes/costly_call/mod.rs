@@ -254,12 +254,12 @@ fn finding(evidence: &Evidence<'_>, process: u32, costly: &'static Costly, kind:
     });
     if costly.goes() < 1.0 {
         explanation.push(format!(
-            "what takes their place costs time as well: {:.0} % of this is expected to be saved, as was measured with other programs",
+            "about {:.0} % of this is expected to be saved, as was measured with other programs; what takes its place needs the rest",
             100.0 * costly.goes()
         ));
     } else if gain < cost {
         explanation.push(
-            "who waits for more takes time as well: of that at most twice what the other side takes is in the gain".to_owned(),
+            "who waits for more may spin: receiving and waiting are in the gain with at most twice the time of sending and waking".to_owned(),
         );
     }
     let draft = Draft {
