@@ -165,6 +165,7 @@ pub(crate) fn candidates(evidence: &Evidence<'_>) -> Vec<Candidate> {
     page_fault_churn::settle(&mut found);
     allocation_churn::settle(&mut found);
     regex_backtracking::settle(&mut found);
+    redundant_computation::settle(evidence, &mut found);
     sync_per_operation::settle(&mut found);
     costly_call::settle(evidence, &mut found);
     found

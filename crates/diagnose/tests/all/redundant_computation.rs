@@ -5,6 +5,7 @@
 
 use crate::common::about;
 use crate::sampled::{MS, Run};
+use crate::traced::{Mode, Traced, WORK};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
 use slowpath_recording::tables::*;
@@ -114,6 +115,68 @@ fn an_expression_that_is_compiled_again_is_reported_where_it_is_asked_for() {
     assert!(said.contains("(3 different inputs in all)"), "{said}");
     // 0.8 s, of which 197 of 200 go.
     assert!((780..=792).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+/// `regcomp`, which `work` calls at two lines, reads a file for 300 µs at `read_at` each time, and works for so many ms besides.
+fn reading(read_at: u32, work_ms: u64) -> Vec<(&'static str, u64)> {
+    const US: u64 = 1_000;
+    let mut traced = Traced::new(Mode::Each);
+    traced.tables.functions[WORK as usize].name = "regcomp".to_owned();
+    let file = traced.file("/etc/locale", "file", 2_000);
+    // Another call of the same function.
+    let tables = &mut traced.tables;
+    let (location, stack) = (tables.locations.len() as u32, tables.stacks.len() as u32);
+    let of_work = tables.stacks[WORK as usize].parent.expect("`work` calls it");
+    let place = tables.stacks[of_work as usize].location as usize;
+    tables.locations.push(Location { location, address: 0x9000, ..tables.locations[place].clone() });
+    let frame = tables.frames.iter().find(|frame| frame.location as usize == place).expect("a frame");
+    tables.frames.push(slowpath_recording::tables::Frame { location, line: Some(read_at), ..frame.clone() });
+    let parent = tables.stacks[of_work as usize].parent;
+    tables.stacks.push(Stack { stack, parent, location });
+    tables.stacks.push(Stack {
+        stack: stack + 1,
+        parent: Some(stack),
+        location: tables.stacks[WORK as usize].location,
+    });
+    for (number, key) in (0..100).map(|call| (call, 1)) {
+        traced.tables.beginnings.push(Beginning {
+            walk: 0,
+            time_ns: 1_000 * number,
+            thread: Some(0),
+            cpu_ns: 0,
+            addresses: vec![0],
+            contents: vec![key],
+            linked: 0,
+            length: 0,
+            within_ns: 0,
+            below: 0,
+        });
+    }
+    let location = traced.tables.stacks[WORK as usize].location;
+    traced.tables.walks.push(Walk {
+        walk: 0,
+        process: 0,
+        location,
+        loop_number: None,
+        strides: vec![0],
+        arguments: None,
+    });
+    for _ in 0..1_000 {
+        for (number, result) in [(257, 3), (0, 2_000), (3, 0)] {
+            traced.call(number, Some(file), result, 100 * US).stack = Some(stack + 1);
+        }
+    }
+    traced.compute(WORK, work_ms * 1_000 * US);
+    let found = diagnose(&traced.recording(1_000 * 1_000 * US)).findings;
+    found.iter().map(|one| (one.cause.slug(), one.cost.gain() / 1_000_000)).collect()
+}
+
+#[test]
+fn a_file_that_is_read_because_something_is_prepared_again_is_part_of_that() {
+    assert_eq!(reading(11, 400), [("redundant-computation", 396)]);
+    // It saves less than half as much, or it is another call.
+    assert_eq!(reading(11, 140).len(), 2);
+    assert_eq!(reading(12, 400).len(), 2);
 }
 
 #[test]

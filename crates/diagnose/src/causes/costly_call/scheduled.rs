@@ -11,8 +11,9 @@ const PARKS: &str = "runtime.park_m";
 /// What it does last before: for a channel, and for other things.
 const FOR_A_CHANNEL: [&str; 2] = ["runtime.chanparkcommit", "runtime.selparkcommit"];
 const FOR_OTHERS: [&str; 3] = ["runtime.netpollblockcommit", "runtime.parkunlock_c", "runtime.resetForSleep"];
-/// Samples in these that count less: twice the standard error of those for channels, so that a few of them say little, and this many of other waits that may
-/// have been missed.
+/// Standard errors of the samples for channels that do not count: below that the real number is in one of forty cases.
+const ERRORS: f64 = 2.0;
+/// Samples of other waits that are presumed beside those that were seen: not each wait gives up its thread by a function that is listed.
 const UNSEEN: f64 = 2.0;
 
 /// What a sample shows.
@@ -72,6 +73,7 @@ pub(super) fn ns(
             }
         }
     }
-    let part = (for_channels - 2.0 * f64::sqrt(for_channels)).max(0.0) / (for_channels + for_others + UNSEEN);
+    let part =
+        (for_channels - ERRORS * f64::sqrt(for_channels)).max(0.0) / (for_channels + for_others + UNSEEN);
     if in_helpers == 0.0 { 0.0 } else { scheduling * part * (own_ns / in_helpers).min(1.0) }
 }

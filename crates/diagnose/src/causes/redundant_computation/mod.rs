@@ -14,7 +14,7 @@ pub(super) use comparisons::COMPARISON;
 
 use super::allocation_churn::{collecting_ns, of_collecting};
 use super::words::count;
-use super::{Find, Needs, Spec};
+use super::{Find, Needs, Spec, redundant_file_access};
 use crate::Evidence;
 use crate::asker::asker;
 use crate::calls::place;
@@ -51,6 +51,9 @@ const ALWAYS: f64 = 0.95;
 const RECURS: usize = 3;
 /// Whose calls repeat an input is not known where several functions ask. Below [`ALWAYS`] one must ask for nearly all of them.
 const ALONE: f64 = 0.9;
+
+/// Share of the gain of a file that is read again which preparing something from it must save, to say why it is read.
+const EXPLAINED: f64 = 0.5;
 
 /// Calls of one interface in one process.
 struct Called {
@@ -112,6 +115,28 @@ impl Keys {
             recurring: recurring.map(|(calls, ..)| calls).sum(),
         }
     }
+}
+
+/// Where preparing something again reads a file each time, in one call, that is one bug: what is prepared is to be kept. It takes the place of the file's finding if it
+/// saves at least half as much. That the call is the same is known by its line. Where samples show the program's own code alone both are left: there one has the time of that, and
+/// the other that of the kernel.
+pub(super) fn settle(evidence: &Evidence<'_>, found: &mut Vec<Candidate>) {
+    if evidence.is_kernel_unseen() {
+        return;
+    }
+    let computations = found.iter().filter(|one| one.finding.cause == CAUSE.cause());
+    let computations: Vec<Candidate> =
+        computations.filter(|one| one.finding.place.frame.line.is_some()).cloned().collect();
+    let prepares = |file: &Candidate| {
+        computations.iter().any(|one| {
+            let (gain, of_file) = (one.finding.cost.gain() as f64, file.finding.cost.gain() as f64);
+            one.process == file.process
+                && one.finding.place.frame == file.finding.place.frame
+                && one.finding.cost.basis() == file.finding.cost.basis()
+                && gain >= EXPLAINED * of_file
+        })
+    };
+    found.retain(|one| one.finding.cause != redundant_file_access::CAUSE.cause() || !prepares(one));
 }
 
 /// Time in calls of one interface from one function.
