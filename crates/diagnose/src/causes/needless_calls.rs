@@ -1,7 +1,7 @@
 //! System calls that are not needed: the kernel is asked again and again for what the program could know, or a call is repeated that fails each
 //! time.
 //!
-//! Only what cannot be worth its price is listed: questions whose answer changes by the program's own doing at most, and errors that say that
+//! Only what cannot be worth its price is listed: questions whose answer changes by the program's own doing at most, options of a socket that are set again and again, and errors that say that
 //! the call is wrong as it stands, not that it came too early; and polls that go through very many descriptors. Questions about paths belong to `redundant_file_access`, lookups that miss to
 //! `failed_lookups`, looks at what is not there yet to `busy_wait`.
 
@@ -37,7 +37,7 @@ const NEARLY_ALL: f64 = 0.9;
 /// Options that are set for each socket, on average, before they are set again and again: one that is switched on and off around each message is set ten times for five
 /// messages, and a server sets several when somebody connects.
 const SET: f64 = 100.0;
-/// Setting an option took 0.36 µs of kernel time in a program that did so for each byte. What takes longer has sent what was held back (TCP_CORK, TCP_NODELAY), ns.
+/// Setting an option took 0.36 µs of kernel time in a program that did so for each byte. What takes several times as long may have sent what was held back (TCP_CORK, TCP_NODELAY), ns.
 const SETS_NS: f64 = 1_000.0;
 /// Questions for the place in a file that were recorded one by one, before they say something of all.
 const KNOWN: u64 = 50;

@@ -18,6 +18,22 @@ const IS_VALID: u32 = 1;
 const COMPILE: u32 = 2;
 const PARSE: u32 = 3;
 
+/// A call that was looked at, and the key of its input.
+fn noted(number: u64, key: u64) -> Beginning {
+    Beginning {
+        walk: 0,
+        time_ns: 1_000 * number,
+        thread: Some(0),
+        cpu_ns: 0,
+        addresses: vec![0],
+        contents: vec![key],
+        linked: 0,
+        length: 0,
+        within_ns: 0,
+        below: 0,
+    }
+}
+
 /// `compile`: what is called, and the library it is in. `keys` of the calls that were looked at. `share`: of a second, in it.
 fn recording(compile: &str, library: &str, keys: impl Iterator<Item = u64>, share: f64) -> Recording {
     let mut tables = Tables::default();
@@ -79,18 +95,7 @@ fn recording(compile: &str, library: &str, keys: impl Iterator<Item = u64>, shar
     let mut tables = run.tables;
     crate::sampled::one_thread(&mut tables, end_ns);
     for (number, key) in keys.enumerate() {
-        tables.beginnings.push(Beginning {
-            walk: 0,
-            time_ns: 1_000 * number as u64,
-            thread: Some(0),
-            cpu_ns: 0,
-            addresses: vec![0],
-            contents: vec![key],
-            linked: 0,
-            length: 0,
-            within_ns: 0,
-            below: 0,
-        });
+        tables.beginnings.push(noted(number as u64, key));
     }
     Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new())
 }
@@ -138,20 +143,7 @@ fn reading(read_at: u32, work_ms: u64) -> Vec<(&'static str, u64)> {
         parent: Some(stack),
         location: tables.stacks[WORK as usize].location,
     });
-    for (number, key) in (0..100).map(|call| (call, 1)) {
-        traced.tables.beginnings.push(Beginning {
-            walk: 0,
-            time_ns: 1_000 * number,
-            thread: Some(0),
-            cpu_ns: 0,
-            addresses: vec![0],
-            contents: vec![key],
-            linked: 0,
-            length: 0,
-            within_ns: 0,
-            below: 0,
-        });
-    }
+    traced.tables.beginnings.extend((0..100).map(|call| noted(call, 1)));
     let location = traced.tables.stacks[WORK as usize].location;
     traced.tables.walks.push(Walk {
         walk: 0,
