@@ -222,7 +222,8 @@ pub(crate) fn ended(pid: u32) -> io::Result<Option<Ended>> {
     if found < 0 {
         return Err(io::Error::last_os_error());
     }
-    if found == 0 {
+    // We may have stopped it ourselves for a moment (`ahead`).
+    if found == 0 || libc::WIFSTOPPED(status) {
         return Ok(None);
     }
     Ok(Some(Ended::new(status, &usage)))

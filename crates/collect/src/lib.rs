@@ -4,6 +4,7 @@
 //! - [`record_exact`] — the third, under valgrind: no rights, no times, every call counted.
 //! - `sampler/` — CPU samples with user and kernel stacks.
 //! - `counter/` — exact calls of a few chosen functions, in windows.
+//! - `ahead/` — what a thread will do next, on a copy of its memory.
 //! - `tracer/` — system calls, the files they concern, and waits.
 //! - [`tally`] — every entry of a few functions over a whole run, and nothing else.
 //! - `bpf/` — what the kernel does for all of these.
@@ -16,6 +17,7 @@
 //! - [`rights`] — what this machine allows.
 
 mod about;
+mod ahead;
 mod attach;
 mod bpf;
 mod clock;

@@ -186,6 +186,7 @@ impl Run<'_> {
         });
         self.about.wall_ns += clock::now_ns() - start;
         self.session.stop_counting();
+        self.session.stop_looking();
         if let Some(ptrace) = &mut self.session.ptrace {
             if ended.is_none() {
                 ptrace.let_go();
@@ -229,7 +230,8 @@ impl Run<'_> {
         session.ptrace = None;
         if let Some(cost) = cost {
             let alone = (machine.is_none() && own.is_none()).then_some(options.stack_bytes);
-            match Ptrace::seize(pid, alone, *cost, session.noting()) {
+            let ahead = options.count.then(|| session.asks_tracer());
+            match Ptrace::seize(pid, alone, *cost, session.noting(), ahead) {
                 Ok(ptrace) => session.ptrace = Some(ptrace),
                 Err(error) => {
                     lacks.push(("tracer", format!("system calls were not traced: {}", why(&error))));
@@ -249,6 +251,10 @@ impl Run<'_> {
         }
         if options.count {
             session.count();
+            // A tracer does it itself.
+            if session.ptrace.is_none() {
+                session.look_ahead();
+            }
         }
         own
     }

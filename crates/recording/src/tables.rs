@@ -320,6 +320,42 @@ table! {
 }
 
 table! {
+    /// A stretch of a thread that was looked at instruction by instruction, on a copy of its memory. Since minor version 20.
+    Stretch = "stretches" {
+        /// Our number.
+        stretch: u32,
+        /// When.
+        time_ns: u64,
+        /// Which thread.
+        thread: u32,
+        /// How many instructions.
+        instructions: u64,
+        /// So long the thread stood for it, ns.
+        stopped_ns: u64,
+    }
+}
+
+table! {
+    /// Calls of a function in a stretch, from one other: how many of them did again what one before did. Since minor version 20.
+    Repeat = "repeats" {
+        /// The stretch.
+        stretch: u32,
+        /// Where the function begins.
+        location: u32,
+        /// Where the one that called it begins; none if that was called before the stretch.
+        caller: Option<u32>,
+        /// Calls that began and ended in the stretch, and were not short.
+        calls: u64,
+        /// Of them those that were given, and read, the same as one before in the stretch, and nothing had changed it.
+        again: u64,
+        /// Instructions of these, but for those inside another such call.
+        instructions: u64,
+        /// Instructions of all calls of the function from there, but for those inside another call of it.
+        all_instructions: u64,
+    }
+}
+
+table! {
     /// A time range in which a probe was active. Outside its windows a probe counts nothing.
     Window = "windows" {
         /// The probe.

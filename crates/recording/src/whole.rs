@@ -179,6 +179,12 @@ fn refer(tables: &mut Tables) {
             && ends == row.contents.len()
             && ends <= MOST_POINTERS
     });
+    truncate_at(&mut tables.stretches, |row| thread(&row.thread));
+    let stretch = within(length(&tables.stretches));
+    tables.repeats.retain(|row| stretch(&row.stretch) && location(&row.location));
+    for row in &mut tables.repeats {
+        row.caller = row.caller.filter(location);
+    }
     tables.mappings.retain(|row| process(&row.process) && module(&row.module));
     tables.frames.retain(|row| location(&row.location) && function(&row.function));
     tables.builds.retain(|row| function(&row.function));
@@ -234,6 +240,7 @@ fn bound_times(tables: &mut Tables, odd: &mut Odd) {
     tables.windows.iter_mut().for_each(|row| odd.stretch(&mut row.start_ns, &mut row.end_ns));
     tables.walk_bursts.iter_mut().for_each(|row| odd.stretch(&mut row.start_ns, &mut row.end_ns));
     tables.beginnings.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
+    tables.stretches.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
     tables.calls.iter_mut().for_each(|row| odd.moment(&mut row.time_ns));
     tables.syscalls.iter_mut().for_each(|row| odd.stretch(&mut row.time_ns, &mut row.end_ns));
     for row in &mut tables.waits {
@@ -256,6 +263,8 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         windows: hits;
         walk_bursts: entries;
         beginnings: length;
+        stretches: instructions stopped_ns;
+        repeats: calls again instructions all_instructions;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;
         slices: calls self_instructions instructions;

@@ -153,6 +153,10 @@ tables! {
     walk_bursts: WalkBurst,
     /// See [`Beginning`].
     beginnings: Beginning,
+    /// See [`Stretch`].
+    stretches: Stretch,
+    /// See [`Repeat`].
+    repeats: Repeat,
     /// See [`Window`].
     windows: Window,
     /// See [`Call`].

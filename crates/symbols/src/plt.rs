@@ -71,6 +71,10 @@ impl Stubs {
         self.stubs.get(above.checked_sub(1)?).filter(|stub| svma < stub.end)
     }
 
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.slots.iter().map(|(svma, name)| (*svma, name.as_ref()))
+    }
+
     /// `callee@plt`, mangled, if the dynamic linker puts that function's address there.
     pub(crate) fn at_slot(&self, svma: u64) -> Option<&str> {
         self.slots.get(&svma).map(AsRef::as_ref)

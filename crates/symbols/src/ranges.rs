@@ -95,6 +95,11 @@ impl FunctionRanges {
         self.stubs.at_slot(svma)
     }
 
+    /// The slots of the global offset table that lead to functions, svma, and what they lead to, as [`called_through`](Self::called_through) says it.
+    pub fn slots(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.stubs.slots()
+    }
+
     /// Where the function of this mangled name begins, svma; `None` if no symbol has that name, or several.
     pub fn start_of(&self, name: &str) -> Option<u64> {
         self.symbols.start_of(name)

@@ -1,6 +1,7 @@
 //! One recording from its first event to its last: everything that collectors report is put in order of time, joined, and
 //! written down about once a second.
 
+mod ahead;
 mod counting;
 mod goroutines;
 mod grain;
@@ -11,6 +12,7 @@ mod sampling;
 mod tests;
 mod writing;
 
+use crate::ahead::{Looks, Stretch, Wanted};
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
 use crate::counter::breakpoint::notes::Notes;
@@ -90,6 +92,7 @@ pub(crate) struct Session {
     /// … and what begins at their hits is noted where a tracer stops threads there.
     pub notes: Option<Arc<Notes>>,
     counter: Option<CounterThread>,
+    ahead: ahead::Ahead,
     goroutines: Goroutines,
     tracer: Tracer,
     probes: u32,
@@ -149,6 +152,7 @@ impl Session {
             hit_ns: None,
             notes: None,
             counter: None,
+            ahead: ahead::Ahead::default(),
             goroutines: Goroutines::default(),
             tracer: Tracer::default(),
             probes: 0,
@@ -252,10 +256,12 @@ impl Session {
             now = clock::now_ns();
         }
         self.hear();
+        self.hear_ahead();
         now = clock::now_ns();
         if now - self.chosen >= CHOOSE_NS {
             self.chosen = now;
             self.choose();
+            self.ask_ahead();
             self.watch_goroutines();
             if let Some(progress) = &mut self.progress {
                 let counted = u64::from(self.probes);
@@ -288,6 +294,7 @@ impl Session {
         }
         self.recent.clear();
         self.hear();
+        self.hear_ahead();
     }
 
     /// Takes in what came, and processes what nothing can come before any more. Returns whether that was all.

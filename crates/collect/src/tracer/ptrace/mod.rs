@@ -24,6 +24,7 @@ mod wanted;
 mod watch;
 mod window;
 
+use crate::ahead::{Stretch, Wanted};
 use crate::bpf::event::Event;
 use crate::counter::breakpoint::notes::Notes;
 use crate::launch::Ended;
@@ -31,7 +32,7 @@ use crate::{Error, crash};
 use reference::{Reference, median};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 pub(crate) use watch::sampled::RATE as SAMPLES;
 use watch::sampled::Sampling;
@@ -130,12 +131,13 @@ impl Ptrace {
     /// Seizes a process that waits before its exec.
     ///
     /// `alone`: nobody else reports forks, programs and mappings, or takes samples; then it does, with so many bytes of stack.
-    /// `noting`: what it notes at hits of breakpoints, and what a hit takes, ns.
+    /// `noting`: what it notes at hits of breakpoints, and what a hit takes, ns. `ahead`: which processes are worth a look ahead, and where to tell what was seen.
     pub(crate) fn seize(
         pid: u32,
         alone: Option<u32>,
         cost: Cost,
         noting: Option<(Arc<Notes>, u64)>,
+        ahead: Option<(Wanted, Sender<Stretch>)>,
     ) -> io::Result<Ptrace> {
         let shared = Arc::new(Shared::default());
         let (tell, events) = channel();
@@ -150,6 +152,7 @@ impl Ptrace {
                 let mut watch = watch::Watch::new(pid, alone.is_some(), cost, tell, of_thread);
                 watch.sampling = Some(Sampling::new(alone));
                 watch.noting = noting;
+                watch.ahead = ahead.map(|(wanted, tell)| watch::ahead::Ahead::new(wanted, tell));
                 watch.run();
             }
         })?;

@@ -2,6 +2,7 @@
 //! the user, exits and exec happen as they would without us. Which threads stop at their calls is `windows`' business, what begins and ends
 //! that of `lives`.
 
+pub(in crate::tracer::ptrace) mod ahead;
 mod asked;
 mod cut_short;
 mod floor;
@@ -104,6 +105,8 @@ pub(super) struct Watch {
     pub(in crate::tracer::ptrace) sampling: Option<Sampling>,
     /// What is noted at hits of breakpoints, and what a hit takes, ns.
     pub(in crate::tracer::ptrace) noting: Option<(Arc<Notes>, u64)>,
+    /// Stretches are looked at.
+    pub(in crate::tracer::ptrace) ahead: Option<ahead::Ahead>,
 }
 
 impl Watch {
@@ -130,6 +133,7 @@ impl Watch {
             slice: (0, 0),
             sampling: None,
             noting: None,
+            ahead: None,
         };
         watch.insert(root, root, now_ns());
         watch
@@ -284,7 +288,8 @@ impl Watch {
             }
             _ => {}
         }
-        let took = self.count_stop(tid, now_ns() - seen, of_call, sampled);
+        let ahead_ns = self.took_ahead();
+        let took = self.count_stop(tid, (now_ns() - seen).saturating_sub(ahead_ns), of_call, sampled);
         // The counter's own budget says how much noting may take, and that of samples how much these. Forks, programs and exits stop in any case: where they
         // take more than windows may, the processes that start others must be heard nevertheless.
         match self.sampling.as_mut().filter(|_| sampled && !of_call) {

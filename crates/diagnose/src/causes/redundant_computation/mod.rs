@@ -4,9 +4,11 @@
 //! Which functions these are is listed in the crate `slowpath-interfaces`. Their inputs are compared by a key that the collector made of each;
 //! how much of the time they take is known from samples. Whoever asks for it again is guilty, not the library that does it.
 //!
+//! - `again` — calls that do again what one before did, as a look at every instruction of some stretches shows.
 //! - `recursion` — what a function that calls itself works out several times.
 //! - `comparisons` — what a sort's comparison makes from its items at each comparison.
 
+mod again;
 mod comparisons;
 mod recursion;
 
@@ -148,7 +150,16 @@ struct Spent {
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let found = of_the_same(evidence).into_iter().chain(comparisons::find(evidence));
-    found.chain(recursion::find(evidence)).collect()
+    let mut found: Vec<Candidate> = found.chain(recursion::find(evidence)).collect();
+    // Where more is known of why it is the same, that is told.
+    let again = again::find(evidence);
+    found.extend(
+        again
+            .into_iter()
+            .filter(|one| !found.iter().any(|other| again::is_part(one, other)))
+            .collect::<Vec<_>>(),
+    );
+    found
 }
 
 /// Listed functions that are called again with the same input.

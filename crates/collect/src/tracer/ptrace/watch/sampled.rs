@@ -5,6 +5,7 @@
 //! seen, between windows too ([`met`](crate::tracer::ptrace::met)). Where the kernel gives no samples each stop is one as well,
 //! of the program's code: of one at a call a part is what the program did before it.
 
+use super::ahead::Ahead;
 use super::stacks::Copies;
 use super::{BEGUN_ANEW, Memory, Watch};
 use crate::bpf::event::Event;
@@ -91,6 +92,7 @@ fn reads_again(born: u64, read: u64, now: u64) -> bool {
 impl Watch {
     /// Has the threads stop that run now.
     pub(super) fn look_where(&mut self) {
+        let ahead = self.ahead.as_ref().is_some_and(Ahead::is_due);
         let Some(sampling) = self.sampling.as_mut() else { return };
         let threads = self.threads.len();
         let now = now_ns();
@@ -104,7 +106,7 @@ impl Watch {
             let Some(thread) = self.threads.get_mut(&tid) else { continue };
             // One that has not stopped since it was asked to stands in line for a CPU.
             let due = !thread.to_sample && !thread.exited && !thread.view.fresh && !thread.spared.is(now);
-            let wanted = sampling.stack_bytes.is_some() || !thread.view.traced;
+            let wanted = sampling.stack_bytes.is_some() || !thread.view.traced || ahead;
             if due && wanted && facts::runs(thread.pid, tid) {
                 let ran = thread.account.as_ref().and_then(facts::ran);
                 if sys::interrupt(tid).is_ok() {
@@ -152,6 +154,7 @@ impl Watch {
     /// Notes where a thread is that has stopped for it.
     pub(super) fn sample(&mut self, tid: u32) {
         let part = self.meet(tid);
+        self.look_ahead(tid);
         let Some(stack_bytes) = self.sampling.as_ref().and_then(|sampling| sampling.stack_bytes) else {
             return;
         };

@@ -1,0 +1,130 @@
+//! When a stretch is looked at, and of which thread.
+
+use super::stop::{Stopped, state};
+use super::{Code, Stretch, stretch};
+use crate::unwind::Mapped;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The first stretch is looked at after this: programs read their files first.
+const FIRST: Duration = Duration::from_millis(120);
+/// From one stretch to the next passes so many times what it took, and at least this, so that stretches are of different parts of the run.
+const PAUSE: f64 = 24.0;
+const LEAST_PAUSE: Duration = Duration::from_millis(80);
+/// Stretches after which a process in which nothing is done again is looked at more seldom, and how much.
+const IN_VAIN: u32 = 6;
+const SELDOM: f64 = 4.0;
+/// How often it is looked whether one is due.
+const TURN: Duration = Duration::from_millis(5);
+
+/// The process that is worth a look, and its code; what is not wanted any more is none.
+#[derive(Clone, Default)]
+pub(crate) struct Wanted(Arc<Mutex<HashMap<u32, Vec<Mapped>>>>);
+
+impl Wanted {
+    /// The processes that run most, with their mappings.
+    pub(crate) fn set(&self, processes: HashMap<u32, Vec<Mapped>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = processes;
+    }
+
+    /// The mappings of a process, if it is worth a look.
+    pub(crate) fn mapped(&self, pid: u32) -> Option<Vec<Mapped>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+}
+
+/// How much stretches may take.
+pub(crate) struct Budget {
+    due: Instant,
+    in_vain: u32,
+}
+
+impl Budget {
+    pub(crate) fn new() -> Budget {
+        Budget { due: Instant::now() + FIRST, in_vain: 0 }
+    }
+
+    pub(crate) fn is_due(&self) -> bool {
+        Instant::now() >= self.due
+    }
+
+    /// One took so long.
+    pub(crate) fn took(&mut self, took: Duration, stretch: Option<&Stretch>) {
+        let showed = stretch.is_some_and(|one| one.functions.iter().any(|(_, of)| of.again > 0));
+        self.in_vain = if showed { 0 } else { self.in_vain + 1 };
+        let times = if self.in_vain > IN_VAIN { SELDOM * PAUSE } else { PAUSE };
+        self.due = Instant::now() + took.mul_f64(times).max(LEAST_PAUSE);
+    }
+}
+
+/// Looks at threads that nobody traces.
+pub(crate) struct Looks {
+    end: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Looks {
+    /// Starts a thread that looks, and sends what it sees.
+    pub(crate) fn start(wanted: Wanted, tell: Sender<Stretch>) -> std::io::Result<Looks> {
+        let end = Arc::new(AtomicBool::new(false));
+        let ends = end.clone();
+        let thread = std::thread::Builder::new().spawn(move || {
+            let mut budget = Budget::new();
+            while !ends.load(Ordering::Relaxed) {
+                std::thread::sleep(TURN);
+                if !budget.is_due() {
+                    continue;
+                }
+                for pid in wanted.processes() {
+                    let Some(tid) = running(pid) else { continue };
+                    let began = Instant::now();
+                    let seen = wanted.mapped(pid).and_then(|mapped| look(Code::new(pid, mapped), tid));
+                    budget.took(began.elapsed(), seen.as_ref());
+                    // Whoever listens may have ended.
+                    seen.map(|seen| tell.send(seen));
+                    break;
+                }
+            }
+        })?;
+        Ok(Looks { end, thread: Some(thread) })
+    }
+}
+
+impl Drop for Looks {
+    fn drop(&mut self) {
+        self.end.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a bug of ours ends it alone
+        }
+    }
+}
+
+fn look(mut code: Code, tid: u32) -> Option<Stretch> {
+    let stopped = Stopped::new(tid)?;
+    let since = Instant::now();
+    let registers = stopped.registers().ok()?;
+    stretch(&mut code, tid, registers, since)
+}
+
+/// The thread of a process that runs now and has run longest.
+fn running(pid: u32) -> Option<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let tids = tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse::<u32>().ok());
+    let ran = |tid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
+        let ticks: u64 = stat.rsplit_once(')')?.1.split_whitespace().nth(11)?.parse().ok()?;
+        (state(&stat)? == 'R').then_some((ticks, tid))
+    };
+    tids.take(MOST_THREADS).filter_map(ran).max().map(|(_, tid)| tid)
+}
+
+/// Threads of a process that are looked at.
+const MOST_THREADS: usize = 64;

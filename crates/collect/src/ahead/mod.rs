@@ -1,0 +1,93 @@
+//! What a thread will do next: now and then one that runs is stopped, and a stretch of its code is run here, on a copy of its memory
+//! (`slowpath-emulate`).
+//!
+//! - `calls` — calls in the stretch that do again what a call before did.
+//! - `natives` — functions that are done here in place of running their code.
+//! - `code` — which functions of a process they are, and where its stacks are.
+//! - `stop` — stops a thread for that where nobody traces it, and tells its registers.
+//! - `looks` — when, and which thread.
+//!
+//! Where the program is traced by ptrace the tracer's thread does it at its own stops.
+
+mod calls;
+mod code;
+mod looks;
+mod natives;
+mod stop;
+
+pub(crate) use calls::Again;
+pub(crate) use code::Code;
+pub(crate) use looks::{Budget, Looks, Wanted};
+pub(crate) use stop::registers;
+
+use calls::Calls;
+use slowpath_emulate::{Machine, PAGE, Registers, Source};
+use std::time::{Duration, Instant};
+
+/// Instructions of a stretch at most, …
+const INSTRUCTIONS: u64 = 400_000;
+/// … that are run in so many parts, between which it is looked how long it took, …
+const PARTS: u64 = 40;
+/// … since the thread must not stand longer than this: 400,000 took 10 to 35 ms.
+const MOST: Duration = Duration::from_millis(40);
+/// Shorter ones show no function twice.
+const LEAST: u64 = 2_000;
+
+/// What a stretch showed.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretch {
+    pub pid: u32,
+    pub tid: u32,
+    pub time_ns: u64,
+    /// So long the thread stood, ns.
+    pub took_ns: u64,
+    pub instructions: u64,
+    /// Functions with calls that may be judged, by their addresses and those of their callers.
+    pub functions: Vec<(calls::Key, Again)>,
+}
+
+/// Memory of a process.
+struct Of(u32);
+
+impl Source for Of {
+    fn page(&mut self, address: u64, into: &mut [u8; PAGE]) -> bool {
+        if natives::is_fresh(address) {
+            into.fill(0);
+            return true;
+        }
+        read(self.0, address, into) == PAGE
+    }
+}
+
+/// Reads memory of a process: how many bytes could be read.
+fn read(pid: u32, address: u64, into: &mut [u8]) -> usize {
+    let here = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
+    // SAFETY: the local part is a buffer that we hold exclusively; the other is only read, by the kernel.
+    let read = unsafe { libc::process_vm_readv(pid as i32, &here, 1, &there, 1, 0) };
+    read.max(0) as usize
+}
+
+/// Runs a stretch of a thread that is stopped with these registers. None if it came to nothing.
+pub(crate) fn stretch(code: &mut Code, tid: u32, registers: Registers, since: Instant) -> Option<Stretch> {
+    let pid = code.pid();
+    let stack = code.stack(&registers)?;
+    let go = code.go();
+    let mut machine = Machine::new(registers, Of(pid), Calls::new(code, go, stack));
+    for part in 1..=PARTS {
+        if machine.run(part * INSTRUCTIONS / PARTS) != slowpath_emulate::End::Limit || since.elapsed() > MOST
+        {
+            break;
+        }
+    }
+    let instructions = machine.count;
+    let functions: Vec<(calls::Key, Again)> = machine.watch.found().into_iter().collect();
+    (instructions >= LEAST).then(|| Stretch {
+        pid,
+        tid,
+        time_ns: crate::clock::now_ns(),
+        took_ns: since.elapsed().as_nanos() as u64,
+        instructions,
+        functions,
+    })
+}

@@ -1,0 +1,107 @@
+//! The session's side of looking ahead: which processes are worth it, and what was seen.
+
+use super::*;
+use crate::resources::why;
+use slowpath_recording::tables::{Repeat, Stretch as Row};
+
+/// A process is looked at from so many samples on; of those that have as many only the first few.
+const SAMPLES: f64 = 20.0;
+const PROCESSES: usize = 2;
+
+/// Who looks, and what for.
+#[derive(Default)]
+pub(super) struct Ahead {
+    wanted: Wanted,
+    seen: Option<Receiver<Stretch>>,
+    looks: Option<Looks>,
+    stretches: u32,
+}
+
+impl Session {
+    /// Looks ahead from now on, by a thread of its own.
+    pub(crate) fn look_ahead(&mut self) {
+        let (tell, seen) = channel();
+        self.ahead.seen = Some(seen);
+        match Looks::start(self.ahead.wanted.clone(), tell) {
+            Ok(looks) => self.ahead.looks = Some(looks),
+            Err(error) => {
+                self.refused.get_or_insert(format!("cannot create a thread: {}", why(&error)));
+            }
+        }
+    }
+
+    /// What a tracer that stops the threads itself is to look at, and where it sends what it saw.
+    pub(crate) fn asks_tracer(&mut self) -> (Wanted, Sender<Stretch>) {
+        let (tell, seen) = channel();
+        self.ahead.seen = Some(seen);
+        (self.ahead.wanted.clone(), tell)
+    }
+
+    /// Ends it.
+    pub(crate) fn stop_looking(&mut self) {
+        drop(self.ahead.looks.take());
+        self.guarded(Session::hear_ahead);
+    }
+
+    /// Says which processes are worth a look.
+    pub(super) fn ask_ahead(&mut self) {
+        if self.ahead.seen.is_none() {
+            return;
+        }
+        let mut most: Vec<(u32, f64)> =
+            self.recent.iter().map(|(pid, recent)| (*pid, recent.total())).collect();
+        most.retain(|(_, samples)| *samples >= SAMPLES);
+        most.sort_by(|a, b| b.1.total_cmp(&a.1));
+        most.truncate(PROCESSES);
+        let mut mapped = |pid| self.world.process(pid).map(|live| live.space.all().cloned().collect());
+        self.ahead
+            .wanted
+            .set(most.into_iter().map(|(pid, _)| pid).filter_map(|pid| Some((pid, mapped(pid)?))).collect());
+    }
+
+    /// Takes in what was seen.
+    pub(super) fn hear_ahead(&mut self) {
+        let seen: Vec<Stretch> = self.ahead.seen.iter().flat_map(Receiver::try_iter).collect();
+        for seen in seen {
+            self.looked_ahead(&seen);
+        }
+    }
+
+    fn looked_ahead(&mut self, seen: &Stretch) {
+        let Some(thread) = self.world.thread_number(seen.tid) else { return };
+        let stretch = self.ahead.stretches;
+        let mut repeats = Vec::new();
+        for ((function, caller), of) in &seen.functions {
+            let Some(location) = self.location_of(seen.pid, *function) else { continue };
+            let caller = caller.and_then(|caller| self.location_of(seen.pid, caller));
+            repeats.push(Repeat {
+                stretch,
+                location,
+                caller,
+                calls: of.calls,
+                again: of.again,
+                instructions: of.instructions,
+                all_instructions: of.all_instructions,
+            });
+        }
+        self.ahead.stretches += 1;
+        let tables = &mut self.writer.tables;
+        tables.stretches.push(Row {
+            stretch,
+            time_ns: seen.time_ns,
+            thread,
+            instructions: seen.instructions,
+            stopped_ns: seen.took_ns,
+        });
+        tables.repeats.extend(repeats);
+    }
+
+    /// The location of an address in a process's code.
+    fn location_of(&mut self, pid: u32, address: u64) -> Option<u32> {
+        // As a call that returns behind it.
+        let place = self.world.process(pid)?.space.caller(address + 1)?;
+        let Place::Native { module, .. } = place else { return None };
+        let image = self.world.image(module);
+        Some(self.stacks.location(place, image, &mut self.writer.tables.locations))
+    }
+}

@@ -1,0 +1,203 @@
+//! Calls that do again what one before did: they were given the same, read the same memory, and nothing had changed it.
+//!
+//! The collector runs some stretches of a thread on a copy of its memory and compares what calls were given (`slowpath-collect`, `ahead`). That the
+//! same is done twice in a stretch of a hundred thousand instructions is no chance, and seldom meant: what a benchmark repeats on purpose is all
+//! that it does.
+
+use super::CAUSE;
+use crate::Evidence;
+use crate::candidate::Candidate;
+use crate::causes::words::count;
+use crate::draft::Draft;
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
+use crate::gate::Gate;
+use slowpath_interfaces::without_arguments;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Variant of these findings, for their fingerprints.
+const VARIANT: &str = "again";
+/// Stretches of a process before they count, and instructions in all of them: …
+const STRETCHES: usize = 3;
+const INSTRUCTIONS: u64 = 200_000;
+/// … in so large a share of them it must be seen, so that it is not one part of the run alone.
+const IN_STRETCHES: f64 = 0.5;
+/// Share of the instructions of all stretches that only did again what was done before. In 55 of 56 clean programs it was 0.0, in one 0.12: a
+/// search tool that searches each line a second time for where the match begins.
+const SHARE: f64 = 0.2;
+/// From here on the program does nothing else: a benchmark, which repeats something on purpose.
+const NOTHING_ELSE: f64 = 0.99;
+/// Share of a function's instructions that are of calls which do the same again, for it to be named.
+const OF_FUNCTION: f64 = 0.4;
+/// Instructions of such a call on average: one of fewer takes hardly longer than to look up what was kept of it.
+const EACH: u64 = 700;
+/// Functions besides the first are named from this share of the instructions on, and so many.
+const BESIDE: f64 = 0.01;
+const NAMED: usize = 5;
+const GATE: Gate = Gate::TENTH_OF_CPU;
+
+/// Calls of a function, in all stretches of a process.
+#[derive(Default)]
+struct Calls {
+    calls: u64,
+    again: u64,
+    instructions: u64,
+    all_instructions: u64,
+    stretches: BTreeSet<u32>,
+    callers: BTreeMap<u32, u64>,
+}
+
+impl Calls {
+    /// The part of what it does that it did before.
+    fn share(&self) -> f64 {
+        (self.instructions as f64 / self.all_instructions.max(1) as f64).min(1.0)
+    }
+}
+
+/// What stretches of a process showed.
+#[derive(Default)]
+struct Seen {
+    stretches: usize,
+    instructions: u64,
+    functions: BTreeMap<u32, Calls>,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    seen(evidence).into_iter().filter_map(|(process, seen)| finding(evidence, process, seen)).collect()
+}
+
+/// Whether one of these findings tells of what another one tells as well.
+pub(super) fn is_part(one: &Candidate, other: &Candidate) -> bool {
+    one.process == other.process && other.finding.cost.gain() * 2 >= one.finding.cost.gain()
+}
+
+/// By process.
+fn seen(evidence: &Evidence<'_>) -> BTreeMap<u32, Seen> {
+    let tables = &evidence.recording.tables;
+    let process_of = |thread: u32| tables.threads[thread as usize].process;
+    let mut all: BTreeMap<u32, Seen> = BTreeMap::new();
+    for stretch in &tables.stretches {
+        let seen = all.entry(process_of(stretch.thread)).or_default();
+        seen.stretches += 1;
+        seen.instructions += stretch.instructions;
+    }
+    for row in &tables.repeats {
+        let process = process_of(tables.stretches[row.stretch as usize].thread);
+        let (Some(function), Some(seen)) = (evidence.function_at(row.location), all.get_mut(&process)) else {
+            continue;
+        };
+        let of = seen.functions.entry(function).or_default();
+        of.calls += row.calls;
+        of.again += row.again;
+        of.instructions += row.instructions;
+        of.all_instructions += row.all_instructions;
+        if row.instructions > 0 {
+            of.stretches.insert(row.stretch);
+            if let Some(caller) = row.caller.and_then(|caller| evidence.function_at(caller)) {
+                *of.callers.entry(caller).or_default() += row.instructions;
+            }
+        }
+    }
+    all
+}
+
+fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidate> {
+    let whole = seen.instructions as f64;
+    if seen.stretches < STRETCHES || seen.instructions < INSTRUCTIONS {
+        return None;
+    }
+    let is_one = |of: &Calls| of.share() >= OF_FUNCTION && of.again > 0 && of.instructions >= EACH * of.again;
+    let mut functions: Vec<(u32, Calls)> = seen.functions.into_iter().filter(|(_, of)| is_one(of)).collect();
+    functions.retain(|(_, of)| of.instructions as f64 >= BESIDE * whole);
+    functions.sort_by_key(|(_, of)| Reverse(of.instructions));
+    let again: u64 = functions.iter().map(|(_, of)| of.instructions).sum();
+    let share = again as f64 / whole;
+    let stretches: BTreeSet<u32> =
+        functions.iter().flat_map(|(_, of)| of.stretches.iter().copied()).collect();
+    let spread = stretches.len() as f64 / seen.stretches as f64;
+    if share < SHARE || share > NOTHING_ELSE || spread < IN_STRETCHES {
+        return None;
+    }
+    let (cost, gain, stacks) = time_under(evidence, process, &functions);
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let (first, of) = functions.first()?;
+    let name = |function: u32| without_arguments(evidence.name(function)).to_owned();
+    let caller = of.callers.iter().max_by_key(|(_, instructions)| **instructions).map(|(caller, _)| *caller);
+    let stack = heaviest(stacks.get(first)?);
+    let mut explanation = vec![format!(
+        "{} stretches of the run were looked at instruction by instruction. In them {} of {} calls of {}{} did again what an earlier call had done: they were given the \
+         same and read the same memory, and nothing had changed it in between",
+        count(seen.stretches as f64),
+        count(of.again as f64),
+        count(of.calls as f64),
+        name(*first),
+        caller.map_or_else(String::new, |caller| format!(", most from {},", name(caller)))
+    )];
+    let others: Vec<String> = functions
+        .iter()
+        .skip(1)
+        .take(NAMED)
+        .map(|(function, of)| {
+            format!("{} ({} of {} calls)", name(*function), count(of.again as f64), count(of.calls as f64))
+        })
+        .collect();
+    if !others.is_empty() {
+        let more = functions.len() - 1 - others.len();
+        let more = if more > 0 { format!(" and {} more", count(more as f64)) } else { String::new() };
+        explanation.push(format!("so did {}{more}", others.join(", ")));
+    }
+    let related: Vec<Frame> =
+        functions.iter().skip(1).take(NAMED).map(|(function, _)| evidence.frame(*function)).collect();
+    let draft = Draft {
+        not_known: "whether what the function does besides is wanted each time, such as a new object that is changed afterwards",
+        variant: VARIANT,
+        explanation,
+        related,
+        facts: vec![
+            Fact::new("stretches looked at", seen.stretches as f64, "1", "ahead", Sure::Exact),
+            Fact::new("calls looked at", of.calls as f64, "calls", "ahead", Sure::Exact),
+            Fact::new("calls that repeat one", of.again as f64, "calls", "ahead", Sure::Exact),
+            Fact::new("share of instructions that repeat others", share, "ratio", "ahead", Sure::Sampled),
+        ],
+        advice: format!(
+            "Keep the result of {} and use it again: compute it once before the loop, store it in the object that it is about, or in a table (arguments → result). Drop what was \
+             stored when that object changes",
+            name(*first)
+        ),
+        ..Draft::new(
+            &CAUSE,
+            "does again what it has done already",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, gain),
+            crate::calls::place(evidence, stack, Some(*first), process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
+
+/// CPU time of stacks by function.
+type ByFunction = BTreeMap<u32, BTreeMap<u32, f64>>;
+
+/// CPU time under the functions and the part of it that repeats other work, ns. What is under several of them is of the outermost.
+fn time_under(evidence: &Evidence<'_>, process: u32, functions: &[(u32, Calls)]) -> (f64, f64, ByFunction) {
+    let shares: BTreeMap<u32, f64> = functions.iter().map(|(function, of)| (*function, of.share())).collect();
+    let (mut cost, mut gain) = (0.0, 0.0);
+    let mut stacks: ByFunction = BTreeMap::new();
+    let tables = &evidence.recording.tables;
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack.filter(|_| evidence.process_of(sample) == process) else { continue };
+        let on: Vec<u32> = evidence.locations(stack).filter_map(|at| evidence.function_at(at)).collect();
+        let Some((function, share)) =
+            on.iter().rev().find_map(|function| Some((*function, *shares.get(function)?)))
+        else {
+            continue;
+        };
+        cost += weight;
+        gain += weight * share;
+        *stacks.entry(function).or_default().entry(stack).or_default() += weight;
+    }
+    (cost, gain, stacks)
+}
