@@ -39,6 +39,9 @@ pub(super) const CAUSE: Spec = Spec {
 /// Opens of one file, or questions about one path, from one place before they count.
 const OPENED: u64 = 20;
 const ASKED: u64 = 100;
+/// … or of so many files, each so often on average: to go over files twice, as to check them first, is usual.
+const FILES: usize = 20;
+const SEVERAL: u64 = 3;
 /// Share of a file that is as good as all of it; and of the opens recorded one by one that must be such readings for their time
 /// to count.
 const WHOLE: f64 = 0.8;
@@ -130,6 +133,9 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         if *times >= OPENED {
             places.entry(*place).or_default().push(*file);
         }
+    }
+    for (place, files) in several_times(evidence, &opens) {
+        places.entry(place).or_default().extend(files);
     }
     let mut findings = Vec::new();
     for (place, files) in places {
@@ -240,6 +246,25 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         findings.push(Sign { place, sum, candidate });
     }
     findings
+}
+
+/// Files that a place opens a few times each: a program goes over a list of them several times, and forgets what it read. Where calls were traced in windows
+/// alone it is not known how often a single file was opened.
+fn several_times(
+    evidence: &Evidence<'_>,
+    opens: &BTreeMap<(CallSite, u32), u64>,
+) -> BTreeMap<CallSite, Vec<u32>> {
+    let mut places: BTreeMap<CallSite, (Vec<u32>, u64)> = BTreeMap::new();
+    if evidence.by_ptrace && evidence.recording.about.traced_share < 1.0 {
+        return BTreeMap::new();
+    }
+    for ((place, file), times) in opens.iter().filter(|(_, times)| (2..OPENED).contains(times)) {
+        let (files, all) = places.entry(*place).or_default();
+        files.push(*file);
+        *all += times;
+    }
+    places.retain(|_, (files, all)| files.len() >= FILES && *all >= SEVERAL * files.len() as u64);
+    places.into_iter().map(|(place, (files, _))| (place, files)).collect()
 }
 
 /// CPU time of the samples of user code in a process, ns: those under a function if all calls of a sum are made under it.
