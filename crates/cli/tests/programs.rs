@@ -237,6 +237,9 @@ tests! {
 
     sizes_that_are_added_up_at_each_level_are_found: finds_cause("nested_sizes", "box_size", "redundant-computation");
 
+    a_plan_that_is_made_for_each_order_is_found: finds_cause("plans", "make_plan", "redundant-computation");
+    a_plan_of_rules_that_change_is_clean: silent("plans_anew");
+
     a_hash_table_with_too_few_buckets_is_found: finds_cause("few_buckets", "find_word", "repeated-scan");
     a_hash_table_in_which_neighbours_pile_up_is_found: finds_cause("crowded", "find_page", "repeated-scan");
     sums_that_are_added_up_from_the_first_item_on_are_found: finds_cause("picks", "pick", "repeated-scan");

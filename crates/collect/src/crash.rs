@@ -6,6 +6,9 @@ use crate::{launch, signals};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+/// Who looks at a thread that stands for it, and at which; 0 for none.
+static LOOKER: AtomicI32 = AtomicI32::new(0);
+static LOOKED_AT: AtomicI32 = AtomicI32::new(0);
 /// The program that runs, and how it ended: negative if it has not.
 static PID: AtomicI32 = AtomicI32::new(0);
 static EXIT: AtomicI32 = AtomicI32::new(-1);
@@ -72,6 +75,13 @@ pub(crate) fn handles(tid: u32) {
     }
 }
 
+/// The calling thread holds this thread for a look at it; 0: no longer.
+pub(crate) fn looks(tid: u32) {
+    // SAFETY: a plain system call.
+    LOOKER.store(unsafe { libc::gettid() }, Ordering::SeqCst);
+    LOOKED_AT.store(tid as i32, Ordering::SeqCst);
+}
+
 /// The program has ended, with this code or 128 + the signal.
 pub(crate) fn ended(exit: i32) {
     EXIT.store(exit, Ordering::SeqCst);
@@ -90,6 +100,10 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
             return;
+        }
+        let looked_at = LOOKED_AT.load(Ordering::SeqCst);
+        if looked_at != 0 && LOOKER.load(Ordering::SeqCst) == libc::gettid() {
+            libc::ptrace(libc::PTRACE_DETACH, looked_at, 0usize, 0usize);
         }
         if tracer == libc::gettid() && ELSEWHERE.load(Ordering::SeqCst) {
             if WAITS.load(Ordering::SeqCst) {
@@ -114,6 +128,7 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
             // From a tracer waiting would take away what it must receive.
             match if tracer == 0 { libc::waitpid(pid, &mut status, libc::WNOHANG) } else { 0 } {
                 0 => {}
+                tid if tid > 0 && libc::WIFSTOPPED(status) => {}
                 -1 => {
                     looks += 1;
                     if looks == LOOKS {

@@ -18,6 +18,10 @@ pub(crate) fn act<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction
         return Some(by_count(m, i, of));
     }
     if let Some(of) = with_number(i.mnemonic()) {
+        // Of some there is a kind that is told by a register.
+        if !is_immediate(i.op_kind(i.op_count() - 1)) {
+            return None;
+        }
         let number = i.immediate(i.op_count() - 1) as u8;
         // Those that take one vector only, and those that take two.
         return Some(if is_of_one(i.mnemonic()) {
@@ -30,6 +34,13 @@ pub(crate) fn act<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction
         return Some(widen(m, i, from, to, signed));
     }
     None
+}
+
+fn is_immediate(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Immediate8 | OpKind::Immediate8to16 | OpKind::Immediate8to32 | OpKind::Immediate8to64
+    )
 }
 
 /// Both halves of two operands.

@@ -30,13 +30,17 @@ pub(crate) type Done = Result<(), End>;
 
 /// Whoever watches a run.
 pub trait Watch<S> {
-    /// The next instruction reads and writes registers: bits of general ones by their number, those of vector registers from 16 on. What is only put on the stack is not
+    /// The next instruction reads and writes registers: bits of general ones by their number, those of vector registers from 16 on. What a function only puts aside for its caller is not
     /// read.
     fn about_to(&mut self, count: u64, reads: u32, writes: u32) {
         let _ = (count, reads, writes);
     }
     /// Memory is read.
     fn read(&mut self, memory: &mut Memory<S>, address: u64, size: usize) {
+        let _ = (memory, address, size);
+    }
+    /// Memory is about to be written.
+    fn writes(&mut self, memory: &mut Memory<S>, address: u64, size: usize) {
         let _ = (memory, address, size);
     }
     /// Memory was written; `changed` says whether it holds something else now.
@@ -82,6 +86,8 @@ pub struct Machine<S, W> {
     pub watch: W,
     /// Instructions that were run.
     pub count: u64,
+    /// What moving many bytes at once took besides, in instructions that move a vector.
+    work: u64,
     /// Decoded instructions up to the next that may lead elsewhere, by the address of the first.
     blocks: HashMap<u64, Rc<[Decoded]>>,
     info: InstructionInfoFactory,
@@ -93,6 +99,10 @@ struct Decoded {
     reads: u32,
     writes: u32,
 }
+
+/// Registers that a function has to keep for its caller.
+const KEPT: [Register; 6] =
+    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// The bit of a register: general ones by their number, vector registers from 16 on; 0 for others.
 fn bit_of(register: Register) -> u32 {
@@ -109,6 +119,8 @@ fn bit_of(register: Register) -> u32 {
 /// Instructions of a block at most, and bytes of one.
 const BLOCK: usize = 64;
 const LONGEST: usize = 15;
+/// Bytes that an instruction moves without being more work than another.
+const VECTOR: u64 = 33;
 
 impl<S: Source, W: Watch<S>> Machine<S, W> {
     /// A thread with these registers.
@@ -118,6 +130,7 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
             memory: Memory::new(source),
             watch,
             count: 0,
+            work: 0,
             blocks: HashMap::new(),
             info: InstructionInfoFactory::new(),
         }
@@ -126,7 +139,7 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
     /// Runs until `limit` instructions were run in all, or something ends it.
     pub fn run(&mut self, limit: u64) -> End {
         loop {
-            if self.count >= limit {
+            if self.count + self.work >= limit {
                 return End::Limit;
             }
             let Some(block) = self.block(self.registers.ip) else { return End::Fault(self.registers.ip) };
@@ -178,14 +191,14 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
 
     fn decoded(&mut self, instruction: Instruction) -> Decoded {
         let (mut reads, mut writes) = (0, 0);
-        // What is combined with itself to zero is not read, nor is what is only put aside.
+        // What is combined with itself to zero is not read, nor is what is only put aside, as the registers that a function keeps.
         let zeroes = matches!(
             instruction.mnemonic(),
             Mnemonic::Xor | Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Xorpd | Mnemonic::Sub
         ) && instruction.op_count() == 2
             && instruction.op1_kind() == OpKind::Register
             && instruction.op_register(0) == instruction.op_register(1);
-        let aside = instruction.mnemonic() == Mnemonic::Push;
+        let aside = instruction.mnemonic() == Mnemonic::Push && KEPT.contains(&instruction.op0_register());
         for used in self.info.info(&instruction).used_registers() {
             let bit = bit_of(used.register());
             match used.access() {
@@ -237,7 +250,8 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
                 self.count += 1;
                 self.leave()?;
                 if instruction.op_count() == 1 {
-                    self.registers.general[4] += instruction.immediate(0);
+                    let above = self.registers.general[4].wrapping_add(instruction.immediate(0));
+                    self.registers.general[4] = above;
                 }
             }
             FlowControl::Call if instruction.mnemonic() == Mnemonic::Syscall => return Err(End::SystemCall),
@@ -316,6 +330,7 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
 
     /// Reads memory as the thread does: it is watched.
     pub fn load_bytes(&mut self, address: u64, into: &mut [u8]) -> Result<(), End> {
+        self.work += into.len() as u64 / VECTOR;
         self.memory.read(address, into).ok_or(End::Fault(address))?;
         self.watch.read(&mut self.memory, address, into.len());
         Ok(())
@@ -323,6 +338,9 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
 
     /// Writes memory as the thread does: it is watched.
     pub fn store_bytes(&mut self, address: u64, bytes: &[u8]) -> Result<(), End> {
+        self.work += bytes.len() as u64 / VECTOR;
+        // What a grain holds beside the bytes that are written stays as it is: whoever reads it later reads what was there before.
+        self.watch.writes(&mut self.memory, address, bytes.len());
         let changed = self.memory.write(address, bytes).ok_or(End::Fault(address))?;
         self.watch.written(address, bytes.len(), changed);
         Ok(())

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
 
+/// Pages that are copied at most, 64 MiB: what touches more is not followed.
+const MOST: usize = 16_384;
+
 /// Where pages come from.
 pub trait Source {
     /// Copies the page at `address`, a multiple of [`PAGE`]; false if there is none that can be read.
@@ -37,6 +40,9 @@ impl<S: Source> Memory<S> {
             let at = match self.known.get(&number) {
                 Some(at) => (*at)?,
                 None => {
+                    if self.pages.len() == MOST {
+                        return None;
+                    }
                     let mut page = Box::new([0; PAGE]);
                     let there =
                         number.checked_mul(PAGE as u64).is_some_and(|at| self.source.page(at, &mut page));

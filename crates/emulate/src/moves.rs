@@ -2,6 +2,7 @@
 
 use crate::machine::{Done, Machine, Watch, is_newer, unknown};
 use crate::memory::Source;
+use crate::registers::Flags;
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 const LOW: u128 = u64::MAX as u128;
@@ -50,7 +51,7 @@ pub(crate) fn act<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction
         Ptest | Vptest => m.vector(i, 0).and_then(|a| {
             let b = m.vector(i, 1)?;
             let flags = &mut m.registers.flags;
-            *flags = Default::default();
+            *flags = Flags { down: flags.down, ..Flags::default() };
             flags.zero = a[0] & b[0] == 0 && a[1] & b[1] == 0;
             flags.carry = !a[0] & b[0] == 0 && !a[1] & b[1] == 0;
             Ok(())

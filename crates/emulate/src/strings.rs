@@ -26,8 +26,8 @@ pub(crate) fn act<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction
     Some(repeat(m, i, size))
 }
 
-/// Elements of one instruction at most: more are a fault of ours.
-const MOST: u64 = 1 << 24;
+/// Elements of one instruction at most: more take too long to be looked at one by one.
+const MOST: u64 = 1 << 16;
 
 fn repeat<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction, size: usize) -> Done {
     use Mnemonic::*;

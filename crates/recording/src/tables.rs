@@ -352,6 +352,8 @@ table! {
         instructions: u64,
         /// Instructions of all calls of the function from there, but for those inside another call of it.
         all_instructions: u64,
+        /// Instructions from the first of the function's calls, whoever made it, to the end of the stretch.
+        span: u64,
     }
 }
 

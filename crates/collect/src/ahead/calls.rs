@@ -1,13 +1,14 @@
 //! Calls that do again what a call before did: the same function, given the same, reads the same memory, and none of it was changed in between.
 //!
-//! What a call is given is what it reads before it writes it, by itself or by what it calls: registers that pass arguments, and memory. Memory
-//! is the same if it is at the same address and nothing wrote another value there; on the stack, where arguments are put by value, up to
-//! [`BY_VALUE`] bytes are the same if they hold the same. Of pointers into the stack what they lead to counts, not where it is. A call that gets other
+//! What a call is given is what it reads before it writes it, by itself or by what it calls: registers and memory. Memory is the same if it is at the same
+//! address and holds the same, and nothing wrote another value there meanwhile, but for a few [`RESTORED`] places. On the stack, where arguments are
+//! put by value, it is the same if it is as far from the call's own frame and holds the same. A call that gets other
 //! memory each time, even of the same content, is another one: so is a line of a file like one before.
 //!
-//! Such a call comes to the same result, whatever it writes: all that it looks at is as it was.
+//! Such a call comes to the same result, whatever it writes: all that it looks at is as it was. One that mostly writes is left out: its result is
+//! used up each time, as a table that is cleared.
 
-use super::natives::{Natives, Outcome};
+use super::natives::{Natives, Outcome, is_fresh};
 use slowpath_emulate::{End, Machine, Memory, Source, Watch};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,15 +18,24 @@ use std::ops::Range;
 const GRAIN: u64 = 8;
 /// Grains of a page.
 const GRAINS: usize = 4096 / GRAIN as usize;
-/// Grains that may have been changed and hold the same again: counts of references, locks. More is data that came anew.
-const RESTORED: usize = 9;
+/// Pages of which it is noted what was touched: 64 MiB.
+const PAGES: usize = 16_384;
+/// Grains that may have been changed and hold the same again: a count of references, a lock. More is data that came anew.
+const RESTORED: usize = 2;
+/// Grains of the caller's stack that a call may be given: arguments by value have some words. More is data, as a line of text.
+const BY_VALUE: u32 = 16;
+/// A call that changes a grain for each so many of its instructions mostly writes.
+const WRITES: u64 = 16;
 /// Frames outwards for which an input is noted; calls further out are not judged.
 const OUTWARD: usize = 48;
-/// Registers that pass arguments: rcx, rdx, rsi, rdi, r8 to r11 (Go), rax and rbx (Go alone), and the first eight vector registers.
-const IN_C: u32 = 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 0xff << 16;
-const IN_GO: u32 = IN_C | 1 << 0 | 1 << 3 | 1 << 10 | 1 << 11;
+/// The stack pointer, which is no argument.
+const NO_ARGUMENT: u32 = 1 << 4;
+/// Registers that are returned in: rax, and the first vector register.
+const RETURNED: u32 = 1 | 1 << 16;
 /// Calls of fewer instructions cost less than to look up what was kept of them.
 const LEAST: u64 = 300;
+/// Instructions of a stub that leads to a function.
+const STUB: u32 = 3;
 
 /// When a grain was changed and read last, as counts of instructions from 1.
 #[derive(Clone, Copy, Default)]
@@ -44,14 +54,17 @@ struct Frame {
     stack: u64,
     start: u32,
     general: [u64; 16],
-    vectors: [u64; 8],
+    vectors: [[u128; 2]; 16],
     reads: u32,
     writes: u32,
     /// Memory that it was given, the order left out.
     given: u64,
     by_value: u32,
+    /// Grains outside of its own frame that it changed first, on the stack and elsewhere.
+    put_on_stack: u64,
+    put: u64,
     /// When the memory that it was given changed, the latest times.
-    changed: [u32; RESTORED],
+    changed: [u32; RESTORED + 1],
     /// Of functions called inside, by who called them, instructions of calls that did the same again.
     inside: Vec<(Key, u64)>,
 }
@@ -65,48 +78,65 @@ pub(crate) struct Again {
     pub instructions: u64,
     /// Instructions of all its calls, but for those inside another call of it.
     pub all_instructions: u64,
+    /// Instructions from the first of these calls to the end of the stretch.
+    pub span: u64,
 }
 
 /// Watches a stretch of a thread.
 pub(crate) struct Calls<N> {
     natives: N,
-    go: bool,
     stack: Range<u64>,
     now: u32,
     pages: HashMap<u64, usize>,
     touched: Vec<Box<[Touched; GRAINS]>>,
     last: (u64, usize),
+    /// More pages were touched than are noted.
+    full: bool,
     frames: Vec<Frame>,
     /// Frames below this number did not note all that they were given.
     blind: usize,
+    /// When a call with these inputs began last.
     seen: HashMap<(u64, u64), u32>,
     functions: HashMap<Key, Again>,
+    /// When the first call of a function began that may be judged.
+    first: HashMap<u64, u32>,
 }
 
 impl<N> Calls<N> {
     /// `stack` is where the thread's stack is.
-    pub(crate) fn new(natives: N, go: bool, stack: Range<u64>) -> Calls<N> {
+    pub(crate) fn new(natives: N, stack: Range<u64>) -> Calls<N> {
         Calls {
             natives,
-            go,
             stack,
             now: 1,
             pages: HashMap::new(),
             touched: Vec::new(),
             last: (u64::MAX, 0),
+            full: false,
             frames: Vec::new(),
             blind: 0,
             seen: HashMap::new(),
             functions: HashMap::new(),
+            first: HashMap::new(),
         }
     }
 
     /// By the addresses of functions and those who called them.
     pub(crate) fn found(mut self) -> HashMap<Key, Again> {
-        for frame in std::mem::take(&mut self.frames) {
-            for (function, instructions) in frame.inside {
-                self.functions.entry(function).or_default().instructions += instructions;
+        // Those that did not end.
+        let open = std::mem::take(&mut self.frames);
+        for (at, frame) in open.iter().enumerate() {
+            let is_inside = open[..at].iter().any(|outer| outer.function == frame.function);
+            let caller = at.checked_sub(1).map(|outer| open[outer].function);
+            if let Some(of) = self.functions.get_mut(&(frame.function, caller)).filter(|_| !is_inside) {
+                of.all_instructions += u64::from(self.now - frame.start);
             }
+            for (whose, instructions) in &frame.inside {
+                self.functions.entry(*whose).or_default().instructions += instructions;
+            }
+        }
+        for ((function, _), of) in &mut self.functions {
+            of.span = self.first.get(function).map_or(0, |first| u64::from(self.now - first));
         }
         self.functions
     }
@@ -117,6 +147,7 @@ impl<N> Calls<N> {
             let next = self.touched.len();
             let at = *self.pages.entry(page).or_insert(next);
             if at == next {
+                self.full |= next == PAGES;
                 self.touched.push(Box::new([Touched::default(); GRAINS]));
             }
             self.last = (page, at);
@@ -127,8 +158,22 @@ impl<N> Calls<N> {
     /// Memory now holds something else.
     fn change(&mut self, address: u64, size: u64) {
         let now = self.now;
-        for grain in address / GRAIN..(address + size).div_ceil(GRAIN) {
-            self.touched(grain).changed = now;
+        for grain in address / GRAIN..address.saturating_add(size).div_ceil(GRAIN) {
+            let before = std::mem::replace(&mut self.touched(grain).changed, now);
+            let at = grain * GRAIN;
+            if let Some(frame) = self.frames.last_mut().filter(|frame| before < frame.start) {
+                let on_stack = self.stack.contains(&at);
+                frame.put_on_stack += u64::from(on_stack && at > frame.stack);
+                frame.put += u64::from(!on_stack);
+            }
+        }
+    }
+
+    /// Memory is new: what is in it was given to no call before.
+    fn renew(&mut self, range: Range<u64>) {
+        let now = self.now;
+        for grain in range.start / GRAIN..range.end.div_ceil(GRAIN) {
+            self.touched(grain).read = now;
         }
     }
 
@@ -137,17 +182,20 @@ impl<N> Calls<N> {
         Self: Watch<S>,
     {
         let registers = &machine.registers;
+        machine.watch.now = machine.count as u32 + 1;
         let frame = Frame {
             function: registers.ip,
             stack: registers.general[4],
             start: machine.watch.now,
             general: registers.general,
-            vectors: std::array::from_fn(|at| registers.vectors[at][0] as u64),
+            vectors: registers.vectors,
             reads: 0,
             writes: 0,
             given: 0,
             by_value: 0,
-            changed: [0; RESTORED],
+            put_on_stack: 0,
+            put: 0,
+            changed: [0; RESTORED + 1],
             inside: Vec::new(),
         };
         machine.watch.frames.push(frame);
@@ -156,18 +204,18 @@ impl<N> Calls<N> {
     /// The innermost call returned.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        let complete = self.frames.len() >= self.blind;
+        let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE;
         self.blind = self.blind.min(self.frames.len());
         let instructions = u64::from(self.now - frame.start);
         let whose = (frame.function, self.frames.last().map(|outer| outer.function));
-        let key = (frame.function, self.key(&frame));
-        let again = complete
-            && instructions >= LEAST
-            && self
-                .seen
-                .insert(key, frame.start)
-                .is_some_and(|before| frame.changed.iter().min().is_some_and(|least| *least <= before));
+        let mut again = false;
         if instructions >= LEAST {
+            let key = (frame.function, self.key(&frame));
+            let before = self.seen.insert(key, frame.start);
+            let unchanged = |before: u32| frame.changed.iter().any(|changed| *changed <= before);
+            let writes = WRITES * (frame.put + frame.put_on_stack) > instructions;
+            again = complete && !writes && before.is_some_and(unchanged);
+            self.first.entry(frame.function).or_insert(frame.start);
             let near = self.frames.iter().rev().take(OUTWARD);
             let is_inside = near.into_iter().any(|outer| outer.function == frame.function);
             let of = self.functions.entry(whose).or_default();
@@ -180,6 +228,7 @@ impl<N> Calls<N> {
             Some(outer) => {
                 outer.reads |= frame.reads & !outer.writes;
                 outer.writes |= frame.writes;
+                outer.put += frame.put;
                 for (function, instructions) in inside {
                     match outer.inside.iter_mut().find(|(known, _)| *known == function) {
                         Some((_, sum)) => *sum += instructions,
@@ -198,26 +247,20 @@ impl<N> Calls<N> {
     /// What the call was given.
     fn key(&self, frame: &Frame) -> u64 {
         let mut hash = DefaultHasher::new();
-        let passes = frame.reads & if self.go { IN_GO } else { IN_C };
-        for register in (0..24).filter(|register| passes >> register & 1 == 1) {
-            let value = match register {
-                16.. => frame.vectors[register - 16],
-                _ => frame.general[register],
-            };
-            (register, if self.stack.contains(&value) { 1 } else { value }).hash(&mut hash);
+        let passes = frame.reads & !NO_ARGUMENT;
+        for register in (0..32).filter(|register| passes >> register & 1 == 1) {
+            register.hash(&mut hash);
+            match register {
+                16.. => frame.vectors[register - 16].hash(&mut hash),
+                _ => relative(&self.stack, frame.general[register], frame.stack).hash(&mut hash),
+            }
         }
-        (frame.given, frame.by_value).hash(&mut hash);
+        frame.given.hash(&mut hash);
         hash.finish()
     }
-}
 
-fn mixed(a: u64, b: u64) -> u64 {
-    let mixed = (a ^ b.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-}
-
-impl<N> Calls<N> {
-    fn given(&mut self, grain: u64, value: Option<u64>) {
+    /// A grain is read that may have been given.
+    fn given(&mut self, grain: u64, value: u64) {
         let now = self.now;
         let touched = self.touched(grain);
         let Touched { changed, read } = *touched;
@@ -237,19 +280,40 @@ impl<N> Calls<N> {
             if on_stack && at < frame.stack + GRAIN {
                 continue;
             }
-            let value = value.unwrap_or(0);
-            let value = if self.stack.contains(&value) { 1 } else { value };
-            frame.given = frame.given.wrapping_add(if on_stack {
+            if on_stack {
                 frame.by_value += 1;
-                mixed(u64::from(frame.by_value), value)
-            } else {
-                if let Some(least) = frame.changed.iter_mut().min().filter(|least| **least < changed) {
-                    *least = changed;
-                }
-                mixed(grain, value)
-            });
+            } else if let Some(least) = frame.changed.iter_mut().min().filter(|least| **least < changed) {
+                *least = changed;
+            }
+            let place = if on_stack { at.wrapping_sub(frame.stack) } else { at };
+            frame.given = frame.given.wrapping_add(mixed(place, relative(&self.stack, value, frame.stack)));
         }
     }
+
+    fn look<S: Source>(&mut self, memory: &mut Memory<S>, address: u64, size: usize, partly: bool) {
+        if self.frames.is_empty() {
+            return;
+        }
+        for grain in address / GRAIN..address.saturating_add(size as u64).div_ceil(GRAIN) {
+            let at = grain * GRAIN;
+            if partly && address <= at && address.saturating_add(size as u64) >= at + GRAIN {
+                continue;
+            }
+            let mut bytes = [0; GRAIN as usize];
+            let value = memory.read(at, &mut bytes).map_or(0, |()| u64::from_le_bytes(bytes));
+            self.given(grain, value);
+        }
+    }
+}
+
+/// A pointer into the stack by how far it is from a frame: so the same call is made by others as well.
+fn relative(stack: &Range<u64>, value: u64, frame: u64) -> u64 {
+    if stack.contains(&value) { value.wrapping_sub(frame) ^ 1 << 63 } else { value }
+}
+
+fn mixed(a: u64, b: u64) -> u64 {
+    let mixed = (a ^ b.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 impl<S: Source, N: Natives> Watch<S> for Calls<N> {
@@ -262,14 +326,12 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
     }
 
     fn read(&mut self, memory: &mut Memory<S>, address: u64, size: usize) {
-        if self.frames.is_empty() {
-            return;
-        }
-        for grain in address / GRAIN..(address + size as u64).div_ceil(GRAIN) {
-            let mut bytes = [0; 8];
-            let value = memory.read(grain * GRAIN, &mut bytes).map(|()| u64::from_le_bytes(bytes));
-            self.given(grain, value);
-        }
+        self.look(memory, address, size, false);
+    }
+
+    /// What a grain holds beside what is written into it was given as well: it may be read later.
+    fn writes(&mut self, memory: &mut Memory<S>, address: u64, size: usize) {
+        self.look(memory, address, size, true);
     }
 
     fn written(&mut self, address: u64, size: usize, changed: bool) {
@@ -279,7 +341,7 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
     }
 
     fn called(machine: &mut Machine<S, Self>) -> Result<(), End> {
-        if !machine.watch.stack.contains(&machine.registers.general[4]) {
+        if machine.watch.full || !machine.watch.stack.contains(&machine.registers.general[4]) {
             return Err(End::Enough);
         }
         Self::enter(machine);
@@ -291,15 +353,19 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         let now = machine.count as u32 + 1;
         // A stub that leads to the function.
         if let Some(frame) = machine.watch.frames.last_mut()
-            && now - frame.start <= 3
+            && now - frame.start <= STUB
         {
             frame.function = ip;
         }
         match N::instead(machine, |calls| &mut calls.natives)? {
             Outcome::NotNative => Ok(()),
-            Outcome::Done { fresh } => {
-                if let Some(range) = fresh {
-                    machine.watch.change(range.start, range.end - range.start);
+            Outcome::Done { fresh, given } => {
+                if let Some(frame) = machine.watch.frames.last_mut() {
+                    frame.reads |= given & !frame.writes;
+                    frame.writes |= RETURNED;
+                }
+                if let Some(range) = fresh.filter(|range| is_fresh(range.start)) {
+                    machine.watch.renew(range);
                 }
                 machine.leave()
             }

@@ -3,7 +3,7 @@
 //! Most are found by their symbols. What the C library chooses for a processor at its start often has none: its address is in the slots of the
 //! global offset table, whose relocations tell what it is.
 
-use super::natives::{Native, Natives, named};
+use super::natives::{Native, Natives, is_of_system, named};
 use super::read;
 use crate::image::Image;
 use crate::unwind::Mapped;
@@ -11,40 +11,56 @@ use slowpath_emulate::Registers;
 use slowpath_symbols::RangeSource;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Slots of one file that are read at most: the C library has some dozens, a large program some thousands.
 const SLOTS: usize = 100_000;
+/// How the names of the files begin that a system's functions are in.
+const SYSTEM: [&str; 3] = ["libc", "libm", "ld-"];
+/// Programs that look into themselves by ptrace at their end have one of these.
+const SANITIZERS: [&str; 2] = ["__asan_init", "__lsan_init"];
 
-/// Code of a process.
+/// Code of a process, as it was mapped at some moment.
 pub(crate) struct Code {
     pid: u32,
     mapped: Vec<Mapped>,
-    known: HashMap<u64, Option<Native>>,
-    allocated: u64,
+    /// Functions that slots lead to.
+    linked: HashMap<u64, Native>,
     go: bool,
 }
 
 impl Code {
-    /// The executable mappings of a process.
-    pub(crate) fn new(pid: u32, mapped: Vec<Mapped>) -> Code {
-        let go = mapped.iter().any(|one| one.image.as_ref().is_some_and(|image| image.go));
-        let mut code = Code { pid, mapped, known: HashMap::new(), allocated: 0, go };
-        code.read_slots();
-        code
+    /// The executable mappings of a process. None if it is better left alone. Reads symbols: not while a thread stands.
+    pub(crate) fn new(pid: u32, mapped: Vec<Mapped>) -> Option<Code> {
+        let images = || mapped.iter().filter_map(|one| one.image.as_ref());
+        let has = |image: &Arc<Image>, name: &&str| {
+            image.functions().is_some_and(|functions| functions.start_of(name).is_some())
+        };
+        if images().any(|image| SANITIZERS.iter().any(|name| has(image, name))) {
+            return None;
+        }
+        let go = images().any(|image| image.go);
+        let mut code = Code { pid, mapped, linked: HashMap::new(), go };
+        code.linked = code.linked();
+        Some(code)
+    }
+
+    /// Whether these are its mappings.
+    pub(crate) fn is_of(&self, mapped: &[Mapped]) -> bool {
+        let ranges = |mapped: &[Mapped]| -> Vec<(Range<u64>, u32)> {
+            mapped.iter().map(|one| (one.range.clone(), one.module)).collect()
+        };
+        ranges(&self.mapped) == ranges(mapped)
     }
 
     pub(super) fn pid(&self) -> u32 {
         self.pid
     }
 
-    pub(super) fn go(&self) -> bool {
-        self.go
-    }
-
     /// What slots lead to.
-    fn read_slots(&mut self) {
-        let mut known = Vec::new();
+    fn linked(&self) -> HashMap<u64, Native> {
+        let mut linked = HashMap::new();
         for one in &self.mapped {
             let Some((image, functions)) =
                 one.image.as_ref().and_then(|image| Some((image, image.functions()?)))
@@ -59,24 +75,28 @@ impl Code {
                 if read(self.pid, base.wrapping_add(slot), &mut address) == address.len() {
                     let address = u64::from_le_bytes(address);
                     // One that was not called yet leads to a stub.
-                    if self.is_function(address) {
-                        known.push((address, native));
+                    if self.is_function(address, native) {
+                        linked.insert(address, native);
                     }
                 }
             }
         }
-        self.known.extend(known.into_iter().map(|(address, native)| (address, Some(native))));
+        linked
     }
 
-    /// Whether code begins there that is no stub.
-    fn is_function(&self, address: u64) -> bool {
-        let Some(one) = self.mapped.iter().find(|one| one.range.contains(&address)) else { return false };
-        let svma = |image: &Image| image.svma_of_offset(address - one.range.start + one.offset);
-        let is_stub = |image: &Arc<Image>| {
-            let function = image.functions()?.containing(svma(image)?)?;
-            Some(function.source == RangeSource::Plt)
-        };
-        !one.image.as_ref().and_then(is_stub).unwrap_or(false)
+    fn at(&self, address: u64) -> Option<(&Mapped, u64)> {
+        let one = self.mapped.iter().find(|one| one.range.contains(&address))?;
+        let svma = one.image.as_ref()?.svma_of_offset(address - one.range.start + one.offset)?;
+        Some((one, svma))
+    }
+
+    /// Whether code begins there that is no stub, of a library that may have such a function.
+    fn is_function(&self, address: u64, native: Native) -> bool {
+        let Some((one, svma)) = self.at(address) else { return false };
+        let Some(image) = &one.image else { return false };
+        let function = image.functions().and_then(|functions| functions.containing(svma));
+        let is_stub = function.is_some_and(|function| function.source == RangeSource::Plt);
+        !is_stub && (is_system(&image.path) || !is_of_system(native))
     }
 
     /// The stack of a thread with these registers: of a goroutine, as its `g` in r14 says (Go's internal ABI), else the mapping that it is in.
@@ -100,23 +120,40 @@ impl Code {
     }
 
     fn look_up(&self, address: u64) -> Option<Native> {
-        let one = self.mapped.iter().find(|one| one.range.contains(&address))?;
+        if let Some(native) = self.linked.get(&address) {
+            return Some(*native);
+        }
+        let (one, svma) = self.at(address)?;
         let image = one.image.as_ref()?;
-        let svma = image.svma_of_offset(address - one.range.start + one.offset)?;
         let function = image.functions()?.containing(svma)?;
         let name = function.name.filter(|_| function.start == svma)?;
-        named(name).filter(|_| !name.ends_with("@plt"))
+        let native = named(name).filter(|_| !name.ends_with("@plt"))?;
+        (is_system(&image.path) || !is_of_system(native)).then_some(native)
     }
 }
 
-impl Natives for &mut Code {
+fn is_system(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    SYSTEM.iter().any(|begin| name.starts_with(begin))
+}
+
+/// What is known of functions in one stretch, and what was allocated in it.
+pub(super) struct InStretch<'c> {
+    pub code: &'c Code,
+    known: HashMap<u64, Option<Native>>,
+    allocated: u64,
+}
+
+impl InStretch<'_> {
+    pub(super) fn new(code: &Code) -> InStretch<'_> {
+        InStretch { code, known: HashMap::new(), allocated: 0 }
+    }
+}
+
+impl Natives for InStretch<'_> {
     fn native(&mut self, address: u64) -> Option<Native> {
-        if let Some(known) = self.known.get(&address) {
-            return *known;
-        }
-        let native = self.look_up(address);
-        self.known.insert(address, native);
-        native
+        let code = self.code;
+        *self.known.entry(address).or_insert_with(|| code.look_up(address))
     }
 
     fn allocated(&mut self) -> &mut u64 {

@@ -2,10 +2,9 @@
 
 use super::stop::{Stopped, state};
 use super::{Code, Stretch, stretch};
-use crate::unwind::Mapped;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -18,26 +17,28 @@ const LEAST_PAUSE: Duration = Duration::from_millis(80);
 /// Stretches after which a process in which nothing is done again is looked at more seldom, and how much.
 const IN_VAIN: u32 = 6;
 const SELDOM: f64 = 4.0;
+/// A look is given up after this: the thread that does it ends by itself soon.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// How often it is looked whether one is due.
 const TURN: Duration = Duration::from_millis(5);
 
-/// The process that is worth a look, and its code; what is not wanted any more is none.
+/// The processes that are worth a look, and their code.
 #[derive(Clone, Default)]
-pub(crate) struct Wanted(Arc<Mutex<HashMap<u32, Vec<Mapped>>>>);
+pub(crate) struct Wanted(Arc<Mutex<HashMap<u32, Arc<Code>>>>);
 
 impl Wanted {
-    /// The processes that run most, with their mappings.
-    pub(crate) fn set(&self, processes: HashMap<u32, Vec<Mapped>>) {
+    /// The processes that run most.
+    pub(crate) fn set(&self, processes: HashMap<u32, Arc<Code>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = processes;
     }
 
-    /// The mappings of a process, if it is worth a look.
-    pub(crate) fn mapped(&self, pid: u32) -> Option<Vec<Mapped>> {
+    /// The code of a process, if it is worth a look.
+    pub(crate) fn code(&self, pid: u32) -> Option<Arc<Code>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
     }
 
-    fn processes(&self) -> Vec<u32> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    fn all(&self) -> Vec<Arc<Code>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 }
 
@@ -83,10 +84,10 @@ impl Looks {
                 if !budget.is_due() {
                     continue;
                 }
-                for pid in wanted.processes() {
-                    let Some(tid) = running(pid) else { continue };
+                for code in wanted.all() {
+                    let Some(tid) = running(code.pid()) else { continue };
                     let began = Instant::now();
-                    let seen = wanted.mapped(pid).and_then(|mapped| look(Code::new(pid, mapped), tid));
+                    let seen = look_apart(code, tid);
                     budget.took(began.elapsed(), seen.as_ref());
                     // Whoever listens may have ended.
                     seen.map(|seen| tell.send(seen));
@@ -107,11 +108,27 @@ impl Drop for Looks {
     }
 }
 
-fn look(mut code: Code, tid: u32) -> Option<Stretch> {
+/// Looks at a thread in a thread of its own: when that ends the kernel lets go whatever it still holds, as a thread that was killed while it stood.
+fn look_apart(code: Arc<Code>, tid: u32) -> Option<Stretch> {
+    let (say, said) = channel();
+    std::thread::Builder::new()
+        .spawn(move || {
+            let _ = say.send(look(&code, tid)); // nobody may listen any more
+        })
+        .ok()?;
+    said.recv_timeout(PATIENCE).ok()?
+}
+
+fn look(code: &Code, tid: u32) -> Option<Stretch> {
+    // It may have begun to wait meanwhile.
+    if !std::fs::read_to_string(format!("/proc/{tid}/syscall")).is_ok_and(|call| call.starts_with("running"))
+    {
+        return None;
+    }
     let stopped = Stopped::new(tid)?;
     let since = Instant::now();
     let registers = stopped.registers().ok()?;
-    stretch(&mut code, tid, registers, since)
+    stretch(code, tid, registers, since)
 }
 
 /// The thread of a process that runs now and has run longest.

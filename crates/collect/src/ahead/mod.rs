@@ -14,6 +14,8 @@ mod code;
 mod looks;
 mod natives;
 mod stop;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use calls::Again;
 pub(crate) use code::Code;
@@ -21,6 +23,7 @@ pub(crate) use looks::{Budget, Looks, Wanted};
 pub(crate) use stop::registers;
 
 use calls::Calls;
+use code::InStretch;
 use slowpath_emulate::{Machine, PAGE, Registers, Source};
 use std::time::{Duration, Instant};
 
@@ -69,11 +72,10 @@ fn read(pid: u32, address: u64, into: &mut [u8]) -> usize {
 }
 
 /// Runs a stretch of a thread that is stopped with these registers. None if it came to nothing.
-pub(crate) fn stretch(code: &mut Code, tid: u32, registers: Registers, since: Instant) -> Option<Stretch> {
+pub(crate) fn stretch(code: &Code, tid: u32, registers: Registers, since: Instant) -> Option<Stretch> {
     let pid = code.pid();
     let stack = code.stack(&registers)?;
-    let go = code.go();
-    let mut machine = Machine::new(registers, Of(pid), Calls::new(code, go, stack));
+    let mut machine = Machine::new(registers, Of(pid), Calls::new(InStretch::new(code), stack));
     for part in 1..=PARTS {
         if machine.run(part * INSTRUCTIONS / PARTS) != slowpath_emulate::End::Limit || since.elapsed() > MOST
         {

@@ -10,8 +10,8 @@ use std::ops::Range;
 /// Where new memory begins: far from where programs, their heaps, that of Go and mapped files are.
 const FRESH: u64 = 0x2a00_0000_0000;
 /// Bytes of an allocation at most, and of what is copied: more is a fault of ours, or takes too long.
-const MOST: u64 = 64 << 20;
-const COPIED: u64 = 1 << 20;
+const MOST: u64 = 1 << 20;
+const COPIED: u64 = 1 << 18;
 
 /// What a function does.
 #[derive(Clone, Copy)]
@@ -60,6 +60,33 @@ pub(crate) enum Native {
     Leaves,
 }
 
+impl Native {
+    /// Registers that it is given, as [`Watch::about_to`] numbers them.
+    fn given(self) -> u32 {
+        /// rdi, rsi, rdx; the first vector registers; rax, rbx, rcx.
+        const FIRST: [u32; 4] = [0, 1 << 7, 1 << 7 | 1 << 6, 1 << 7 | 1 << 6 | 1 << 2];
+        const FRACTIONS: [u32; 3] = [0, 1 << 16, 1 << 16 | 1 << 17];
+        const IN_GO: [u32; 4] = [0, 1, 1 | 1 << 3, 1 | 1 << 3 | 1 << 1];
+        match self {
+            Native::Copy(_) | Native::Fill | Native::Compare | Native::Find { text: false, .. } => FIRST[3],
+            Native::CompareTexts { limit: true } | Native::AllocateAligned { into: Some(_), .. } => FIRST[3],
+            Native::CopyText { .. }
+            | Native::CompareTexts { .. }
+            | Native::Find { .. }
+            | Native::Span { .. } => FIRST[2],
+            Native::Length { limit: true } | Native::AllocateAligned { .. } | Native::Reallocate => FIRST[2],
+            Native::Length { .. } | Native::Free => FIRST[1],
+            Native::Allocate(of) => FIRST[of.len()],
+            Native::One(_) => FRACTIONS[1],
+            Native::Two(_) => FRACTIONS[2],
+            Native::GoAllocate => IN_GO[1],
+            Native::GoClear => IN_GO[2],
+            Native::GoCopy => IN_GO[3],
+            Native::Leaves => 0,
+        }
+    }
+}
+
 /// What a function returns.
 #[derive(Clone, Copy)]
 pub(crate) enum Returns {
@@ -70,9 +97,10 @@ pub(crate) enum Returns {
 /// What was done at a call.
 pub(crate) enum Outcome {
     NotNative,
-    /// The function's work is done, and this memory is new.
+    /// The function's work is done, with what it was given in these registers, and this memory is new.
     Done {
         fresh: Option<Range<u64>>,
+        given: u32,
     },
 }
 
@@ -101,8 +129,21 @@ pub(crate) trait Natives: Sized {
             Ok(at..at + bytes)
         };
         let fresh = perform(machine, native, &mut allocate)?;
-        Ok(Outcome::Done { fresh })
+        Ok(Outcome::Done { fresh, given: native.given() })
     }
+}
+
+/// Whether only a system's library has it under its name: programs have functions of their own with such short names.
+pub(crate) fn is_of_system(native: Native) -> bool {
+    matches!(
+        native,
+        Native::One(_)
+            | Native::Two(_)
+            | Native::Find { .. }
+            | Native::Span { .. }
+            | Native::CopyText { .. }
+            | Native::CompareTexts { .. }
+    )
 }
 
 /// What a function with such a name does.
@@ -209,9 +250,9 @@ fn perform<S: Source, W: Watch<S>>(
         }
         Native::Compare => compare(m, first, second, third, false)? as i64 as u64,
         Native::CompareTexts { limit } => {
-            compare(m, first, second, if limit { third } else { COPIED }, true)? as i64 as u64
+            compare(m, first, second, if limit { third.min(COPIED) } else { COPIED }, true)? as i64 as u64
         }
-        Native::Length { limit } => length(m, first, if limit { second } else { COPIED })?,
+        Native::Length { limit } => length(m, first, if limit { second.min(COPIED) } else { COPIED })?,
         Native::Find { text, last, end_if_none } => {
             let bytes = if text { length(m, first, COPIED)? + 1 } else { third };
             let found = find(m, first, second as u8, bytes, last)?;
@@ -243,14 +284,14 @@ fn perform<S: Source, W: Watch<S>>(
             return new(m, allocate, bytes.unwrap_or(u64::MAX), None);
         }
         Native::AllocateAligned { bytes, into } => {
-            return new(m, allocate, arguments[bytes] + 4096, into.map(|into| arguments[into]));
+            return new(m, allocate, arguments[bytes].saturating_add(4096), into.map(|into| arguments[into]));
         }
         Native::Reallocate => {
             let fresh = allocate(m, second)?;
             // How large the old block is its allocator knows: what lies behind is copied for nothing.
             let mut done = 0;
             while first != 0 && done < second {
-                let chunk = (second - done).min(GRAIN);
+                let chunk = (second - done).min(BLOCK);
                 if copy(m, fresh.start + done, first + done, chunk).is_err() {
                     break;
                 }
@@ -285,6 +326,8 @@ fn perform<S: Source, W: Watch<S>>(
     Ok(None)
 }
 
+/// Bytes that are copied at once where it is not known how many can be.
+const BLOCK: u64 = 1024;
 /// Bytes that are read at once: they never reach over the end of a page alone.
 const GRAIN: u64 = 16;
 
@@ -334,6 +377,9 @@ fn find<S: Source, W: Watch<S>>(
     bytes: u64,
     last: bool,
 ) -> Result<Option<u64>, End> {
+    if bytes > COPIED {
+        return Err(End::Enough);
+    }
     let mut found = None;
     let mut done = 0;
     while done < bytes {
@@ -366,6 +412,9 @@ fn compare<S: Source, W: Watch<S>>(
     bytes: u64,
     text: bool,
 ) -> Result<i32, End> {
+    if bytes > COPIED {
+        return Err(End::Enough);
+    }
     let mut done = 0;
     while done < bytes {
         let (mut one, mut other) = ([0], [0]);

@@ -1,7 +1,9 @@
 //! The session's side of looking ahead: which processes are worth it, and what was seen.
 
 use super::*;
+use crate::ahead::Code;
 use crate::resources::why;
+use crate::unwind::Mapped;
 use slowpath_recording::tables::{Repeat, Stretch as Row};
 
 /// A process is looked at from so many samples on; of those that have as many only the first few.
@@ -15,6 +17,8 @@ pub(super) struct Ahead {
     seen: Option<Receiver<Stretch>>,
     looks: Option<Looks>,
     stretches: u32,
+    /// Code of the processes that run most; none inside for one that is left alone.
+    codes: HashMap<u32, Option<Arc<Code>>>,
 }
 
 impl Session {
@@ -39,6 +43,7 @@ impl Session {
 
     /// Ends it.
     pub(crate) fn stop_looking(&mut self) {
+        self.ahead.wanted.set(HashMap::new());
         drop(self.ahead.looks.take());
         self.guarded(Session::hear_ahead);
     }
@@ -53,10 +58,28 @@ impl Session {
         most.retain(|(_, samples)| *samples >= SAMPLES);
         most.sort_by(|a, b| b.1.total_cmp(&a.1));
         most.truncate(PROCESSES);
-        let mut mapped = |pid| self.world.process(pid).map(|live| live.space.all().cloned().collect());
-        self.ahead
-            .wanted
-            .set(most.into_iter().map(|(pid, _)| pid).filter_map(|pid| Some((pid, mapped(pid)?))).collect());
+        let mut codes = HashMap::new();
+        for (pid, _) in most {
+            let Some(live) = self.world.process(pid).filter(|live| live.executed) else { continue };
+            let mapped: Vec<Mapped> = live.space.all().cloned().collect();
+            let known = self
+                .ahead
+                .codes
+                .remove(&pid)
+                .filter(|code| code.as_ref().is_none_or(|code| code.is_of(&mapped)));
+            codes.insert(pid, known.unwrap_or_else(|| Code::new(pid, mapped).map(Arc::new)));
+        }
+        let wanted = codes.iter().filter_map(|(pid, code)| Some((*pid, code.clone()?)));
+        self.ahead.wanted.set(wanted.collect());
+        self.ahead.codes = codes;
+    }
+
+    /// A process ended, or executes another program: its code is not looked at any more.
+    pub(super) fn forget_code(&mut self, pid: u32) {
+        if self.ahead.codes.remove(&pid).is_some() {
+            let wanted = self.ahead.codes.iter().filter_map(|(pid, code)| Some((*pid, code.clone()?)));
+            self.ahead.wanted.set(wanted.collect());
+        }
     }
 
     /// Takes in what was seen.
@@ -82,6 +105,7 @@ impl Session {
                 again: of.again,
                 instructions: of.instructions,
                 all_instructions: of.all_instructions,
+                span: of.span,
             });
         }
         self.ahead.stretches += 1;

@@ -359,6 +359,7 @@ impl Session {
         if self.world.process(pid).is_none() {
             self.goroutines.forget(pid, time, self.bpf.as_ref(), &mut self.writer.tables);
             self.tracer.gone(pid);
+            self.forget_code(pid);
             self.order(Order::Gone(process));
         }
     }
@@ -381,6 +382,7 @@ impl Session {
                     arguments.push(CUT.to_owned());
                 }
                 self.world.executed(pid, time, arguments, &mut self.writer.tables);
+                self.forget_code(pid);
                 self.goroutines.forget(pid, time, self.bpf.as_ref(), &mut self.writer.tables);
             }
             // Where perf reports forks, programs and mappings, its word comes first.

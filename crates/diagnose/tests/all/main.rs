@@ -16,6 +16,7 @@ mod traced;
 mod walked;
 
 mod adding_up;
+mod again;
 mod allocation_churn;
 mod builds;
 mod busy_wait;

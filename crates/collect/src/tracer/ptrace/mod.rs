@@ -34,6 +34,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
+pub(crate) use watch::cut_short::goes_on;
 pub(crate) use watch::sampled::RATE as SAMPLES;
 use watch::sampled::Sampling;
 

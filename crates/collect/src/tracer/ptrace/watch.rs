@@ -4,7 +4,7 @@
 
 pub(in crate::tracer::ptrace) mod ahead;
 mod asked;
-mod cut_short;
+pub(in crate::tracer::ptrace) mod cut_short;
 mod floor;
 pub(in crate::tracer::ptrace) mod legs;
 mod lives;

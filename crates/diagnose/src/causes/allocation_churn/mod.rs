@@ -88,8 +88,13 @@ fn explains(other: &Candidate, one: &Candidate) -> bool {
     let is_in = |frames: &[Frame]| frames.iter().any(|frame| frame.function == function);
     let share = other.finding.cost.gain() as f64 / one.finding.cost.gain().max(1) as f64;
     let sorts = other.finding.variant == super::redundant_computation::COMPARISON;
+    // What is made again is allocated in it, and whoever asked for it frees it.
+    let again = other.finding.variant == super::redundant_computation::DONE_AGAIN;
+    let own = other.function().0;
+    let is_around =
+        is_in(&other.finding.place.path) || one.finding.place.path.iter().any(|frame| frame.function == own);
     other.process == one.process
-        && (share >= EXPLAINED && (other.function().0 == function || sorts && is_in(&other.finding.related))
+        && (share >= EXPLAINED && again && is_around || share >= EXPLAINED && (other.function().0 == function || sorts && is_in(&other.finding.related))
             // Who calls the sort may do other things as well.
             || share >= 1.0 && sorts && is_in(&other.finding.place.path))
 }

@@ -4,7 +4,7 @@
 //! same is done twice in a stretch of a hundred thousand instructions is no chance, and seldom meant: what a benchmark repeats on purpose is all
 //! that it does.
 
-use super::CAUSE;
+use super::{CAUSE, comparisons};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::words::count;
@@ -17,17 +17,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Variant of these findings, for their fingerprints.
-const VARIANT: &str = "again";
+pub(in crate::causes) const DONE_AGAIN: &str = "again";
 /// Stretches of a process before they count, and instructions in all of them: …
 const STRETCHES: usize = 3;
 const INSTRUCTIONS: u64 = 200_000;
 /// … in so large a share of them it must be seen, so that it is not one part of the run alone.
 const IN_STRETCHES: f64 = 0.5;
-/// Share of the instructions of all stretches that only did again what was done before. In 55 of 56 clean programs it was 0.0, in one 0.12: a
-/// search tool that searches each line a second time for where the match begins.
-const SHARE: f64 = 0.2;
-/// From here on the program does nothing else: a benchmark, which repeats something on purpose.
-const NOTHING_ELSE: f64 = 0.99;
+/// Share of the instructions of all stretches that only did again what was done before. In 56 clean programs it was less than 0.001; a tenth is worth a fix. Allocating and
+/// copying, which such calls often do as well, is no part of it.
+const SHARE: f64 = 0.1;
+/// Instructions between two calls, from which on something is done with their results. A loop that only repeats a call, as a benchmark does on purpose, has some 3 to 20.
+const BETWEEN: u64 = 40;
 /// Share of a function's instructions that are of calls which do the same again, for it to be named.
 const OF_FUNCTION: f64 = 0.4;
 /// Instructions of such a call on average: one of fewer takes hardly longer than to look up what was kept of it.
@@ -46,12 +46,20 @@ struct Calls {
     all_instructions: u64,
     stretches: BTreeSet<u32>,
     callers: BTreeMap<u32, u64>,
+    /// By stretch, instructions since the first of them.
+    spans: BTreeMap<u32, u64>,
 }
 
 impl Calls {
     /// The part of what it does that it did before.
     fn share(&self) -> f64 {
         (self.instructions as f64 / self.all_instructions.max(1) as f64).min(1.0)
+    }
+
+    /// Instructions outside of them, for each.
+    fn between(&self) -> u64 {
+        let span: u64 = self.spans.values().sum();
+        span.saturating_sub(self.all_instructions) / self.calls.max(1)
     }
 }
 
@@ -92,6 +100,8 @@ fn seen(evidence: &Evidence<'_>) -> BTreeMap<u32, Seen> {
         of.again += row.again;
         of.instructions += row.instructions;
         of.all_instructions += row.all_instructions;
+        let span = of.spans.entry(row.stretch).or_default();
+        *span = row.span.max(*span);
         if row.instructions > 0 {
             of.stretches.insert(row.stretch);
             if let Some(caller) = row.caller.and_then(|caller| evidence.function_at(caller)) {
@@ -107,7 +117,12 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
     if seen.stretches < STRETCHES || seen.instructions < INSTRUCTIONS {
         return None;
     }
-    let is_one = |of: &Calls| of.share() >= OF_FUNCTION && of.again > 0 && of.instructions >= EACH * of.again;
+    let is_one = |of: &Calls| {
+        of.share() >= OF_FUNCTION
+            && of.again > 0
+            && of.instructions >= EACH * of.again
+            && of.between() >= BETWEEN
+    };
     let mut functions: Vec<(u32, Calls)> = seen.functions.into_iter().filter(|(_, of)| is_one(of)).collect();
     functions.retain(|(_, of)| of.instructions as f64 >= BESIDE * whole);
     functions.sort_by_key(|(_, of)| Reverse(of.instructions));
@@ -116,17 +131,19 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
     let stretches: BTreeSet<u32> =
         functions.iter().flat_map(|(_, of)| of.stretches.iter().copied()).collect();
     let spread = stretches.len() as f64 / seen.stretches as f64;
-    if share < SHARE || share > NOTHING_ELSE || spread < IN_STRETCHES {
+    if share < SHARE || spread < IN_STRETCHES {
         return None;
     }
     let (cost, gain, stacks) = time_under(evidence, process, &functions);
+    // Of recursive functions the outermost calls, which did not end in a stretch, may repeat less.
+    let gain = gain.min(share * cpu_of(evidence, process));
     if !GATE.may_pass(evidence, gain) {
         return None;
     }
     let (first, of) = functions.first()?;
     let name = |function: u32| without_arguments(evidence.name(function)).to_owned();
     let caller = of.callers.iter().max_by_key(|(_, instructions)| **instructions).map(|(caller, _)| *caller);
-    let stack = heaviest(stacks.get(first)?);
+    let stack = heaviest(stacks.get(first)?)?;
     let mut explanation = vec![format!(
         "{} stretches of the run were looked at instruction by instruction. In them {} of {} calls of {}{} did again what an earlier call had done: they were given the \
          same and read the same memory, and nothing had changed it in between",
@@ -153,7 +170,9 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
         functions.iter().skip(1).take(NAMED).map(|(function, _)| evidence.frame(*function)).collect();
     let draft = Draft {
         not_known: "whether what the function does besides is wanted each time, such as a new object that is changed afterwards",
-        variant: VARIANT,
+        variant: DONE_AGAIN,
+        // What comes before a stretch is not seen in it, and freeing what is made is elsewhere.
+        gain_is_least: true,
         explanation,
         related,
         facts: vec![
@@ -172,10 +191,17 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
             "does again what it has done already",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, gain),
-            crate::calls::place(evidence, stack, Some(*first), process),
+            comparisons::place_of(evidence, stack, *first, process),
         )
     };
     Some(draft.candidate(evidence, GATE, process))
+}
+
+/// CPU time of a process, as sampled, ns.
+fn cpu_of(evidence: &Evidence<'_>, process: u32) -> f64 {
+    let samples = evidence.recording.tables.samples.iter().zip(&evidence.weights);
+    let of_it = samples.filter(|(sample, _)| sample.on_cpu && evidence.process_of(sample) == process);
+    of_it.map(|(_, weight)| weight).sum()
 }
 
 /// CPU time of stacks by function.

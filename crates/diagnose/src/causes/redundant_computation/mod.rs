@@ -12,6 +12,7 @@ mod again;
 mod comparisons;
 mod recursion;
 
+pub(super) use again::DONE_AGAIN;
 pub(super) use comparisons::COMPARISON;
 
 use super::allocation_churn::{collecting_ns, of_collecting};

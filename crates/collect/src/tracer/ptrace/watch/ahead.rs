@@ -1,11 +1,15 @@
 //! At a stop for a sample, now and then, the thread's next stretch is looked at.
 
 use super::Watch;
-use crate::ahead::{Budget, Code, Stretch, Wanted, registers, stretch};
-use crate::tracer::ptrace::sys;
+use crate::ahead::{Budget, Stretch, Wanted, registers, stretch};
+use crate::tracer::ptrace::facts;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
+
+/// Threads that are asked whether they run.
+const OTHERS: usize = 32;
 
 /// What is wanted, and who hears of it.
 pub(in crate::tracer::ptrace) struct Ahead {
@@ -29,17 +33,19 @@ impl Ahead {
 impl Watch {
     /// Looks at the next stretch of a thread that has stopped, if one is due.
     pub(super) fn look_ahead(&mut self, tid: u32) {
-        let Some(ahead) = self.ahead.as_mut().filter(|ahead| ahead.is_due()) else { return };
+        let Some(ahead) = self.ahead.as_ref().filter(|ahead| ahead.is_due()) else { return };
         let Some(pid) = self.threads.get(&tid).map(|thread| thread.pid) else { return };
-        let Some(mapped) = ahead.wanted.mapped(pid) else { return };
-        // One that is in a call goes on in the kernel.
-        if sys::registers(tid).map_or(true, |regs| regs.orig_rax as i64 >= 0) {
+        let Some(code) = ahead.wanted.code(pid) else { return };
+        // While one stands no stop of another is handled.
+        let mut others = self.threads.iter().filter(|(other, _)| **other != tid).take(OTHERS);
+        if self.threads.len() > OTHERS || others.any(|(other, thread)| facts::runs(thread.pid, *other)) {
             return;
         }
         let since = Instant::now();
-        let seen = registers(tid)
-            .ok()
-            .and_then(|registers| stretch(&mut Code::new(pid, mapped), tid, registers, since));
+        // In a call it has none.
+        let Ok(registers) = registers(tid) else { return };
+        let seen = catch_unwind(AssertUnwindSafe(|| stretch(&code, tid, registers, since))).ok().flatten();
+        let Some(ahead) = self.ahead.as_mut() else { return };
         ahead.budget.took(since.elapsed(), seen.as_ref());
         ahead.took_ns += since.elapsed().as_nanos() as u64;
         // Whoever listens may have ended.

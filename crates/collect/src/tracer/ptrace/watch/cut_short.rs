@@ -83,6 +83,13 @@ fn woken(tid: u32) -> Option<(u32, libc::user_regs_struct)> {
     (regs.rax as i64 == -i64::from(libc::EINTR) && regs.cs != COMPAT).then_some((number, regs))
 }
 
+/// Has a thread go on with the call that a stop has cut short, if it can be made again.
+pub(crate) fn goes_on(tid: u32) {
+    if let Some((number, regs)) = woken(tid) {
+        make_again(tid, number, regs);
+    }
+}
+
 fn make_again(tid: u32, number: u32, mut regs: libc::user_regs_struct) {
     if wanted::can_be_made_again(number) && !facts::has_a_signal(tid) {
         (regs.rax, regs.orig_rax) = (regs.orig_rax, IN_NO_CALL);

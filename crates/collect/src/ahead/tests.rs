@@ -1,0 +1,145 @@
+//! What calls do again, on code that was put together for it, and what functions are done here.
+
+use super::calls::{Again, Calls};
+use super::natives::{Native, Natives, Returns, named};
+use slowpath_emulate::{End, Machine, PAGE, Registers, Source};
+use std::collections::HashMap;
+
+const CODE: u64 = 0x1000;
+/// A function that adds up what its first argument leads to, 200 times; another that is done here.
+const ADDS: u64 = 0x1800;
+const MAKES: u64 = 0x1900;
+const ALLOCATES: u64 = 0x1f00;
+const DATA: u64 = 0x2000;
+const OTHER: u64 = 0x2400;
+const STACK: u64 = 0x7000;
+
+/// Pages of code and of zeros.
+struct Pages(Vec<(u64, Vec<u8>)>);
+
+impl Source for Pages {
+    fn page(&mut self, address: u64, into: &mut [u8; PAGE]) -> bool {
+        into.fill(0);
+        for (at, code) in self.0.iter().filter(|(at, _)| at & !0xfff == address) {
+            let offset = (at - address) as usize;
+            into[offset..offset + code.len()].copy_from_slice(code);
+        }
+        [CODE, DATA, STACK & !0xfff].contains(&address) || super::natives::is_fresh(address)
+    }
+}
+
+#[derive(Default)]
+struct Some_(HashMap<u64, Native>, u64);
+
+impl Natives for Some_ {
+    fn native(&mut self, address: u64) -> Option<Native> {
+        self.0.get(&address).copied()
+    }
+    fn allocated(&mut self) -> &mut u64 {
+        &mut self.1
+    }
+}
+
+/// `mov edi, ARGUMENT; call FUNCTION`, for code at `at`.
+fn call(code: &mut Vec<u8>, function: u64, argument: u64) {
+    code.push(0xbf);
+    code.extend((argument as u32).to_le_bytes());
+    let next = CODE + code.len() as u64 + 5;
+    code.push(0xe8);
+    code.extend(((function as i64 - next as i64) as i32).to_le_bytes());
+}
+
+/// `mov qword [ADDRESS], NUMBER`.
+fn store(code: &mut Vec<u8>, address: u64, number: u32) {
+    code.extend([0x48, 0xc7, 0x04, 0x25]);
+    code.extend((address as u32).to_le_bytes());
+    code.extend(number.to_le_bytes());
+}
+
+/// What was found of the function at `of`, after code that `make` wrote, up to a system call.
+fn found(of: u64, make: impl Fn(&mut Vec<u8>)) -> Again {
+    let mut code = Vec::new();
+    make(&mut code);
+    code.extend([0x0f, 0x05]);
+    // xor eax, eax; mov ecx, 200; add rax, [rdi]; dec ecx; jne; ret
+    let adds = vec![0x31, 0xc0, 0xb9, 200, 0, 0, 0, 0x48, 0x03, 0x07, 0xff, 0xc9, 0x75, 0xf9, 0xc3];
+    // push rbx; mov rbx, rdi; call ALLOCATES; mov rdi, rbx; mov ecx, 200; mov rdx, [rdi]; mov [rax], rdx; add rdx, [rax]; dec ecx; jne; pop rbx; ret
+    let mut makes = vec![0x53, 0x48, 0x89, 0xfb, 0xe8];
+    makes.extend(((ALLOCATES - (MAKES + 9)) as u32).to_le_bytes());
+    makes.extend([0x48, 0x89, 0xdf, 0xb9, 200, 0, 0, 0]);
+    makes.extend([0x48, 0x8b, 0x17, 0x48, 0x89, 0x10, 0x48, 0x03, 0x10, 0xff, 0xc9, 0x75, 0xf3, 0x5b, 0xc3]);
+    let pages = Pages(vec![(CODE, code), (ADDS, adds), (MAKES, makes)]);
+    let mut registers = Registers { ip: CODE, ..Registers::default() };
+    registers.general[4] = STACK + 0x800;
+    let natives = Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0]))]), 0);
+    let stack = STACK..STACK + 0x1000;
+    let mut machine = Machine::new(registers, pages, Calls::new(natives, stack));
+    assert_eq!(machine.run(1_000_000), End::SystemCall);
+    machine
+        .watch
+        .found()
+        .into_iter()
+        .find(|((function, _), _)| *function == of)
+        .map(|(_, found)| found)
+        .unwrap_or_default()
+}
+
+#[test]
+fn a_call_that_is_given_the_same_again_is_one() {
+    let again = found(ADDS, |code| {
+        call(code, ADDS, DATA);
+        call(code, ADDS, DATA);
+        call(code, ADDS, OTHER);
+    });
+    assert_eq!((again.calls, again.again), (3, 1), "another argument is another call");
+    assert_eq!((again.instructions, again.all_instructions), (603, 3 * 603));
+}
+
+#[test]
+fn what_was_changed_in_between_is_not_the_same() {
+    let between = |change: &dyn Fn(&mut Vec<u8>)| {
+        let again = found(ADDS, |code| {
+            call(code, ADDS, DATA);
+            change(code);
+            call(code, ADDS, DATA);
+        });
+        again.again
+    };
+    assert_eq!(between(&|code| store(code, DATA, 5)), 0);
+    assert_eq!(between(&|code| store(code, DATA, 0)), 1, "the same was written");
+    assert_eq!(between(&|code| store(code, OTHER, 5)), 1, "what it does not read");
+    let back = |code: &mut Vec<u8>| {
+        store(code, DATA, 5);
+        store(code, DATA, 0);
+    };
+    assert_eq!(between(&back), 1, "a count of references goes up and down");
+}
+
+#[test]
+fn a_result_in_new_memory_is_no_other_result() {
+    let again = found(MAKES, |code| {
+        call(code, MAKES, DATA);
+        call(code, MAKES, DATA);
+        store(code, DATA, 1);
+        call(code, MAKES, DATA);
+    });
+    assert_eq!((again.calls, again.again), (3, 1));
+}
+
+#[test]
+fn functions_are_known_by_their_names_whichever_processor_they_are_for() {
+    let is_copy = |name| matches!(named(name), Some(Native::Copy(Returns::Start)));
+    assert!(
+        is_copy("memcpy")
+            && is_copy("__memmove_avx_unaligned_erms")
+            && is_copy("__memcpy_evex_unaligned_erms")
+    );
+    assert!(matches!(named("__libc_malloc"), Some(Native::Allocate(&[0]))));
+    assert!(matches!(named("__libc_calloc"), Some(Native::Allocate(&[0, 1]))));
+    assert!(matches!(named("__strlen_sse2"), Some(Native::Length { limit: false })));
+    assert!(matches!(named("runtime.mallocgc"), Some(Native::GoAllocate)));
+    assert!(matches!(named("__ieee754_pow_fma"), Some(Native::Two(_))));
+    for name in ["memcpy_all", "my_malloc", "strlen_of_line", "freeze", "powder", ""] {
+        assert!(named(name).is_none(), "{name}");
+    }
+}
