@@ -5,9 +5,9 @@ use crate::causes::runtime;
 use crate::causes::words::base_name;
 use crate::findings::{Basis, Concerned, Frame, Place};
 use crate::scripts;
-use slowpath_recording::Recording;
 use slowpath_recording::about::Counter;
 use slowpath_recording::tables::{Sample, Syscall};
+use slowpath_recording::{Recording, Tables};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -58,7 +58,8 @@ impl<'a> Evidence<'a> {
             sampled.max((about.user_ns.saturating_add(about.sys_ns)).saturating_sub(about.tracing_ns) as f64);
         let by_ptrace = about.by_ptrace();
         // The kernel's tracer runs in the threads themselves, in their CPU time.
-        let stopped = if by_ptrace { about.tracing_wall_ns } else { about.tracing_ns } as f64;
+        let stopped =
+            if by_ptrace { about.tracing_wall_ns as f64 } else { about.tracing_ns as f64 + stood(tables) };
         let (tracing_a_call, tracing_a_thread) = if by_ptrace { tracing(recording) } else { (0.0, 0.0) };
         let programs = tables.processes.iter().map(|process| base_name(&process.program)).collect();
         let mut files: HashMap<&str, Vec<u32>> = HashMap::new();
@@ -313,6 +314,16 @@ impl<'a> Evidence<'a> {
             .map(|frame| Frame { file: frame.file.clone(), line: frame.line, ..self.frame(frame.function) })
             .collect()
     }
+}
+
+/// How long threads stood for looks ahead that no other thread of their process goes on beside, ns.
+fn stood(tables: &Tables) -> f64 {
+    let process_of = |thread: u32| tables.threads[thread as usize].process;
+    let mut threads: HashMap<u32, usize> = HashMap::new();
+    tables.threads.iter().for_each(|thread| *threads.entry(thread.process).or_default() += 1);
+    let alone =
+        tables.stretches.iter().filter(|stretch| threads.get(&process_of(stretch.thread)) == Some(&1));
+    alone.map(|stretch| stretch.stopped_ns as f64).sum()
 }
 
 /// What tracing by ptrace took of a call, and of a thread for beginning, executing a program and ending, elapsed ns. A row is a call that was

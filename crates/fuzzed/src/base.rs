@@ -61,6 +61,7 @@ pub(crate) fn all() -> &'static [Base] {
         );
         all.extend([exchanging(1), exchanging(200), parking()].map(apart));
         all.push(sending());
+        all.push(looked_ahead());
         all
     })
 }
@@ -332,6 +333,34 @@ fn sending() -> Base {
     for stack in [main, send, take, receive] {
         run.spend(100.0 * MS_F, stack);
     }
+    sampled_to_the_end(run, &[])
+}
+
+/// A program in which a function does again what it did before, as stretches of it show.
+fn looked_ahead() -> Base {
+    let (main, price, make) = (0, 1, 2);
+    let mut tables = functions(&["main", "price", "make_plan"]);
+    for (stack, parent) in [(main, None), (price, Some(main)), (make, Some(price))] {
+        tables.stacks.push(Stack { stack, parent, location: stack });
+    }
+    for stretch in 0..4 {
+        let time_ns = u64::from(stretch + 1) * 100_000_000;
+        let (instructions, stopped_ns) = (400_000, 20_000_000);
+        tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns });
+        tables.repeats.push(Repeat {
+            stretch,
+            location: make,
+            caller: Some(price),
+            calls: 50,
+            again: 40,
+            instructions: 160_000,
+            all_instructions: 200_000,
+            span: 390_000,
+        });
+    }
+    let mut run = Run::new(tables);
+    run.spend(200.0 * MS_F, price);
+    run.spend(300.0 * MS_F, make);
     sampled_to_the_end(run, &[])
 }
 
