@@ -22,7 +22,7 @@ const GRAINS: usize = 4096 / GRAIN as usize;
 const PAGES: usize = 16_384;
 /// Grains that may have been changed and hold the same again: a count of references, a lock. More is data that came anew.
 const RESTORED: usize = 2;
-/// Grains of the caller's stack that a call may be given: arguments by value have some words. More is data, as a line of text.
+/// Grains of the caller's stack that a call may be given which were changed in the stretch: arguments by value have some words. More is data, as a line of text.
 const BY_VALUE: u32 = 16;
 /// A call that changes a grain for each so many of its instructions mostly writes.
 const WRITES: u64 = 16;
@@ -281,7 +281,7 @@ impl<N> Calls<N> {
                 continue;
             }
             if on_stack {
-                frame.by_value += 1;
+                frame.by_value += u32::from(changed > 0);
             } else if let Some(least) = frame.changed.iter_mut().min().filter(|least| **least < changed) {
                 *least = changed;
             }
