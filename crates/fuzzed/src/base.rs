@@ -356,6 +356,8 @@ fn looked_ahead() -> Base {
             instructions: 160_000,
             all_instructions: 200_000,
             span: 390_000,
+            nested: 0,
+            different: 2,
         });
     }
     let mut run = Run::new(tables);

@@ -354,6 +354,10 @@ table! {
         all_instructions: u64,
         /// Instructions from the first of the function's calls, whoever made it, to the end of the stretch.
         span: u64,
+        /// Of the calls that did again what one before did, those inside another call of the function.
+        nested: u64,
+        /// Calls of the function, whoever made them, that did something new.
+        different: u64,
     }
 }
 

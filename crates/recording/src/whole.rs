@@ -264,7 +264,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         walk_bursts: entries;
         beginnings: length;
         stretches: instructions stopped_ns;
-        repeats: calls again instructions all_instructions span;
+        repeats: calls again instructions all_instructions span nested different;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;
         slices: calls self_instructions instructions;

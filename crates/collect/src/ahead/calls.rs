@@ -24,6 +24,8 @@ const PAGES: usize = 16_384;
 const RESTORED: usize = 2;
 /// Grains of the caller's stack that a call may be given which were changed in the stretch: arguments by value have some words. More is data, as a line of text.
 const BY_VALUE: u32 = 16;
+/// What was written in the stretch and is read in pieces of fewer bytes is data: a text, whose letters are looked at.
+const LETTERS: usize = 4;
 /// A call that changes a grain for each so many of its instructions mostly writes.
 const WRITES: u64 = 16;
 /// Frames outwards for which an input is noted; calls further out are not judged.
@@ -60,6 +62,8 @@ struct Frame {
     /// Memory that it was given, the order left out.
     given: u64,
     by_value: u32,
+    /// It was given data that came in the stretch.
+    data: bool,
     /// Grains outside of its own frame that it changed first, on the stack and elsewhere.
     put_on_stack: u64,
     put: u64,
@@ -80,6 +84,10 @@ pub(crate) struct Again {
     pub all_instructions: u64,
     /// Instructions from the first of these calls to the end of the stretch.
     pub span: u64,
+    /// Of those that did what one before did, how many were inside another call of the function.
+    pub nested: u64,
+    /// How often the function, whoever called it, was given something new.
+    pub different: u64,
 }
 
 /// Watches a stretch of a thread.
@@ -100,6 +108,8 @@ pub(crate) struct Calls<N> {
     functions: HashMap<Key, Again>,
     /// When the first call of a function began that may be judged.
     first: HashMap<u64, u32>,
+    /// Calls of each function that did nothing again.
+    different: HashMap<u64, u64>,
 }
 
 impl<N> Calls<N> {
@@ -118,6 +128,7 @@ impl<N> Calls<N> {
             seen: HashMap::new(),
             functions: HashMap::new(),
             first: HashMap::new(),
+            different: HashMap::new(),
         }
     }
 
@@ -136,6 +147,7 @@ impl<N> Calls<N> {
             }
         }
         for ((function, _), of) in &mut self.functions {
+            of.different = self.different.get(function).copied().unwrap_or(0);
             of.span = self.first.get(function).map_or(0, |first| u64::from(self.now - first));
         }
         self.functions
@@ -193,6 +205,7 @@ impl<N> Calls<N> {
             writes: 0,
             given: 0,
             by_value: 0,
+            data: false,
             put_on_stack: 0,
             put: 0,
             changed: [0; RESTORED + 1],
@@ -204,7 +217,7 @@ impl<N> Calls<N> {
     /// The innermost call returned.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE;
+        let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE && !frame.data;
         self.blind = self.blind.min(self.frames.len());
         let instructions = u64::from(self.now - frame.start);
         let whose = (frame.function, self.frames.last().map(|outer| outer.function));
@@ -215,12 +228,14 @@ impl<N> Calls<N> {
             let unchanged = |before: u32| frame.changed.iter().any(|changed| *changed <= before);
             let writes = WRITES * (frame.put + frame.put_on_stack) > instructions;
             again = complete && !writes && before.is_some_and(unchanged);
+            *self.different.entry(frame.function).or_default() += u64::from(!again);
             self.first.entry(frame.function).or_insert(frame.start);
             let near = self.frames.iter().rev().take(OUTWARD);
             let is_inside = near.into_iter().any(|outer| outer.function == frame.function);
             let of = self.functions.entry(whose).or_default();
             of.calls += 1;
             of.again += u64::from(again);
+            of.nested += u64::from(again && is_inside);
             of.all_instructions += if is_inside { 0 } else { instructions };
         }
         let inside = if again { vec![(whose, instructions)] } else { frame.inside };
@@ -260,7 +275,7 @@ impl<N> Calls<N> {
     }
 
     /// A grain is read that may have been given.
-    fn given(&mut self, grain: u64, value: u64) {
+    fn given(&mut self, grain: u64, value: u64, letters: bool) {
         let now = self.now;
         let touched = self.touched(grain);
         let Touched { changed, read } = *touched;
@@ -280,6 +295,7 @@ impl<N> Calls<N> {
             if on_stack && at < frame.stack + GRAIN {
                 continue;
             }
+            frame.data |= letters && changed > 0;
             if on_stack {
                 frame.by_value += u32::from(changed > 0);
             } else if let Some(least) = frame.changed.iter_mut().min().filter(|least| **least < changed) {
@@ -301,7 +317,7 @@ impl<N> Calls<N> {
             }
             let mut bytes = [0; GRAIN as usize];
             let value = memory.read(at, &mut bytes).map_or(0, |()| u64::from_le_bytes(bytes));
-            self.given(grain, value);
+            self.given(grain, value, size < LETTERS && !partly);
         }
     }
 }

@@ -106,6 +106,8 @@ impl Session {
                 instructions: of.instructions,
                 all_instructions: of.all_instructions,
                 span: of.span,
+                nested: of.nested,
+                different: of.different,
             });
         }
         self.ahead.stretches += 1;

@@ -26,6 +26,10 @@ struct Seen {
     all_instructions: u64,
     /// In so many of them.
     in_stretches: u32,
+    /// Of them inside another call of it; calls that did something new.
+    nested: u64,
+    different: u64,
+    name: &'static str,
     /// Of a second, under `make_plan`.
     share: f64,
 }
@@ -39,17 +43,23 @@ impl Default for Seen {
             again: 40,
             all_instructions: 200_000,
             in_stretches: 4,
+            nested: 0,
+            different: 2,
+            name: "make_plan",
             share: 0.5,
         }
     }
 }
 
 fn findings(seen: Seen) -> Vec<Finding> {
+    let Seen { stretches, instructions, again_instructions, again, all_instructions, in_stretches, .. } =
+        seen;
+    let Seen { nested, different, name: again_name, share, .. } = seen;
     let mut tables = Tables::default();
     let (build_id, path) = (None, "/bin/program".into());
     tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
     for (number, name, parent) in
-        [(MAIN, "main", None), (PRICE, "price", Some(MAIN)), (MAKE_PLAN, "make_plan", Some(PRICE))]
+        [(MAIN, "main", None), (PRICE, "price", Some(MAIN)), (MAKE_PLAN, again_name, Some(PRICE))]
     {
         let (address, module) = (u64::from(number + 1) * 0x1000, Some(0));
         let (name, file) = (name.to_owned(), Some("orders.c".to_owned()));
@@ -60,8 +70,6 @@ fn findings(seen: Seen) -> Vec<Finding> {
         tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
         tables.stacks.push(Stack { stack: number, parent, location: number });
     }
-    let Seen { stretches, instructions, again_instructions, again, all_instructions, in_stretches, share } =
-        seen;
     for stretch in 0..stretches {
         let time_ns = u64::from(stretch + 1) * 100 * MS as u64;
         tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns: 1_000 });
@@ -75,6 +83,8 @@ fn findings(seen: Seen) -> Vec<Finding> {
             instructions: if is_seen { again_instructions } else { 0 },
             all_instructions,
             span: instructions,
+            nested,
+            different,
         });
     }
     let mut run = Run::new(tables);
@@ -164,4 +174,20 @@ fn a_function_whose_calls_mostly_differ_is_not_named() {
 fn it_must_save_a_tenth_of_the_time() {
     assert!(is_found(Seen { share: 0.14, ..Seen::default() }));
     assert!(!is_found(Seen { share: 0.11, ..Seen::default() }));
+}
+
+#[test]
+fn results_of_many_kinds_are_of_data_that_repeats() {
+    assert!(is_found(Seen { different: 8, ..Seen::default() }));
+    assert!(!is_found(Seen { different: 9, ..Seen::default() }));
+    // In recursion each part has a result of its own.
+    assert!(is_found(Seen { different: 9, nested: 20, ..Seen::default() }));
+    assert!(!is_found(Seen { different: 9, nested: 19, ..Seen::default() }));
+}
+
+#[test]
+fn what_a_library_formats_again_is_no_result_to_keep() {
+    for name in ["core::fmt::write", "alloc::fmt::format"] {
+        assert!(!is_found(Seen { name, ..Seen::default() }), "{name}");
+    }
 }

@@ -7,6 +7,7 @@
 use super::{CAUSE, comparisons};
 use crate::Evidence;
 use crate::candidate::Candidate;
+use crate::causes::runtime;
 use crate::causes::words::count;
 use crate::draft::Draft;
 use crate::evidence::heaviest;
@@ -32,9 +33,13 @@ const BETWEEN: u64 = 40;
 const OF_FUNCTION: f64 = 0.4;
 /// Instructions of such a call on average: one of fewer takes hardly longer than to look up what was kept of it.
 const EACH: u64 = 700;
+/// Different results in a stretch, on average: of more it is the data that repeats, as words of a text do.
+const RESULTS: u64 = 8;
 /// Functions besides the first are named from this share of the instructions on, and so many.
 const BESIDE: f64 = 0.01;
 const NAMED: usize = 5;
+/// How the names of system libraries begin.
+const LIBRARIES: [&str; 5] = ["libc.", "libm.", "libstdc++.", "libc++", "ld-"];
 const GATE: Gate = Gate::TENTH_OF_CPU;
 
 /// Calls of a function, in all stretches of a process.
@@ -46,6 +51,10 @@ struct Calls {
     all_instructions: u64,
     stretches: BTreeSet<u32>,
     callers: BTreeMap<u32, u64>,
+    nested: u64,
+    /// Calls that did something new, in all stretches, and in how many there were any.
+    different: u64,
+    seen_in: u64,
     /// By stretch, instructions since the first of them.
     spans: BTreeMap<u32, u64>,
 }
@@ -54,6 +63,11 @@ impl Calls {
     /// The part of what it does that it did before.
     fn share(&self) -> f64 {
         (self.instructions as f64 / self.all_instructions.max(1) as f64).min(1.0)
+    }
+
+    /// There are but a few results, or it calls itself and each part has its own.
+    fn has_few_results(&self) -> bool {
+        self.different <= RESULTS * self.seen_in || 2 * self.nested >= self.again
     }
 
     /// Instructions outside of them, for each.
@@ -100,6 +114,11 @@ fn seen(evidence: &Evidence<'_>) -> BTreeMap<u32, Seen> {
         of.again += row.again;
         of.instructions += row.instructions;
         of.all_instructions += row.all_instructions;
+        of.nested += row.nested;
+        if !of.spans.contains_key(&row.stretch) {
+            of.different += row.different;
+            of.seen_in += 1;
+        }
         let span = of.spans.entry(row.stretch).or_default();
         *span = row.span.max(*span);
         if row.instructions > 0 {
@@ -119,11 +138,14 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
     }
     let is_one = |of: &Calls| {
         of.share() >= OF_FUNCTION
+            && of.has_few_results()
             && of.again > 0
             && of.instructions >= EACH * of.again
             && of.between() >= BETWEEN
     };
-    let mut functions: Vec<(u32, Calls)> = seen.functions.into_iter().filter(|(_, of)| is_one(of)).collect();
+    let is_own = |function: u32| !is_of_library(&evidence.frame(function));
+    let mut functions: Vec<(u32, Calls)> =
+        seen.functions.into_iter().filter(|(function, of)| is_one(of) && is_own(*function)).collect();
     functions.retain(|(_, of)| of.instructions as f64 >= BESIDE * whole);
     functions.sort_by_key(|(_, of)| Reverse(of.instructions));
     let again: u64 = functions.iter().map(|(_, of)| of.instructions).sum();
@@ -195,6 +217,11 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
         )
     };
     Some(draft.candidate(evidence, GATE, process))
+}
+
+/// Whether a function is of a language's or a system's library: what it formats or converts again is what it was asked for.
+fn is_of_library(frame: &Frame) -> bool {
+    runtime::is_name(frame) || LIBRARIES.iter().any(|begin| frame.module.starts_with(begin))
 }
 
 /// CPU time of a process, as sampled, ns.
