@@ -167,8 +167,8 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
     let caller = of.callers.iter().max_by_key(|(_, instructions)| **instructions).map(|(caller, _)| *caller);
     let stack = heaviest(stacks.get(first)?)?;
     let mut explanation = vec![format!(
-        "{} stretches of the run were looked at instruction by instruction. In them {} of {} calls of {}{} did again what an earlier call had done: they were given the \
-         same and read the same memory, and nothing had changed it in between",
+        "slowpath followed {} short pieces of the run instruction by instruction. There {} of {} calls of {}{} repeated an earlier call: it had the same arguments, read \
+         the same memory, and found the same values there",
         count(seen.stretches as f64),
         count(of.again as f64),
         count(of.calls as f64),
@@ -188,10 +188,15 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
         let more = if more > 0 { format!(" and {} more", count(more as f64)) } else { String::new() };
         explanation.push(format!("so did {}{more}", others.join(", ")));
     }
+    explanation.push(format!(
+        "such calls ran {} of all instructions in these pieces, and the gain is no more than that share of the CPU time. It may be more: a call whose equal came before a piece \
+         counts as new",
+        format!("{:.0} %", 100.0 * share)
+    ));
     let related: Vec<Frame> =
         functions.iter().skip(1).take(NAMED).map(|(function, _)| evidence.frame(*function)).collect();
     let draft = Draft {
-        not_known: "whether what the function does besides is wanted each time, such as a new object that is changed afterwards",
+        not_known: "whether each caller needs a result of its own, because it changes it, and whether the function does something else that is needed each time, such as output",
         variant: DONE_AGAIN,
         // What comes before a stretch is not seen in it, and freeing what is made is elsewhere.
         gain_is_least: true,
@@ -204,13 +209,13 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
             Fact::new("share of instructions that repeat others", share, "ratio", "ahead", Sure::Sampled),
         ],
         advice: format!(
-            "Keep the result of {} and use it again: compute it once before the loop, store it in the object that it is about, or in a table (arguments → result). Drop what was \
-             stored when that object changes",
+            "If the result is not always needed, call {} only where it is. Otherwise keep it: compute it once before the loop that asks for it, store it in the object that it is \
+             about, or in a table (arguments → result). Discard a stored result when what it was made from changes",
             name(*first)
         ),
         ..Draft::new(
             &CAUSE,
-            "does again what it has done already",
+            "computes the same result again and again",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, gain),
             comparisons::place_of(evidence, stack, *first, process),
