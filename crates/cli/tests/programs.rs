@@ -10,7 +10,11 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is (about) linear in their scale.
-const LINEAR: [&str; 32] = [
+const LINEAR: [&str; 36] = [
+    "plans",
+    "plans_anew",
+    "messages",
+    "messages_read",
     "hash_doubling",
     "sort",
     "recursion",
@@ -239,6 +243,9 @@ tests! {
 
     a_plan_that_is_made_for_each_order_is_found: finds_cause("plans", "make_plan", "redundant-computation");
     a_plan_of_rules_that_change_is_clean: silent("plans_anew");
+
+    messages_that_nobody_reads_are_found: finds_cause("messages", "log_debug", "costly-call-per-operation");
+    messages_that_are_read_are_clean: silent("messages_read");
 
     a_hash_table_with_too_few_buckets_is_found: finds_cause("few_buckets", "find_word", "repeated-scan");
     a_hash_table_in_which_neighbours_pile_up_is_found: finds_cause("crowded", "find_page", "repeated-scan");

@@ -359,6 +359,7 @@ fn looked_ahead() -> Base {
             nested: 0,
             different: 2,
         });
+        tables.formatted.push(Formatted { stretch, location: price, read: 0, overwritten: 60 });
     }
     let mut run = Run::new(tables);
     run.spend(200.0 * MS_F, price);

@@ -362,6 +362,20 @@ table! {
 }
 
 table! {
+    /// What became of texts that a function had the C library format into memory, in a stretch. Since minor version 20.
+    Formatted = "formatted" {
+        /// The stretch.
+        stretch: u32,
+        /// Where the function begins that had them formatted.
+        location: u32,
+        /// Texts that were read.
+        read: u64,
+        /// Texts that were overwritten, and nobody had read them.
+        overwritten: u64,
+    }
+}
+
+table! {
     /// A time range in which a probe was active. Outside its windows a probe counts nothing.
     Window = "windows" {
         /// The probe.

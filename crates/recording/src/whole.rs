@@ -185,6 +185,7 @@ fn refer(tables: &mut Tables) {
     for row in &mut tables.repeats {
         row.caller = row.caller.filter(location);
     }
+    tables.formatted.retain(|row| stretch(&row.stretch) && location(&row.location));
     tables.mappings.retain(|row| process(&row.process) && module(&row.module));
     tables.frames.retain(|row| location(&row.location) && function(&row.function));
     tables.builds.retain(|row| function(&row.function));
@@ -264,6 +265,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         walk_bursts: entries;
         beginnings: length;
         stretches: instructions stopped_ns;
+        formatted: read overwritten;
         repeats: calls again instructions all_instructions span nested different;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;

@@ -157,6 +157,8 @@ tables! {
     stretches: Stretch,
     /// See [`Repeat`].
     repeats: Repeat,
+    /// See [`Formatted`].
+    formatted: Formatted,
     /// See [`Window`].
     windows: Window,
     /// See [`Call`].

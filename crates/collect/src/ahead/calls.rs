@@ -71,6 +71,7 @@ struct Frame {
     changed: [u32; RESTORED + 1],
     /// Of functions called inside, by who called them, instructions of calls that did the same again.
     inside: Vec<(Key, u64)>,
+    formats: bool,
 }
 
 /// What is known of a function's calls.
@@ -88,6 +89,20 @@ pub(crate) struct Again {
     pub nested: u64,
     /// How often the function, whoever called it, was given something new.
     pub different: u64,
+}
+
+/// What became of the texts that a function had formatted: how many were read, and how many were overwritten unread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Texts {
+    pub read: u64,
+    pub overwritten: u64,
+}
+
+/// What a stretch showed: by the addresses of functions and those who called them, and of functions that have texts formatted.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub functions: HashMap<Key, Again>,
+    pub texts: HashMap<u64, Texts>,
 }
 
 /// Watches a stretch of a thread.
@@ -110,6 +125,13 @@ pub(crate) struct Calls<N> {
     first: HashMap<u64, u32>,
     /// Calls of each function that did nothing again.
     different: HashMap<u64, u64>,
+    /// Where texts begin that nobody has read as yet, and who had them formatted; and what became of the others.
+    unread: HashMap<u64, u64>,
+    texts: HashMap<u64, Texts>,
+    /// Functions that format and have not returned.
+    formatting: u32,
+    /// What the last function returned.
+    returned: u64,
 }
 
 impl<N> Calls<N> {
@@ -129,11 +151,15 @@ impl<N> Calls<N> {
             functions: HashMap::new(),
             first: HashMap::new(),
             different: HashMap::new(),
+            unread: HashMap::new(),
+            texts: HashMap::new(),
+            formatting: 0,
+            returned: 0,
         }
     }
 
-    /// By the addresses of functions and those who called them.
-    pub(crate) fn found(mut self) -> HashMap<Key, Again> {
+    /// What it showed.
+    pub(crate) fn found(mut self) -> Found {
         // Those that did not end.
         let open = std::mem::take(&mut self.frames);
         for (at, frame) in open.iter().enumerate() {
@@ -150,7 +176,18 @@ impl<N> Calls<N> {
             of.different = self.different.get(function).copied().unwrap_or(0);
             of.span = self.first.get(function).map_or(0, |first| u64::from(self.now - first));
         }
-        self.functions
+        Found { functions: self.functions, texts: self.texts }
+    }
+
+    /// Somebody reads or overwrites the beginning of a text. What is formatted into another text is read only if that is.
+    fn meet(&mut self, grain: u64, reads: bool) {
+        let Some(whose) = self.unread.remove(&grain) else { return };
+        if reads && self.formatting > 0 {
+            return;
+        }
+        let texts = self.texts.entry(whose).or_default();
+        texts.read += u64::from(reads);
+        texts.overwritten += u64::from(!reads);
     }
 
     fn touched(&mut self, grain: u64) -> &mut Touched {
@@ -210,6 +247,7 @@ impl<N> Calls<N> {
             put: 0,
             changed: [0; RESTORED + 1],
             inside: Vec::new(),
+            formats: false,
         };
         machine.watch.frames.push(frame);
     }
@@ -217,6 +255,15 @@ impl<N> Calls<N> {
     /// The innermost call returned.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
+        if frame.formats {
+            self.formatting -= 1;
+            let (buffer, length) = (frame.general[7], self.returned as u32 as i32);
+            if let Some(caller) =
+                self.frames.last().filter(|_| self.formatting == 0 && buffer != 0 && length > 0)
+            {
+                self.unread.insert(buffer / GRAIN, caller.function);
+            }
+        }
         let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE && !frame.data;
         self.blind = self.blind.min(self.frames.len());
         let instructions = u64::from(self.now - frame.start);
@@ -307,10 +354,13 @@ impl<N> Calls<N> {
     }
 
     fn look<S: Source>(&mut self, memory: &mut Memory<S>, address: u64, size: usize, partly: bool) {
-        if self.frames.is_empty() {
+        if self.frames.is_empty() && self.unread.is_empty() {
             return;
         }
         for grain in address / GRAIN..address.saturating_add(size as u64).div_ceil(GRAIN) {
+            if !self.unread.is_empty() && !partly {
+                self.meet(grain, true);
+            }
             let at = grain * GRAIN;
             if partly && address <= at && address.saturating_add(size as u64) >= at + GRAIN {
                 continue;
@@ -351,6 +401,11 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
     }
 
     fn written(&mut self, address: u64, size: usize, changed: bool) {
+        if !self.unread.is_empty() {
+            for grain in address / GRAIN..address.saturating_add(size as u64).div_ceil(GRAIN) {
+                self.meet(grain, false);
+            }
+        }
         if changed {
             self.change(address, size as u64);
         }
@@ -373,6 +428,11 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         {
             frame.function = ip;
         }
+        let formats = machine.watch.natives.formats(ip);
+        if let Some(frame) = machine.watch.frames.last_mut().filter(|frame| formats && !frame.formats) {
+            frame.formats = true;
+            machine.watch.formatting += 1;
+        }
         match N::instead(machine, |calls| &mut calls.natives)? {
             Outcome::NotNative => Ok(()),
             Outcome::Done { fresh, given } => {
@@ -391,6 +451,7 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
     fn returned(machine: &mut Machine<S, Self>) {
         let stack = machine.registers.general[4];
         machine.watch.now = machine.count as u32 + 1;
+        machine.watch.returned = machine.registers.general[0];
         while machine.watch.frames.last().is_some_and(|frame| frame.stack < stack) {
             machine.watch.leave();
         }

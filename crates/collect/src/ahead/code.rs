@@ -137,16 +137,28 @@ fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|begin| name.starts_with(begin))
 }
 
+impl Code {
+    fn formats(&self, address: u64) -> bool {
+        let is = || -> Option<bool> {
+            let (one, svma) = self.at(address)?;
+            let function = one.image.as_ref()?.functions()?.containing(svma)?;
+            Some(function.start == svma && slowpath_interfaces::formats(function.name?))
+        };
+        is().unwrap_or(false)
+    }
+}
+
 /// What is known of functions in one stretch, and what was allocated in it.
 pub(super) struct InStretch<'c> {
     pub code: &'c Code,
     known: HashMap<u64, Option<Native>>,
+    formats: HashMap<u64, bool>,
     allocated: u64,
 }
 
 impl InStretch<'_> {
     pub(super) fn new(code: &Code) -> InStretch<'_> {
-        InStretch { code, known: HashMap::new(), allocated: 0 }
+        InStretch { code, known: HashMap::new(), formats: HashMap::new(), allocated: 0 }
     }
 }
 
@@ -154,6 +166,11 @@ impl Natives for InStretch<'_> {
     fn native(&mut self, address: u64) -> Option<Native> {
         let code = self.code;
         *self.known.entry(address).or_insert_with(|| code.look_up(address))
+    }
+
+    fn formats(&mut self, address: u64) -> bool {
+        let code = self.code;
+        *self.formats.entry(address).or_insert_with(|| code.formats(address))
     }
 
     fn allocated(&mut self) -> &mut u64 {

@@ -17,7 +17,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use calls::Again;
+pub(crate) use calls::{Again, Texts};
 pub(crate) use code::Code;
 pub(crate) use looks::{Budget, Looks, Wanted};
 pub(crate) use stop::registers;
@@ -47,6 +47,8 @@ pub(crate) struct Stretch {
     pub instructions: u64,
     /// Functions with calls that may be judged, by their addresses and those of their callers.
     pub functions: Vec<(calls::Key, Again)>,
+    /// Functions that had texts formatted.
+    pub texts: Vec<(u64, Texts)>,
 }
 
 /// Memory of a process.
@@ -83,13 +85,14 @@ pub(crate) fn stretch(code: &Code, tid: u32, registers: Registers, since: Instan
         }
     }
     let instructions = machine.count;
-    let functions: Vec<(calls::Key, Again)> = machine.watch.found().into_iter().collect();
+    let found = machine.watch.found();
     (instructions >= LEAST).then(|| Stretch {
         pid,
         tid,
         time_ns: crate::clock::now_ns(),
         took_ns: since.elapsed().as_nanos() as u64,
         instructions,
-        functions,
+        functions: found.functions.into_iter().collect(),
+        texts: found.texts.into_iter().collect(),
     })
 }

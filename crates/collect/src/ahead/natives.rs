@@ -108,6 +108,8 @@ pub(crate) enum Outcome {
 pub(crate) trait Natives: Sized {
     /// What the function at an address does.
     fn native(&mut self, address: u64) -> Option<Native>;
+    /// Whether the function at an address formats a text into memory that it is given.
+    fn formats(&mut self, address: u64) -> bool;
     /// Bytes that were allocated.
     fn allocated(&mut self) -> &mut u64;
 

@@ -1,6 +1,6 @@
 //! What calls do again, on code that was put together for it, and what functions are done here.
 
-use super::calls::{Again, Calls};
+use super::calls::{Again, Calls, Found, Texts};
 use super::natives::{Native, Natives, Returns, named};
 use slowpath_emulate::{End, Machine, PAGE, Registers, Source};
 use std::collections::HashMap;
@@ -10,6 +10,10 @@ const CODE: u64 = 0x1000;
 const ADDS: u64 = 0x1800;
 const MAKES: u64 = 0x1900;
 const ALLOCATES: u64 = 0x1f00;
+/// Has a text formatted to where its first argument leads.
+const LOGS: u64 = 0x1d00;
+/// Writes to where its first argument leads, and returns 1.
+const FORMATS: u64 = 0x1e00;
 const DATA: u64 = 0x2000;
 const OTHER: u64 = 0x2400;
 const STACK: u64 = 0x7000;
@@ -35,6 +39,9 @@ impl Natives for Some_ {
     fn native(&mut self, address: u64) -> Option<Native> {
         self.0.get(&address).copied()
     }
+    fn formats(&mut self, address: u64) -> bool {
+        address == FORMATS
+    }
     fn allocated(&mut self) -> &mut u64 {
         &mut self.1
     }
@@ -58,6 +65,16 @@ fn store(code: &mut Vec<u8>, address: u64, number: u32) {
 
 /// What was found of the function at `of`, after code that `make` wrote, up to a system call.
 fn found(of: u64, make: impl Fn(&mut Vec<u8>)) -> Again {
+    let functions = all_found(make).functions;
+    functions
+        .into_iter()
+        .find(|((function, _), _)| *function == of)
+        .map(|(_, found)| found)
+        .unwrap_or_default()
+}
+
+/// The same of all functions, and what became of texts.
+fn all_found(make: impl Fn(&mut Vec<u8>)) -> Found {
     let mut code = Vec::new();
     make(&mut code);
     code.extend([0x0f, 0x05]);
@@ -68,20 +85,20 @@ fn found(of: u64, make: impl Fn(&mut Vec<u8>)) -> Again {
     makes.extend(((ALLOCATES - (MAKES + 9)) as u32).to_le_bytes());
     makes.extend([0x48, 0x89, 0xdf, 0xb9, 200, 0, 0, 0]);
     makes.extend([0x48, 0x8b, 0x17, 0x48, 0x89, 0x10, 0x48, 0x03, 0x10, 0xff, 0xc9, 0x75, 0xf3, 0x5b, 0xc3]);
-    let pages = Pages(vec![(CODE, code), (ADDS, adds), (MAKES, makes)]);
+    // mov byte [rdi], 0x61; mov eax, 1; ret
+    let formats = vec![0xc6, 0x07, 0x61, 0xb8, 1, 0, 0, 0, 0xc3];
+    // call FORMATS; ret
+    let mut logs = vec![0xe8];
+    logs.extend(((FORMATS as i64 - (LOGS as i64 + 5)) as i32).to_le_bytes());
+    logs.push(0xc3);
+    let pages = Pages(vec![(CODE, code), (ADDS, adds), (MAKES, makes), (FORMATS, formats), (LOGS, logs)]);
     let mut registers = Registers { ip: CODE, ..Registers::default() };
     registers.general[4] = STACK + 0x800;
     let natives = Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0]))]), 0);
     let stack = STACK..STACK + 0x1000;
     let mut machine = Machine::new(registers, pages, Calls::new(natives, stack));
     assert_eq!(machine.run(1_000_000), End::SystemCall);
-    machine
-        .watch
-        .found()
-        .into_iter()
-        .find(|((function, _), _)| *function == of)
-        .map(|(_, found)| found)
-        .unwrap_or_default()
+    machine.watch.found()
 }
 
 #[test]
@@ -142,4 +159,20 @@ fn functions_are_known_by_their_names_whichever_processor_they_are_for() {
     for name in ["memcpy_all", "my_malloc", "strlen_of_line", "freeze", "powder", ""] {
         assert!(named(name).is_none(), "{name}");
     }
+}
+
+#[test]
+fn a_text_that_is_overwritten_before_it_is_read_was_for_nothing() {
+    let texts = |make: &dyn Fn(&mut Vec<u8>)| all_found(make).texts.get(&LOGS).copied().unwrap_or_default();
+    let twice = |code: &mut Vec<u8>| {
+        call(code, LOGS, DATA);
+        call(code, LOGS, DATA);
+    };
+    assert_eq!(texts(&twice), Texts { read: 0, overwritten: 1 }, "of the last it is not known");
+    let read = |code: &mut Vec<u8>| {
+        call(code, LOGS, DATA);
+        call(code, ADDS, DATA);
+        call(code, LOGS, DATA);
+    };
+    assert_eq!(texts(&read), Texts { read: 1, overwritten: 0 });
 }

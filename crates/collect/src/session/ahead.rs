@@ -4,7 +4,7 @@ use super::*;
 use crate::ahead::Code;
 use crate::resources::why;
 use crate::unwind::Mapped;
-use slowpath_recording::tables::{Repeat, Stretch as Row};
+use slowpath_recording::tables::{Formatted, Repeat, Stretch as Row};
 
 /// A process is looked at from so many samples on; of those that have as many only the first few.
 const SAMPLES: f64 = 20.0;
@@ -110,6 +110,11 @@ impl Session {
                 different: of.different,
             });
         }
+        let mut formatted = Vec::new();
+        for (function, of) in &seen.texts {
+            let Some(location) = self.location_of(seen.pid, *function) else { continue };
+            formatted.push(Formatted { stretch, location, read: of.read, overwritten: of.overwritten });
+        }
         self.ahead.stretches += 1;
         let tables = &mut self.writer.tables;
         tables.stretches.push(Row {
@@ -120,6 +125,7 @@ impl Session {
             stopped_ns: seen.took_ns,
         });
         tables.repeats.extend(repeats);
+        tables.formatted.extend(formatted);
     }
 
     /// The location of an address in a process's code.

@@ -62,4 +62,5 @@ mod superlinear_work;
 mod syncs;
 mod threads;
 mod unnoticed;
+mod unread;
 mod waiting_calls;

@@ -35,6 +35,7 @@ pub fn assert_whole(recording: &Recording) {
         bodies location locations; walks process processes; walks location locations; walks loop_number loops;
         walk_bursts walk walks; beginnings walk walks; beginnings thread threads;
         stretches thread threads; repeats stretch stretches; repeats location locations; repeats caller locations;
+        formatted stretch stretches; formatted location locations;
         windows probe probes; calls thread threads; calls probe probes; calls under probes;
         syscalls thread threads; syscalls file files; syscalls stack stacks;
         waits thread threads; waits file files; waits stack stacks; waits waker threads; waits waker_stack stacks;

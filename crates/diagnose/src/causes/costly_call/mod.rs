@@ -6,11 +6,15 @@
 //!
 //! - `helpers` — the helpers on stacks, and who calls them.
 //! - `around` — what functions do beside them for the same purpose, and the kernel's part.
+//! - `unread` — texts that are formatted and that nobody reads.
 //! - `scheduled` — what Go's scheduler does because goroutines wait for each other's items.
 
 mod around;
 mod helpers;
 mod scheduled;
+mod unread;
+
+pub(super) use unread::UNREAD;
 
 use super::allocation_churn::{asked_for_ns, collecting_ns, of_collecting};
 use super::busy_wait::SPINS;
@@ -131,6 +135,13 @@ impl Kind {
 }
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let mut found = of_listed(evidence);
+    found.extend(unread::find(evidence));
+    found
+}
+
+/// Helpers of the list.
+fn of_listed(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let tables = &evidence.recording.tables;
     let helpers = Helpers::of(evidence);
     if helpers.at.iter().all(Option::is_none) {

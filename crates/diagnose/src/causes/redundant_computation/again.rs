@@ -7,8 +7,9 @@
 use super::{CAUSE, comparisons};
 use crate::Evidence;
 use crate::candidate::Candidate;
+use crate::causes::costly_call::UNREAD;
 use crate::causes::runtime;
-use crate::causes::words::count;
+use crate::causes::words::{count, time};
 use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
@@ -92,6 +93,29 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
 /// Whether one of these findings tells of what another one tells as well.
 pub(super) fn is_part(one: &Candidate, other: &Candidate) -> bool {
     one.process == other.process && other.finding.cost.gain() * 2 >= one.finding.cost.gain()
+}
+
+/// What a function makes again for a text that nobody reads goes with that text: one bug.
+pub(super) fn give_to_unread(found: &mut Vec<Candidate>) {
+    let is_again = |one: &Candidate| one.finding.variant == DONE_AGAIN && one.finding.cause == CAUSE.cause();
+    let again: Vec<Candidate> = found.iter().filter(|one| is_again(one)).cloned().collect();
+    let mut given: Vec<String> = Vec::new();
+    for text in found.iter_mut().filter(|one| one.finding.variant == UNREAD) {
+        let around = text.function().0.to_owned();
+        let is_for_it = |one: &&Candidate| {
+            one.process == text.process && one.finding.place.path.iter().any(|frame| frame.function == around)
+        };
+        for one in again.iter().filter(is_for_it) {
+            let name = without_arguments(&one.finding.place.frame.function).to_owned();
+            text.finding.explanation.push(format!(
+                "{name}, which it calls and which computes the same result again and again, took {}: as far as that is for the text, it can be spared too",
+                time(one.finding.cost.amount() as f64)
+            ));
+            text.finding.gain_is_least = true;
+            given.push(one.function().0.to_owned());
+        }
+    }
+    found.retain(|one| !(is_again(one) && given.iter().any(|name| name == one.function().0)));
 }
 
 /// By process.

@@ -124,6 +124,7 @@ impl Keys {
 /// saves at least half as much. That the call is the same is known by its line. Where samples show the program's own code alone both are left: there one has the time of that, and
 /// the other that of the kernel.
 pub(super) fn settle(evidence: &Evidence<'_>, found: &mut Vec<Candidate>) {
+    again::give_to_unread(found);
     if evidence.is_kernel_unseen() {
         return;
     }

@@ -1,0 +1,104 @@
+//! Texts that are formatted for nothing: the message of a log whose level is looked at afterwards.
+//!
+//! The collector follows short pieces of the run instruction by instruction (`slowpath-collect`, `ahead`) and notes of each text that the C library formats into memory what comes
+//! first: that somebody reads its beginning, or that something else is written there.
+
+use super::{CAUSE, Fact, GATE};
+use crate::Evidence;
+use crate::calls::place;
+use crate::candidate::Candidate;
+use crate::causes::words::{count, time};
+use crate::draft::Draft;
+use crate::evidence::heaviest;
+use crate::findings::{Basis, Confidence, Cost, Sure};
+use slowpath_interfaces::{formats, without_arguments};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Variant of these findings, for their fingerprints.
+pub(in crate::causes) const UNREAD: &str = "unread-text";
+/// Texts of one function whose fate must be known, in so many pieces of the run: …
+const TEXTS: u64 = 50;
+const PIECES: usize = 3;
+/// … and this share of them unread: now and then a text is read in part only, behind its beginning.
+const NEARLY_ALL: f64 = 0.95;
+
+/// What became of the texts of a function.
+#[derive(Default)]
+struct Of {
+    read: u64,
+    overwritten: u64,
+    pieces: BTreeSet<u32>,
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    let tables = &evidence.recording.tables;
+    let mut all: BTreeMap<(u32, u32), Of> = BTreeMap::new();
+    for row in &tables.formatted {
+        let Some(function) = evidence.function_at(row.location) else { continue };
+        let thread = tables.stretches[row.stretch as usize].thread;
+        let of = all.entry((tables.threads[thread as usize].process, function)).or_default();
+        of.read += row.read;
+        of.overwritten += row.overwritten;
+        of.pieces.insert(row.stretch);
+    }
+    all.into_iter()
+        .filter_map(|((process, function), of)| finding(evidence, process, function, &of))
+        .collect()
+}
+
+fn finding(evidence: &Evidence<'_>, process: u32, function: u32, of: &Of) -> Option<Candidate> {
+    let known = of.read + of.overwritten;
+    let share = of.overwritten as f64 / known.max(1) as f64;
+    if known < TEXTS || of.pieces.len() < PIECES || share < NEARLY_ALL {
+        return None;
+    }
+    let (ns, stacks) = formatting(evidence, process, function);
+    let gain = ns * share;
+    if !GATE.may_pass(evidence, gain) {
+        return None;
+    }
+    let name = without_arguments(evidence.name(function)).to_owned();
+    let draft = Draft {
+        not_known: "whether a text is needed in other runs, as when the program logs more",
+        variant: UNREAD,
+        explanation: vec![
+            format!(
+                "slowpath followed short pieces of the run instruction by instruction. There {} of {} texts that {name} had formatted were overwritten before anything had read them",
+                count(of.overwritten as f64),
+                count(known as f64)
+            ),
+            format!("formatting for it took {} of CPU time", time(ns)),
+        ],
+        facts: vec![
+            Fact::new("texts looked at", known as f64, "1", "ahead", Sure::Exact),
+            Fact::new("texts that nobody read", of.overwritten as f64, "1", "ahead", Sure::Exact),
+        ],
+        advice: format!(
+            "Look first whether anybody wants the text, such as at the level of the log, and have it formatted only then. If {name} is what looks, move that before the formatting"
+        ),
+        ..Draft::new(
+            &CAUSE,
+            "formats texts that nobody reads",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, ns, gain),
+            place(evidence, heaviest(&stacks), Some(function), process),
+        )
+    };
+    Some(draft.candidate(evidence, GATE, process))
+}
+
+/// CPU time in formatting that a function has called, ns, by stack.
+fn formatting(evidence: &Evidence<'_>, process: u32, function: u32) -> (f64, BTreeMap<u32, f64>) {
+    let (mut ns, mut stacks) = (0.0, BTreeMap::new());
+    let tables = &evidence.recording.tables;
+    for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
+        let Some(stack) = sample.stack.filter(|_| evidence.process_of(sample) == process) else { continue };
+        let on: Vec<u32> = evidence.locations(stack).filter_map(|at| evidence.function_at(at)).collect();
+        let is_called = on.windows(2).any(|two| two[1] == function && formats(evidence.name(two[0])));
+        if is_called {
+            ns += weight;
+            *stacks.entry(stack).or_default() += weight;
+        }
+    }
+    (ns, stacks)
+}

@@ -1,0 +1,136 @@
+//! Texts that are formatted and that nobody reads, on synthetic recordings, at the thresholds.
+//!
+//! The recordings are of a `main` that calls `log_debug`, which has the C library format a text; stretches of it were looked at.
+
+use crate::common::about;
+use crate::sampled::{self, MS, Run};
+use slowpath_diagnose::diagnose;
+use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::tables::*;
+use slowpath_recording::{Recording, Tables};
+use std::path::PathBuf;
+
+/// Functions, locations and stacks.
+const MAIN: u32 = 0;
+const LOG: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// What was recorded, unless a test says otherwise.
+struct Seen {
+    stretches: u32,
+    /// Texts of each.
+    read: u64,
+    overwritten: u64,
+    /// Of a second, in formatting.
+    share: f64,
+    /// What `log_debug` calls.
+    format: &'static str,
+    /// A share of a second in which `log_debug` makes the same again by `name_of`, which it calls.
+    again: f64,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { stretches: 4, read: 0, overwritten: 20, share: 0.5, format: "vsnprintf", again: 0.0 }
+    }
+}
+
+fn findings(seen: Seen) -> Vec<Finding> {
+    let Seen { stretches, read, overwritten, share, format, again } = seen;
+    let mut tables = Tables::default();
+    let (build_id, path) = (None, "/bin/program".into());
+    tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
+    let functions = [
+        (MAIN, "main", None),
+        (LOG, "log_debug", Some(MAIN)),
+        (FORMAT, format, Some(LOG)),
+        (3, "name_of", Some(LOG)),
+    ];
+    for (number, name, parent) in functions {
+        let (address, module) = (u64::from(number + 1) * 0x1000, Some(0));
+        let (name, file) = (name.to_owned(), Some("server.c".to_owned()));
+        let line = Some(1);
+        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
+        tables.locations.push(Location { location: number, module, address, kind: "native".into() });
+        let kind = "native".into();
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+        tables.stacks.push(Stack { stack: number, parent, location: number });
+    }
+    for stretch in 0..stretches {
+        let time_ns = u64::from(stretch + 1) * 100 * MS as u64;
+        let (instructions, stopped_ns) = (400_000, 1_000);
+        tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns });
+        tables.formatted.push(Formatted { stretch, location: LOG, read, overwritten });
+        if again > 0.0 {
+            tables.repeats.push(Repeat {
+                stretch,
+                location: 3,
+                caller: Some(LOG),
+                calls: 50,
+                again: 40,
+                instructions: 160_000,
+                all_instructions: 200_000,
+                span: instructions,
+                nested: 0,
+                different: 2,
+            });
+        }
+    }
+    let mut run = Run::new(tables);
+    run.spend((1.0 - share - again) * 1000.0 * MS, MAIN);
+    run.spend(share * 1000.0 * MS, FORMAT);
+    run.spend(again * 1000.0 * MS, 3);
+    let end_ns = run.now as u64;
+    let mut tables = run.tables;
+    sampled::one_thread(&mut tables, end_ns);
+    let recording = Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new());
+    assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
+    diagnose(&recording).findings
+}
+
+fn is_found(seen: Seen) -> bool {
+    !findings(seen).is_empty()
+}
+
+#[test]
+fn whoever_has_texts_formatted_for_nothing_is_named() {
+    let [finding] = &findings(Seen::default())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.cause.slug(), finding.confidence), ("costly-call-per-operation", Confidence::Likely));
+    assert_eq!(finding.place.frame.function, "log_debug");
+    assert!(
+        finding.explanation[0].contains("80 of 80 texts that log_debug had"),
+        "{}",
+        finding.explanation[0]
+    );
+    assert!((490..=510).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+}
+
+#[test]
+fn enough_texts_in_enough_pieces_must_be_known() {
+    assert!(is_found(Seen { stretches: 5, overwritten: 10, ..Seen::default() }));
+    assert!(!is_found(Seen { stretches: 7, overwritten: 7, ..Seen::default() }));
+    assert!(is_found(Seen { stretches: 3, ..Seen::default() }));
+    assert!(!is_found(Seen { stretches: 2, overwritten: 100, ..Seen::default() }));
+}
+
+#[test]
+fn texts_that_are_read_are_wanted() {
+    assert!(is_found(Seen { read: 1, overwritten: 19, ..Seen::default() }));
+    assert!(!is_found(Seen { read: 2, overwritten: 19, ..Seen::default() }));
+}
+
+#[test]
+fn only_formatting_counts_and_it_must_save_a_tenth() {
+    assert!(is_found(Seen { share: 0.11, ..Seen::default() }));
+    assert!(!is_found(Seen { share: 0.09, ..Seen::default() }));
+    assert!(!is_found(Seen { format: "memcpy", ..Seen::default() }));
+}
+
+#[test]
+fn what_it_makes_again_for_the_text_is_no_finding_of_its_own() {
+    let all = findings(Seen { again: 0.3, ..Seen::default() });
+    let [finding] = &all[..] else { panic!("there is one finding: {all:#?}") };
+    assert_eq!(finding.place.frame.function, "log_debug");
+    let last = finding.explanation.last().expect("a sentence");
+    assert!(last.contains("name_of"), "{last}");
+}
