@@ -4,8 +4,9 @@
 const ENDS: [&str; 3] = ["_chk", "_internal", "_l"];
 const FORMAT: [&str; 4] = ["sprintf", "snprintf", "vsprintf", "vsnprintf"];
 
-/// Whether a function of the C library with this name formats a text into memory that its first argument leads to, and returns how long it is.
-pub fn formats(name: &str) -> bool {
+/// Whether a function of the C library with this name formats a text into memory that its first argument leads to, and returns how long it is; and whether its second argument says how
+/// many bytes there are.
+pub fn formats(name: &str) -> Option<bool> {
     let plain = name.split('@').next().unwrap_or(name).trim_start_matches('_');
     let plain = plain
         .strip_prefix("IO_")
@@ -13,7 +14,7 @@ pub fn formats(name: &str) -> bool {
         .unwrap_or(plain)
         .trim_start_matches('_');
     let plain = ENDS.iter().fold(plain, |name, end| name.strip_suffix(end).unwrap_or(name));
-    FORMAT.contains(&plain)
+    FORMAT.contains(&plain).then(|| plain.contains("snprintf"))
 }
 
 #[cfg(test)]
@@ -31,10 +32,10 @@ mod tests {
             "sprintf@plt",
             "__GI___snprintf",
         ] {
-            assert!(formats(name), "{name}");
+            assert_eq!(formats(name), Some(name.contains("snprintf")), "{name}");
         }
         for name in ["printf", "fprintf", "vasprintf", "my_snprintf", "snprintf_all", ""] {
-            assert!(!formats(name), "{name}");
+            assert_eq!(formats(name), None, "{name}");
         }
     }
 }

@@ -368,10 +368,12 @@ table! {
         stretch: u32,
         /// Where the function begins that had them formatted.
         location: u32,
+        /// Texts that it had formatted.
+        formatted: u64,
         /// Texts that were read.
         read: u64,
-        /// Texts that were overwritten, and nobody had read them.
-        overwritten: u64,
+        /// Texts that were overwritten, or whose frame was gone, and nobody had read them.
+        unread: u64,
     }
 }
 

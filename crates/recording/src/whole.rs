@@ -265,7 +265,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         walk_bursts: entries;
         beginnings: length;
         stretches: instructions stopped_ns;
-        formatted: read overwritten;
+        formatted: formatted read unread;
         repeats: calls again instructions all_instructions span nested different;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;

@@ -71,7 +71,8 @@ struct Frame {
     changed: [u32; RESTORED + 1],
     /// Of functions called inside, by who called them, instructions of calls that did the same again.
     inside: Vec<(Key, u64)>,
-    formats: bool,
+    /// It formats a text to there, of so many bytes at most.
+    formats: Option<(u64, u64)>,
 }
 
 /// What is known of a function's calls.
@@ -91,11 +92,19 @@ pub(crate) struct Again {
     pub different: u64,
 }
 
-/// What became of the texts that a function had formatted: how many were read, and how many were overwritten unread.
+/// What became of the texts that a function had formatted: how many there were, how many were read, and how many were gone unread: overwritten, or with the frame that they were in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
+    pub formatted: u64,
     pub read: u64,
-    pub overwritten: u64,
+    pub unread: u64,
+}
+
+/// A text on the stack that nobody has read as yet. One that is formatted into another one has the other one's fate.
+struct Text {
+    at: Range<u64>,
+    whose: u64,
+    count: u64,
 }
 
 /// What a stretch showed: by the addresses of functions and those who called them, and of functions that have texts formatted.
@@ -125,11 +134,12 @@ pub(crate) struct Calls<N> {
     first: HashMap<u64, u32>,
     /// Calls of each function that did nothing again.
     different: HashMap<u64, u64>,
-    /// Where texts begin that nobody has read as yet, and who had them formatted; and what became of the others.
-    unread: HashMap<u64, u64>,
+    /// Texts that nobody has read as yet, and what became of the others.
+    unread: Vec<Text>,
     texts: HashMap<u64, Texts>,
-    /// Functions that format and have not returned.
+    /// Functions that format and have not returned, and texts that they have read: of the same function, and how many.
     formatting: u32,
+    fed: Vec<(u64, u64)>,
     /// What the last function returned.
     returned: u64,
 }
@@ -151,7 +161,8 @@ impl<N> Calls<N> {
             functions: HashMap::new(),
             first: HashMap::new(),
             different: HashMap::new(),
-            unread: HashMap::new(),
+            unread: Vec::new(),
+            fed: Vec::new(),
             texts: HashMap::new(),
             formatting: 0,
             returned: 0,
@@ -179,15 +190,65 @@ impl<N> Calls<N> {
         Found { functions: self.functions, texts: self.texts }
     }
 
-    /// Somebody reads or overwrites the beginning of a text. What is formatted into another text is read only if that is.
-    fn meet(&mut self, grain: u64, reads: bool) {
-        let Some(whose) = self.unread.remove(&grain) else { return };
-        if reads && self.formatting > 0 {
-            return;
+    /// Somebody reads a part of a text, or overwrites its beginning.
+    fn meet(&mut self, address: u64, size: u64, reads: bool) {
+        let end = address.saturating_add(size);
+        let mut at = 0;
+        while let Some(text) = self.unread.get(at) {
+            let is_met = if reads {
+                address < text.at.end && end > text.at.start
+            } else {
+                (address..end).contains(&text.at.start)
+            };
+            if !is_met {
+                at += 1;
+                continue;
+            }
+            let Text { whose, count, .. } = self.unread.swap_remove(at);
+            if reads && self.formatting > 0 {
+                self.fed.push((whose, count));
+            } else {
+                self.settle(whose, count, reads);
+            }
         }
+    }
+
+    fn settle(&mut self, whose: u64, count: u64, read: bool) {
         let texts = self.texts.entry(whose).or_default();
-        texts.read += u64::from(reads);
-        texts.overwritten += u64::from(!reads);
+        texts.read += if read { count } else { 0 };
+        texts.unread += if read { 0 } else { count };
+    }
+
+    /// Frames below this are gone, and what was in them.
+    fn drop_texts(&mut self, stack: u64) {
+        let mut at = 0;
+        while let Some(text) = self.unread.get(at) {
+            if text.at.start < stack {
+                let Text { whose, count, .. } = self.unread.swap_remove(at);
+                self.settle(whose, count, false);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// A function that formats has returned to `whose`, with a text there of which so many bytes are in memory.
+    fn formatted(&mut self, whose: u64, buffer: u64, size: u64) {
+        let length = self.returned as u32 as i32;
+        self.texts.entry(whose).or_default().formatted += 1;
+        let fed = std::mem::take(&mut self.fed);
+        let is_whole = length > 0 && (length as u64) < size;
+        let is_followed = is_whole && self.stack.contains(&buffer);
+        let mut count = 1;
+        for (of, number) in fed {
+            match of == whose && is_followed {
+                true => count += number,
+                false => self.settle(of, number, true),
+            }
+        }
+        if is_followed {
+            self.unread.push(Text { at: buffer..buffer.saturating_add(length as u64), whose, count });
+        }
     }
 
     fn touched(&mut self, grain: u64) -> &mut Touched {
@@ -247,7 +308,7 @@ impl<N> Calls<N> {
             put: 0,
             changed: [0; RESTORED + 1],
             inside: Vec::new(),
-            formats: false,
+            formats: None,
         };
         machine.watch.frames.push(frame);
     }
@@ -255,13 +316,12 @@ impl<N> Calls<N> {
     /// The innermost call returned.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        if frame.formats {
+        if let Some((buffer, size)) = frame.formats {
             self.formatting -= 1;
-            let (buffer, length) = (frame.general[7], self.returned as u32 as i32);
-            if let Some(caller) =
-                self.frames.last().filter(|_| self.formatting == 0 && buffer != 0 && length > 0)
+            if let Some(whose) =
+                self.frames.last().map(|outer| outer.function).filter(|_| self.formatting == 0)
             {
-                self.unread.insert(buffer / GRAIN, caller.function);
+                self.formatted(whose, buffer, size);
             }
         }
         let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE && !frame.data;
@@ -354,13 +414,13 @@ impl<N> Calls<N> {
     }
 
     fn look<S: Source>(&mut self, memory: &mut Memory<S>, address: u64, size: usize, partly: bool) {
-        if self.frames.is_empty() && self.unread.is_empty() {
+        if !self.unread.is_empty() && !partly {
+            self.meet(address, size as u64, true);
+        }
+        if self.frames.is_empty() {
             return;
         }
         for grain in address / GRAIN..address.saturating_add(size as u64).div_ceil(GRAIN) {
-            if !self.unread.is_empty() && !partly {
-                self.meet(grain, true);
-            }
             let at = grain * GRAIN;
             if partly && address <= at && address.saturating_add(size as u64) >= at + GRAIN {
                 continue;
@@ -402,9 +462,7 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
 
     fn written(&mut self, address: u64, size: usize, changed: bool) {
         if !self.unread.is_empty() {
-            for grain in address / GRAIN..address.saturating_add(size as u64).div_ceil(GRAIN) {
-                self.meet(grain, false);
-            }
+            self.meet(address, size as u64, false);
         }
         if changed {
             self.change(address, size as u64);
@@ -428,10 +486,12 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         {
             frame.function = ip;
         }
-        let formats = machine.watch.natives.formats(ip);
-        if let Some(frame) = machine.watch.frames.last_mut().filter(|frame| formats && !frame.formats) {
-            frame.formats = true;
-            machine.watch.formatting += 1;
+        if let Some(sized) = machine.watch.natives.formats(ip) {
+            let (size, buffer) = (machine.registers.general[6], machine.registers.general[7]);
+            if let Some(frame) = machine.watch.frames.last_mut().filter(|frame| frame.formats.is_none()) {
+                frame.formats = Some((buffer, if sized { size } else { u64::MAX }));
+                machine.watch.formatting += 1;
+            }
         }
         match N::instead(machine, |calls| &mut calls.natives)? {
             Outcome::NotNative => Ok(()),
@@ -454,6 +514,9 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         machine.watch.returned = machine.registers.general[0];
         while machine.watch.frames.last().is_some_and(|frame| frame.stack < stack) {
             machine.watch.leave();
+        }
+        if !machine.watch.unread.is_empty() {
+            machine.watch.drop_texts(stack);
         }
     }
 }

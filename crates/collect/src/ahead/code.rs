@@ -138,13 +138,11 @@ fn is_system(path: &Path) -> bool {
 }
 
 impl Code {
-    fn formats(&self, address: u64) -> bool {
-        let is = || -> Option<bool> {
-            let (one, svma) = self.at(address)?;
-            let function = one.image.as_ref()?.functions()?.containing(svma)?;
-            Some(function.start == svma && slowpath_interfaces::formats(function.name?))
-        };
-        is().unwrap_or(false)
+    fn formats(&self, address: u64) -> Option<bool> {
+        let (one, svma) = self.at(address)?;
+        let image = one.image.as_ref().filter(|image| is_system(&image.path))?;
+        let function = image.functions()?.containing(svma)?;
+        slowpath_interfaces::formats(function.name.filter(|_| function.start == svma)?)
     }
 }
 
@@ -152,7 +150,7 @@ impl Code {
 pub(super) struct InStretch<'c> {
     pub code: &'c Code,
     known: HashMap<u64, Option<Native>>,
-    formats: HashMap<u64, bool>,
+    formats: HashMap<u64, Option<bool>>,
     allocated: u64,
 }
 
@@ -168,7 +166,7 @@ impl Natives for InStretch<'_> {
         *self.known.entry(address).or_insert_with(|| code.look_up(address))
     }
 
-    fn formats(&mut self, address: u64) -> bool {
+    fn formats(&mut self, address: u64) -> Option<bool> {
         let code = self.code;
         *self.formats.entry(address).or_insert_with(|| code.formats(address))
     }

@@ -108,8 +108,8 @@ pub(crate) enum Outcome {
 pub(crate) trait Natives: Sized {
     /// What the function at an address does.
     fn native(&mut self, address: u64) -> Option<Native>;
-    /// Whether the function at an address formats a text into memory that it is given.
-    fn formats(&mut self, address: u64) -> bool;
+    /// Whether the function at an address formats a text into memory that it is given, and is told how many bytes there are.
+    fn formats(&mut self, address: u64) -> Option<bool>;
     /// Bytes that were allocated.
     fn allocated(&mut self) -> &mut u64;
 
@@ -330,8 +330,8 @@ fn perform<S: Source, W: Watch<S>>(
 
 /// Bytes that are copied at once where it is not known how many can be.
 const BLOCK: u64 = 1024;
-/// Bytes that are read at once: they never reach over the end of a page alone.
-const GRAIN: u64 = 16;
+/// Bytes of a text are looked at one by one: that is what a text is known by ([`super::calls`]).
+const GRAIN: u64 = 1;
 
 fn new<S: Source, W: Watch<S>>(
     m: &mut Machine<S, W>,

@@ -39,8 +39,8 @@ impl Natives for Some_ {
     fn native(&mut self, address: u64) -> Option<Native> {
         self.0.get(&address).copied()
     }
-    fn formats(&mut self, address: u64) -> bool {
-        address == FORMATS
+    fn formats(&mut self, address: u64) -> Option<bool> {
+        (address == FORMATS).then_some(false)
     }
     fn allocated(&mut self) -> &mut u64 {
         &mut self.1
@@ -162,17 +162,26 @@ fn functions_are_known_by_their_names_whichever_processor_they_are_for() {
 }
 
 #[test]
-fn a_text_that_is_overwritten_before_it_is_read_was_for_nothing() {
+fn a_text_that_is_gone_before_it_is_read_was_for_nothing() {
     let texts = |make: &dyn Fn(&mut Vec<u8>)| all_found(make).texts.get(&LOGS).copied().unwrap_or_default();
-    let twice = |code: &mut Vec<u8>| {
-        call(code, LOGS, DATA);
-        call(code, LOGS, DATA);
-    };
-    assert_eq!(texts(&twice), Texts { read: 0, overwritten: 1 }, "of the last it is not known");
+    let to = |at: u64| move |code: &mut Vec<u8>| call(code, LOGS, at);
+    // In the frame of the one that calls it, which does not return.
+    let own = STACK + 0x900;
+    let twice = |code: &mut Vec<u8>| [to(own), to(own)].iter().for_each(|one| one(code));
+    assert_eq!(texts(&twice), Texts { formatted: 2, read: 0, unread: 1 }, "of the last it is not known");
     let read = |code: &mut Vec<u8>| {
-        call(code, LOGS, DATA);
-        call(code, ADDS, DATA);
-        call(code, LOGS, DATA);
+        to(own)(code);
+        call(code, ADDS, own);
+        to(own)(code);
     };
-    assert_eq!(texts(&read), Texts { read: 1, overwritten: 0 });
+    assert_eq!(texts(&read), Texts { formatted: 2, read: 1, unread: 0 });
+    // One behind the other, as texts that are appended.
+    let appended = |code: &mut Vec<u8>| [to(own), to(own + 1)].iter().for_each(|one| one(code));
+    assert_eq!(texts(&appended), Texts { formatted: 2, read: 0, unread: 0 });
+    // Where others may read it later.
+    let elsewhere = |code: &mut Vec<u8>| [to(DATA), to(DATA)].iter().for_each(|one| one(code));
+    assert_eq!(texts(&elsewhere), Texts { formatted: 2, read: 0, unread: 0 });
+    // In a frame that is gone.
+    let below = |code: &mut Vec<u8>| call(code, LOGS, STACK + 0x700);
+    assert_eq!(texts(&below), Texts { formatted: 1, read: 0, unread: 1 });
 }

@@ -113,7 +113,13 @@ impl Session {
         let mut formatted = Vec::new();
         for (function, of) in &seen.texts {
             let Some(location) = self.location_of(seen.pid, *function) else { continue };
-            formatted.push(Formatted { stretch, location, read: of.read, overwritten: of.overwritten });
+            formatted.push(Formatted {
+                stretch,
+                location,
+                formatted: of.formatted,
+                read: of.read,
+                unread: of.unread,
+            });
         }
         self.ahead.stretches += 1;
         let tables = &mut self.writer.tables;

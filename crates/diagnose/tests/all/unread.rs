@@ -60,7 +60,13 @@ fn findings(seen: Seen) -> Vec<Finding> {
         let time_ns = u64::from(stretch + 1) * 100 * MS as u64;
         let (instructions, stopped_ns) = (400_000, 1_000);
         tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns });
-        tables.formatted.push(Formatted { stretch, location: LOG, read, overwritten });
+        tables.formatted.push(Formatted {
+            stretch,
+            location: LOG,
+            formatted: read + overwritten + 1,
+            read,
+            unread: overwritten,
+        });
         if again > 0.0 {
             tables.repeats.push(Repeat {
                 stretch,

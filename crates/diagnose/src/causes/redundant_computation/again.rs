@@ -96,14 +96,20 @@ pub(super) fn is_part(one: &Candidate, other: &Candidate) -> bool {
 }
 
 /// What a function makes again for a text that nobody reads goes with that text: one bug.
-pub(super) fn give_to_unread(found: &mut Vec<Candidate>) {
+pub(super) fn give_to_unread(evidence: &Evidence<'_>, found: &mut Vec<Candidate>) {
     let is_again = |one: &Candidate| one.finding.variant == DONE_AGAIN && one.finding.cause == CAUSE.cause();
     let again: Vec<Candidate> = found.iter().filter(|one| is_again(one)).cloned().collect();
-    let mut given: Vec<String> = Vec::new();
-    for text in found.iter_mut().filter(|one| one.finding.variant == UNREAD) {
+    let mut given: Vec<(u32, String)> = Vec::new();
+    let is_text = |one: &Candidate| {
+        one.finding.variant == UNREAD && GATE.passes(evidence, one.finding.cost.gain() as f64)
+    };
+    for text in found.iter_mut().filter(|one| is_text(one)) {
         let around = text.function().0.to_owned();
         let is_for_it = |one: &&Candidate| {
-            one.process == text.process && one.finding.place.path.iter().any(|frame| frame.function == around)
+            let caller = one.finding.place.path.iter().rev().nth(1);
+            one.process == text.process
+                && caller.is_some_and(|frame| frame.function == around)
+                && one.finding.cost.gain() <= text.finding.cost.gain()
         };
         for one in again.iter().filter(is_for_it) {
             let name = without_arguments(&one.finding.place.frame.function).to_owned();
@@ -112,10 +118,13 @@ pub(super) fn give_to_unread(found: &mut Vec<Candidate>) {
                 time(one.finding.cost.amount() as f64)
             ));
             text.finding.gain_is_least = true;
-            given.push(one.function().0.to_owned());
+            given.push((one.process, one.function().0.to_owned()));
         }
     }
-    found.retain(|one| !(is_again(one) && given.iter().any(|name| name == one.function().0)));
+    let is_given = |one: &Candidate| {
+        given.iter().any(|(process, name)| (*process, name.as_str()) == (one.process, one.function().0))
+    };
+    found.retain(|one| !(is_again(one) && is_given(one)));
 }
 
 /// By process.
@@ -249,7 +258,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
 }
 
 /// Whether a function is of a language's or a system's library: what it formats or converts again is what it was asked for.
-fn is_of_library(frame: &Frame) -> bool {
+pub(in crate::causes) fn is_of_library(frame: &Frame) -> bool {
     runtime::is_name(frame) || LIBRARIES.iter().any(|begin| frame.module.starts_with(begin))
 }
 

@@ -12,7 +12,7 @@ mod again;
 mod comparisons;
 mod recursion;
 
-pub(super) use again::DONE_AGAIN;
+pub(super) use again::{DONE_AGAIN, is_of_library};
 pub(super) use comparisons::COMPARISON;
 
 use super::allocation_churn::{collecting_ns, of_collecting};
@@ -124,7 +124,7 @@ impl Keys {
 /// saves at least half as much. That the call is the same is known by its line. Where samples show the program's own code alone both are left: there one has the time of that, and
 /// the other that of the kernel.
 pub(super) fn settle(evidence: &Evidence<'_>, found: &mut Vec<Candidate>) {
-    again::give_to_unread(found);
+    again::give_to_unread(evidence, found);
     if evidence.is_kernel_unseen() {
         return;
     }
