@@ -330,8 +330,6 @@ fn perform<S: Source, W: Watch<S>>(
 
 /// Bytes that are copied at once where it is not known how many can be.
 const BLOCK: u64 = 1024;
-/// Bytes of a text are looked at one by one: that is what a text is known by ([`super::calls`]).
-const GRAIN: u64 = 1;
 
 fn new<S: Source, W: Watch<S>>(
     m: &mut Machine<S, W>,
@@ -371,7 +369,7 @@ fn length<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, text: u64, most: u64) -
     find(m, text, 0, most, false).map(|found| found.unwrap_or(most))
 }
 
-/// Where a byte is in memory of a length.
+/// Where a byte is in memory of a length. Bytes are looked at one by one: that is what a text is known by ([`super::calls`]).
 fn find<S: Source, W: Watch<S>>(
     m: &mut Machine<S, W>,
     memory: u64,
@@ -383,25 +381,15 @@ fn find<S: Source, W: Watch<S>>(
         return Err(End::Enough);
     }
     let mut found = None;
-    let mut done = 0;
-    while done < bytes {
-        let at = memory + done;
-        let chunk = (GRAIN - at % GRAIN).min(bytes - done);
-        let mut part = [0; GRAIN as usize];
-        let part = &mut part[..chunk as usize];
-        m.load_bytes(at, part)?;
-        let here = if last {
-            part.iter().rposition(|one| *one == byte)
-        } else {
-            part.iter().position(|one| *one == byte)
-        };
-        if let Some(here) = here {
-            found = Some(done + here as u64);
+    for done in 0..bytes {
+        let mut one = [0];
+        m.load_bytes(memory.wrapping_add(done), &mut one)?;
+        if one == [byte] {
+            found = Some(done);
             if !last {
                 break;
             }
         }
-        done += chunk;
     }
     Ok(found)
 }

@@ -222,9 +222,9 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
         explanation.push(format!("so did {}{more}", others.join(", ")));
     }
     explanation.push(format!(
-        "such calls ran {} of all instructions in these pieces, and the gain is no more than that share of the CPU time. It may be more: a call whose equal came before a piece \
+        "such calls ran {:.0} % of all instructions in these pieces, and the gain is no more than that share of the CPU time. It may be more: a call whose equal came before a piece \
          counts as new",
-        format!("{:.0} %", 100.0 * share)
+        100.0 * share
     ));
     let related: Vec<Frame> =
         functions.iter().skip(1).take(NAMED).map(|(function, _)| evidence.frame(*function)).collect();
