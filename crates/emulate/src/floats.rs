@@ -101,54 +101,36 @@ fn by_lane(a: u128, b: u128, on: Lanes, of: impl Fn(u64, u64, usize) -> u64) -> 
 
 fn number(of: Of, a: u64, b: u64, size: usize) -> u64 {
     // Where they cannot be compared or are equal, the second is the least and the most.
-    if size == 4 {
-        let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-        let result = match of {
-            Of::Add => a + b,
-            Of::Subtract => a - b,
-            Of::Multiply => a * b,
-            Of::Divide => a / b,
-            Of::Least => {
-                if a < b {
-                    a
-                } else {
-                    b
+    macro_rules! of_two {
+        ($a:expr, $b:expr) => {{
+            let (a, b) = ($a, $b);
+            match of {
+                Of::Add => a + b,
+                Of::Subtract => a - b,
+                Of::Multiply => a * b,
+                Of::Divide => a / b,
+                Of::Least => {
+                    if a < b {
+                        a
+                    } else {
+                        b
+                    }
                 }
-            }
-            Of::Most => {
-                if a > b {
-                    a
-                } else {
-                    b
+                Of::Most => {
+                    if a > b {
+                        a
+                    } else {
+                        b
+                    }
                 }
+                Of::Root => b.sqrt(),
             }
-            Of::Root => b.sqrt(),
-        };
-        return result.to_bits().into();
+        }};
     }
-    let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-    let result = match of {
-        Of::Add => a + b,
-        Of::Subtract => a - b,
-        Of::Multiply => a * b,
-        Of::Divide => a / b,
-        Of::Least => {
-            if a < b {
-                a
-            } else {
-                b
-            }
-        }
-        Of::Most => {
-            if a > b {
-                a
-            } else {
-                b
-            }
-        }
-        Of::Root => b.sqrt(),
-    };
-    result.to_bits()
+    if size == 4 {
+        return of_two!(f32::from_bits(a as u32), f32::from_bits(b as u32)).to_bits().into();
+    }
+    of_two!(f64::from_bits(a), f64::from_bits(b)).to_bits()
 }
 
 fn value(bits: u64, size: usize) -> f64 {

@@ -9,6 +9,7 @@
 //! used up each time, as a table that is cleared.
 
 use super::natives::{Natives, Outcome, is_fresh};
+use super::texts::{Followed, Texts};
 use slowpath_emulate::{End, Machine, Memory, Source, Watch};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -92,21 +93,6 @@ pub(crate) struct Again {
     pub different: u64,
 }
 
-/// What became of the texts that a function had formatted: how many there were, how many were read, and how many were gone unread: overwritten, or with the frame that they were in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Texts {
-    pub formatted: u64,
-    pub read: u64,
-    pub unread: u64,
-}
-
-/// A text on the stack that nobody has read as yet. One that is formatted into another one has the other one's fate.
-struct Text {
-    at: Range<u64>,
-    whose: u64,
-    count: u64,
-}
-
 /// What a stretch showed: by the addresses of functions and those who called them, and of functions that have texts formatted.
 #[derive(Default)]
 pub(crate) struct Found {
@@ -134,12 +120,9 @@ pub(crate) struct Calls<N> {
     first: HashMap<u64, u32>,
     /// Calls of each function that did nothing again.
     different: HashMap<u64, u64>,
-    /// Texts that nobody has read as yet, and what became of the others.
-    unread: Vec<Text>,
-    texts: HashMap<u64, Texts>,
-    /// Functions that format and have not returned, and texts that they have read: of the same function, and how many.
+    texts: Followed,
+    /// Functions that format and have not returned.
     formatting: u32,
-    fed: Vec<(u64, u64)>,
     /// What the last function returned.
     returned: u64,
 }
@@ -161,9 +144,7 @@ impl<N> Calls<N> {
             functions: HashMap::new(),
             first: HashMap::new(),
             different: HashMap::new(),
-            unread: Vec::new(),
-            fed: Vec::new(),
-            texts: HashMap::new(),
+            texts: Followed::default(),
             formatting: 0,
             returned: 0,
         }
@@ -187,68 +168,7 @@ impl<N> Calls<N> {
             of.different = self.different.get(function).copied().unwrap_or(0);
             of.span = self.first.get(function).map_or(0, |first| u64::from(self.now - first));
         }
-        Found { functions: self.functions, texts: self.texts }
-    }
-
-    /// Somebody reads a part of a text, or overwrites its beginning.
-    fn meet(&mut self, address: u64, size: u64, reads: bool) {
-        let end = address.saturating_add(size);
-        let mut at = 0;
-        while let Some(text) = self.unread.get(at) {
-            let is_met = if reads {
-                address < text.at.end && end > text.at.start
-            } else {
-                (address..end).contains(&text.at.start)
-            };
-            if !is_met {
-                at += 1;
-                continue;
-            }
-            let Text { whose, count, .. } = self.unread.swap_remove(at);
-            if reads && self.formatting > 0 {
-                self.fed.push((whose, count));
-            } else {
-                self.settle(whose, count, reads);
-            }
-        }
-    }
-
-    fn settle(&mut self, whose: u64, count: u64, read: bool) {
-        let texts = self.texts.entry(whose).or_default();
-        texts.read += if read { count } else { 0 };
-        texts.unread += if read { 0 } else { count };
-    }
-
-    /// Frames below this are gone, and what was in them.
-    fn drop_texts(&mut self, stack: u64) {
-        let mut at = 0;
-        while let Some(text) = self.unread.get(at) {
-            if text.at.start < stack {
-                let Text { whose, count, .. } = self.unread.swap_remove(at);
-                self.settle(whose, count, false);
-            } else {
-                at += 1;
-            }
-        }
-    }
-
-    /// A function that formats has returned to `whose`, with a text there of which so many bytes are in memory.
-    fn formatted(&mut self, whose: u64, buffer: u64, size: u64) {
-        let length = self.returned as u32 as i32;
-        self.texts.entry(whose).or_default().formatted += 1;
-        let fed = std::mem::take(&mut self.fed);
-        let is_whole = length > 0 && (length as u64) < size;
-        let is_followed = is_whole && self.stack.contains(&buffer);
-        let mut count = 1;
-        for (of, number) in fed {
-            match of == whose && is_followed {
-                true => count += number,
-                false => self.settle(of, number, true),
-            }
-        }
-        if is_followed {
-            self.unread.push(Text { at: buffer..buffer.saturating_add(length as u64), whose, count });
-        }
+        Found { functions: self.functions, texts: self.texts.found }
     }
 
     fn touched(&mut self, grain: u64) -> &mut Touched {
@@ -321,7 +241,8 @@ impl<N> Calls<N> {
             if let Some(whose) =
                 self.frames.last().map(|outer| outer.function).filter(|_| self.formatting == 0)
             {
-                self.formatted(whose, buffer, size);
+                let is_own = self.stack.contains(&buffer);
+                self.texts.formatted(whose, buffer, size, self.returned, is_own);
             }
         }
         let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE && !frame.data;
@@ -414,8 +335,8 @@ impl<N> Calls<N> {
     }
 
     fn look<S: Source>(&mut self, memory: &mut Memory<S>, address: u64, size: usize, partly: bool) {
-        if !self.unread.is_empty() && !partly {
-            self.meet(address, size as u64, true);
+        if !partly {
+            self.texts.read(address, size as u64, self.formatting > 0);
         }
         if self.frames.is_empty() {
             return;
@@ -461,9 +382,7 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
     }
 
     fn written(&mut self, address: u64, size: usize, changed: bool) {
-        if !self.unread.is_empty() {
-            self.meet(address, size as u64, false);
-        }
+        self.texts.overwritten(address, size as u64);
         if changed {
             self.change(address, size as u64);
         }
@@ -515,8 +434,6 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         while machine.watch.frames.last().is_some_and(|frame| frame.stack < stack) {
             machine.watch.leave();
         }
-        if !machine.watch.unread.is_empty() {
-            machine.watch.drop_texts(stack);
-        }
+        machine.watch.texts.gone(stack);
     }
 }

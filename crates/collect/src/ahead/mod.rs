@@ -2,6 +2,7 @@
 //! (`slowpath-emulate`).
 //!
 //! - `calls` — calls in the stretch that do again what a call before did.
+//! - `texts` — what becomes of texts that are formatted in it.
 //! - `natives` — functions that are done here in place of running their code.
 //! - `code` — which functions of a process they are, and where its stacks are.
 //! - `stop` — stops a thread for that where nobody traces it, and tells its registers.
@@ -16,11 +17,13 @@ mod natives;
 mod stop;
 #[cfg(test)]
 mod tests;
+mod texts;
 
-pub(crate) use calls::{Again, Texts};
+pub(crate) use calls::Again;
 pub(crate) use code::Code;
 pub(crate) use looks::{Budget, Looks, Wanted};
 pub(crate) use stop::registers;
+pub(crate) use texts::Texts;
 
 use calls::Calls;
 use code::InStretch;

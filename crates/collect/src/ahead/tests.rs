@@ -1,7 +1,8 @@
 //! What calls do again, on code that was put together for it, and what functions are done here.
 
-use super::calls::{Again, Calls, Found, Texts};
+use super::calls::{Again, Calls, Found};
 use super::natives::{Native, Natives, Returns, named};
+use super::texts::Texts;
 use slowpath_emulate::{End, Machine, PAGE, Registers, Source};
 use std::collections::HashMap;
 

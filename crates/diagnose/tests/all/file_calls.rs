@@ -64,6 +64,37 @@ fn what_the_program_does_while_the_file_is_open_counts_where_samples_show_it_and
     assert_eq!(finding.cost.amount(), 100 * (300 * US + 2 * MS), "{finding:#?}");
 }
 
+/// A list of files, each read as often as `times` says for its place in the list.
+fn going_over(mode: Mode, files: u32, times: impl Fn(u32) -> u32) -> Recording {
+    let mut traced = Traced::new(mode);
+    let list: Vec<u32> =
+        (0..files).map(|one| traced.file(&format!("/lib/{one}.ko"), "file", 2_000)).collect();
+    for (file, one) in list.into_iter().zip(0..) {
+        for _ in 0..times(one) {
+            traced.call(OPEN, Some(file), 3, MS);
+            traced.call(READ, Some(file), 2_000, MS);
+            traced.call(CLOSE, Some(file), 0, MS);
+        }
+    }
+    traced.recording(400 * MS)
+}
+
+#[test]
+fn a_list_of_files_that_is_gone_over_three_times_is_read_again() {
+    for mode in BOTH {
+        let finding = only(&going_over(mode, 20, |_| 3), "redundant-file-access");
+        assert_eq!(finding.place.frame.function, "work");
+        let said = finding.explanation.join("\n");
+        assert!(said.contains("and 17 more were opened 60 times"), "{said}");
+        // Two of three readings.
+        assert_eq!(finding.cost.gain(), 120 * MS);
+        silent(&going_over(mode, 19, |_| 3));
+        silent(&going_over(mode, 20, |one| if one == 0 { 2 } else { 3 }));
+        // Those that are read once each belong to another task.
+        only(&going_over(mode, 40, |one| if one < 20 { 3 } else { 1 }), "redundant-file-access");
+    }
+}
+
 /// A source 100 times, or so many, each with a header that takes 4 ms: opened while the source is open, or after it.
 fn compiling(nested: bool, many: bool, cpu_ms: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
