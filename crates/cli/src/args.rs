@@ -149,7 +149,7 @@ pub struct How {
     /// Do not store the arguments of programs, only their names
     #[arg(long)]
     pub redact_args: bool,
-    /// Do not count calls
+    /// Do not count calls, nor stop running threads for some ms to follow what they will do next
     #[arg(long)]
     pub no_count: bool,
     /// Disk space for all recordings (K, M, G). The oldest are removed before a new one is made. With --dir none are removed

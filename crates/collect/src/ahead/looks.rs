@@ -14,7 +14,7 @@ const FIRST: Duration = Duration::from_millis(120);
 /// From one stretch to the next passes so many times what it took, and at least this, so that stretches are of different parts of the run.
 const PAUSE: f64 = 24.0;
 const LEAST_PAUSE: Duration = Duration::from_millis(80);
-/// Stretches after which a process in which nothing is done again is looked at more seldom, and how much.
+/// So many stretches in a row may show nothing; then they are looked at more seldom, by this factor.
 const IN_VAIN: u32 = 6;
 const SELDOM: f64 = 4.0;
 /// A look is given up after this: the thread that does it ends by itself soon.
@@ -59,8 +59,12 @@ impl Budget {
 
     /// One took so long.
     pub(crate) fn took(&mut self, took: Duration, stretch: Option<&Stretch>) {
-        let showed = stretch.is_some_and(|one| one.functions.iter().any(|(_, of)| of.again > 0));
-        self.in_vain = if showed { 0 } else { self.in_vain + 1 };
+        // One that came to nothing says nothing.
+        if let Some(stretch) = stretch {
+            let showed = stretch.functions.iter().any(|(_, of)| of.again > 0)
+                || stretch.texts.iter().any(|(_, of)| of.unread > 0);
+            self.in_vain = if showed { 0 } else { self.in_vain + 1 };
+        }
         let times = if self.in_vain > IN_VAIN { SELDOM * PAUSE } else { PAUSE };
         self.due = Instant::now() + took.mul_f64(times).max(LEAST_PAUSE);
     }

@@ -6,8 +6,8 @@ use crate::common::about;
 use crate::sampled::{self, MS, Run};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::Recording;
 use slowpath_recording::tables::*;
-use slowpath_recording::{Recording, Tables};
 use std::path::PathBuf;
 
 /// Functions, locations and stacks.
@@ -55,21 +55,8 @@ fn findings(seen: Seen) -> Vec<Finding> {
     let Seen { stretches, instructions, again_instructions, again, all_instructions, in_stretches, .. } =
         seen;
     let Seen { nested, different, name: again_name, share, .. } = seen;
-    let mut tables = Tables::default();
-    let (build_id, path) = (None, "/bin/program".into());
-    tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
-    for (number, name, parent) in
-        [(MAIN, "main", None), (PRICE, "price", Some(MAIN)), (MAKE_PLAN, again_name, Some(PRICE))]
-    {
-        let (address, module) = (u64::from(number + 1) * 0x1000, Some(0));
-        let (name, file) = (name.to_owned(), Some("orders.c".to_owned()));
-        let line = Some(1);
-        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
-        tables.locations.push(Location { location: number, module, address, kind: "native".into() });
-        let kind = "native".into();
-        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
-        tables.stacks.push(Stack { stack: number, parent, location: number });
-    }
+    let mut tables =
+        sampled::functions("orders.c", &[("main", None), ("price", Some(MAIN)), (again_name, Some(PRICE))]);
     for stretch in 0..stretches {
         let time_ns = u64::from(stretch + 1) * 100 * MS as u64;
         tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns: 1_000 });

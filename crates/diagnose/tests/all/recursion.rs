@@ -6,8 +6,8 @@ use crate::common::about;
 use crate::sampled::{self, MS, Run};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::Recording;
 use slowpath_recording::tables::*;
-use slowpath_recording::{Recording, Tables};
 use std::path::PathBuf;
 
 const SIZE_OF: u32 = 1;
@@ -62,23 +62,8 @@ fn within(calls: u64, repeated: u64) -> Vec<Called> {
 }
 
 fn findings(seen: Seen) -> Vec<Finding> {
-    let mut tables = Tables::default();
-    let (build_id, path) = (None, "/bin/program".into());
-    tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
-    for (number, name) in [(MAIN, "main"), (SIZE_OF, "size_of")] {
-        let (address, module) = (u64::from(number + 1) * 0x1000, Some(0));
-        let (name, file) = (name.to_owned(), Some("tree.c".to_owned()));
-        let line = Some(1);
-        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
-        tables.locations.push(Location { location: number, module, address, kind: "native".into() });
-        let kind = "native".into();
-        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
-    }
-    for (stack, parent, location) in
-        [(MAIN, None, MAIN), (ONCE, Some(MAIN), SIZE_OF), (TWICE, Some(ONCE), SIZE_OF)]
-    {
-        tables.stacks.push(Stack { stack, parent, location });
-    }
+    let mut tables = sampled::functions("tree.c", &[("main", None), ("size_of", Some(MAIN))]);
+    tables.stacks.push(Stack { stack: TWICE, parent: Some(ONCE), location: SIZE_OF });
     let Seen { calls, bursts, share, itself, arguments, content, nested, threads } = seen;
     let (location, loop_number, strides) = (SIZE_OF, None, vec![0]);
     tables.walks.push(Walk { walk: 0, process: 0, location, loop_number, strides, arguments });

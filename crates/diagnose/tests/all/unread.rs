@@ -6,8 +6,8 @@ use crate::common::about;
 use crate::sampled::{self, MS, Run};
 use slowpath_diagnose::diagnose;
 use slowpath_diagnose::findings::{Confidence, Finding};
+use slowpath_recording::Recording;
 use slowpath_recording::tables::*;
-use slowpath_recording::{Recording, Tables};
 use std::path::PathBuf;
 
 /// Functions, locations and stacks.
@@ -37,25 +37,8 @@ impl Default for Seen {
 
 fn findings(seen: Seen) -> Vec<Finding> {
     let Seen { stretches, read, overwritten, share, format, again } = seen;
-    let mut tables = Tables::default();
-    let (build_id, path) = (None, "/bin/program".into());
-    tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
-    let functions = [
-        (MAIN, "main", None),
-        (LOG, "log_debug", Some(MAIN)),
-        (FORMAT, format, Some(LOG)),
-        (3, "name_of", Some(LOG)),
-    ];
-    for (number, name, parent) in functions {
-        let (address, module) = (u64::from(number + 1) * 0x1000, Some(0));
-        let (name, file) = (name.to_owned(), Some("server.c".to_owned()));
-        let line = Some(1);
-        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
-        tables.locations.push(Location { location: number, module, address, kind: "native".into() });
-        let kind = "native".into();
-        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
-        tables.stacks.push(Stack { stack: number, parent, location: number });
-    }
+    let all = [("main", None), ("log_debug", Some(MAIN)), (format, Some(LOG)), ("name_of", Some(LOG))];
+    let mut tables = sampled::functions("server.c", &all);
     for stretch in 0..stretches {
         let time_ns = u64::from(stretch + 1) * 100 * MS as u64;
         let (instructions, stopped_ns) = (400_000, 1_000);

@@ -1,7 +1,9 @@
 //! Synthetic recordings of a program that computes: time spent on stacks becomes samples.
 
 use slowpath_recording::Tables;
-use slowpath_recording::tables::{Beginning, Call, Process, Sample, Thread, Walk, WalkBurst};
+use slowpath_recording::tables::{
+    Beginning, Call, Frame, Function, Location, Module, Process, Sample, Stack, Thread, Walk, WalkBurst,
+};
 
 /// A millisecond, ns.
 pub const MS: f64 = 1e6;
@@ -46,6 +48,24 @@ impl Run {
         let row = Call { time_ns: self.now as u64, thread: Some(0), probe, count, under, cpu_ns: 0 };
         self.tables.calls.push(row);
     }
+}
+
+/// Functions of one program, by name and who calls them: of each a location, a frame and a stack, with the same number.
+#[allow(dead_code, reason = "not all tests that share this file need no more than that")]
+pub fn functions(source: &str, functions: &[(&str, Option<u32>)]) -> Tables {
+    let mut tables = Tables::default();
+    let (build_id, path) = (None, "/bin/program".into());
+    tables.modules.push(Module { module: 0, path, build_id, device: 0, inode: 1, size: 1, mtime_ns: 0 });
+    for (number, (name, parent)) in (0..).zip(functions) {
+        let (address, module, line) = (u64::from(number + 1) * 0x1000, Some(0), Some(1));
+        let (name, file) = ((*name).to_owned(), Some(source.to_owned()));
+        tables.functions.push(Function { function: number, name, module, file: file.clone(), line, address });
+        tables.locations.push(Location { location: number, module, address, kind: "native".into() });
+        let kind = "native".into();
+        tables.frames.push(Frame { location: number, depth: 0, function: number, file, line, kind });
+        tables.stacks.push(Stack { stack: number, parent: *parent, location: number });
+    }
+    tables
 }
 
 /// One process with one thread that ran to the end.

@@ -153,7 +153,7 @@ struct Spent {
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let found = of_the_same(evidence).into_iter().chain(comparisons::find(evidence));
     let mut found: Vec<Candidate> = found.chain(recursion::find(evidence)).collect();
-    // Where more is known of why it is the same, that is told.
+    // Another finding of this cause says why the results are the same: it is reported alone.
     let again = again::find(evidence);
     found.extend(
         again
