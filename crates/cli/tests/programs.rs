@@ -235,6 +235,7 @@ tests! {
     growth_in_go_is_found: finds("rising_go", "add");
     growth_that_was_inlined_into_main_is_told_of_what_was_inlined: finds("inlined", "is_known");
     a_loop_in_functions_that_call_each_other_is_found: finds("columns", "parse_term");
+    the_largest_of_all_so_far_for_each_block_is_found: finds("peaks", "take_block");
     whoever_has_the_c_library_scan_is_guilty: finds("strcat_build", "append_line");
 
     keys_that_a_sort_makes_again_are_found: finds_cause("sorted_folded", "by_folded_name", "redundant-computation");

@@ -81,7 +81,7 @@ impl<'a> Input<'a> {
 
     /// A text instead of a usual one.
     pub(crate) fn text(&mut self, usual: &str) -> String {
-        const KNOWN: [&str; 34] = [
+        const KNOWN: [&str; 35] = [
             "file",
             "directory",
             "pipe",
@@ -101,6 +101,7 @@ impl<'a> Input<'a> {
             "moves",
             "calculates",
             "folds",
+            "extremes",
             "counts",
             "hot",
             "budget",

@@ -1,7 +1,7 @@
 //! Does a loop that calculates make one result of what it reads, and come to the same one if it begins at the same place: a sum, a number of
 //! characters? Then it stores nothing, and puts what it reads together with nothing that was there before the loop, but for what it compares with.
 //!
-//! What is kept as the largest or smallest is left out (but not where one of two is a number), and so is a loop that reads from the stack: there may be what differs from one time to the
+//! What is kept as the largest or smallest is told apart (but not where one of two is a number), and a loop that reads from the stack is left out: there may be what differs from one time to the
 //! next. That the addresses at which it reads are not themselves read from memory is for `chase` to tell.
 
 use super::values::{calls, is_immediate};
@@ -13,8 +13,17 @@ use std::collections::HashSet;
 const COMPARE: [&str; 7] = ["Cmp", "Test", "Ucomi", "Comi", "Pcmp", "Pand", "Ptest"];
 const CHOOSE: [&str; 5] = ["Cmov", "Max", "Min", "Pmax", "Pmin"];
 
-/// Whether the code of a loop does so. `frame`: RBP is a frame pointer.
-pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> bool {
+/// What a loop makes of what it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// A sum, a number of characters, a checksum.
+    Sum,
+    /// The largest or smallest of all, which depends on nothing else.
+    Extreme,
+}
+
+/// Whether the code of a loop does so, and what it makes. `frame`: RBP is a frame pointer.
+pub(super) fn fold<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> Option<Fold> {
     let code: Vec<&Instruction> = code.collect();
     let mut infos = InstructionInfoFactory::new();
     let mut written: HashSet<Register> = HashSet::new();
@@ -25,7 +34,10 @@ pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool
         written.extend(writes.map(|one| one.register().full_register()));
     }
     let is_stack = |base: Register| base == Register::RSP || frame && base.full_register() == Register::RBP;
-    let mut reads = false;
+    let (mut reads, mut keeps) = (false, false);
+    // Registers that only step on, as to an end; what is compared with anything from outside depends on it.
+    let steps: HashSet<Register> = code.iter().filter_map(|one| stepped(one)).collect();
+    let mut depends = false;
     // Registers that were just set to a number: to choose between it and what was read keeps no largest one.
     let mut numbers: HashSet<Register> = HashSet::new();
     for instruction in code {
@@ -43,19 +55,36 @@ pub(super) fn folds<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool
         }
         let operands = (0..instruction.op_count()).filter(|at| instruction.op_kind(*at) == OpKind::Register);
         let mut registers = operands.map(|at| instruction.op_register(at).full_register());
-        let from_outside = !is(instruction, &COMPARE) && registers.any(|one| !written.contains(&one));
-        if calls(instruction) || chooses || from_outside {
-            return false;
+        let outside = registers.any(|one| !written.contains(&one));
+        let compares = is(instruction, &COMPARE);
+        if calls(instruction) || outside && !compares {
+            return None;
         }
+        keeps |= chooses;
+        let mut operands = (0..instruction.op_count()).map(|at| instruction.op_register(at).full_register());
+        depends |= outside && !operands.any(|one| steps.contains(&one));
         for memory in infos.info(instruction).used_memory() {
             if stores_beside(memory, frame) || is_stack(memory.base()) {
-                return false;
+                return None;
             }
             reads |=
                 !matches!(memory.base(), Register::None | Register::RIP) || memory.index() != Register::None;
         }
     }
-    reads
+    match (reads, keeps) {
+        (true, false) => Some(Fold::Sum),
+        (true, true) if !depends => Some(Fold::Extreme),
+        _ => None,
+    }
+}
+
+/// The register that an instruction moves on by a number.
+fn stepped(instruction: &Instruction) -> Option<Register> {
+    let by_one = matches!(instruction.mnemonic(), Mnemonic::Inc | Mnemonic::Dec);
+    let by_a_number = matches!(instruction.mnemonic(), Mnemonic::Add | Mnemonic::Sub)
+        && is_immediate(instruction.op1_kind());
+    let register = instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Register;
+    (register && (by_one || by_a_number)).then(|| instruction.op0_register().full_register())
 }
 
 /// Whether it is one of some kinds; a bit is only compared by `bt`.

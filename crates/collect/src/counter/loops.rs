@@ -7,11 +7,12 @@
 //! to `usual`.
 
 use super::flow::{self, Graph, blocks};
+use super::fold::{self, Fold};
 use super::origin::{self, Origin};
 use super::place::{is_emulated, is_harmless};
 use super::values::{Registers, calls};
 use super::walk::{self, Work};
-use super::{bucket, chase, fold, fresh, groups, heads, places, spins, unrolled};
+use super::{bucket, chase, fresh, groups, heads, places, spins, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -108,8 +109,12 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         let round: Vec<&Instruction> = in_order.into_iter().flat_map(code_of).collect();
         let chases = chase::chases(every(), frame);
         let mut work = walk::work(every(), frame, chases && bucket::divides_for_its_end(every()));
-        if work == Work::Calculates && !chases && fold::folds(every(), frame) {
-            work = Work::Folds;
+        if work == Work::Calculates && !chases {
+            work = match fold::fold(every(), frame) {
+                Some(Fold::Sum) => Work::Folds,
+                Some(Fold::Extreme) => Work::Extremes,
+                None => work,
+            };
         }
         // What each item is combined with is no result.
         if work == Work::Calculates && own.len() == body.len() {
@@ -376,10 +381,12 @@ mod tests {
         // movsd xmm0, [rdi]; subsd xmm0, xmm5; addsd xmm1, xmm0: with what is given from outside it comes to something else
         let of_pairs = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0xc5, 0xf2, 0x0f, 0x58, 0xc8];
         assert_eq!(work(&of_pairs), Work::Calculates);
-        assert_eq!(work(&[0xf2, 0x0f, 0x5f, 0x07]), Work::Calculates, "maxsd xmm0, [rdi]");
+        assert_eq!(work(&[0xf2, 0x0f, 0x5f, 0x07]), Work::Extremes, "maxsd xmm0, [rdi]");
         // mov rcx, [rdi]; cmp rcx, rax; cmovg rax, rcx; xor rdx, rcx
         let largest = [0x48, 0x8b, 0x0f, 0x48, 0x39, 0xc1, 0x48, 0x0f, 0x4f, 0xc1, 0x48, 0x31, 0xca];
-        assert_eq!(work(&largest), Work::Calculates);
+        assert_eq!(work(&largest), Work::Extremes);
+        // mov rcx, [rdi]; cmp rcx, r9; cmovg rax, rcx: of those above what is given from outside, which may differ
+        assert_eq!(work(&[0x48, 0x8b, 0x0f, 0x4c, 0x39, 0xc9, 0x48, 0x0f, 0x4f, 0xc1]), Work::Calculates);
         // mov rcx, [rdi]; mov eax, 8; cmove rcx, rax; xor rdx, rcx: one of two is a number
         let number = [0x48, 0x8b, 0x0f, 0xb8, 8, 0, 0, 0, 0x48, 0x0f, 0x44, 0xc8, 0x48, 0x31, 0xca];
         assert_eq!(work(&number), Work::Folds);

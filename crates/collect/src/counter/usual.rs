@@ -2,11 +2,12 @@
 //! reference, to put a result on a list); what it does else is to look and step on.
 
 use super::flow::{self, Block, Graph, blocks};
+use super::fold::{self, Fold};
 use super::loops::{self, Loop};
 use super::place::is_emulated;
 use super::values::calls;
 use super::walk::{self, Work};
-use super::{Candidate, Counter, Told, chase, choose, fold, spins, unrolled};
+use super::{Candidate, Counter, Told, chase, choose, spins, unrolled};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -149,7 +150,7 @@ fn of_body(
     let way = graph.way_to(header, &whole, beside);
     let chases = chase::chases(every(), frame);
     let mut work = walk::work(every(), frame, false);
-    if work == Work::Calculates && !chases && fold::folds(every(), frame) {
+    if work == Work::Calculates && !chases && fold::fold(every(), frame) == Some(Fold::Sum) {
         work = Work::Folds;
     }
     let always = |one: &Instruction| once.iter().any(|block| all[*block].range.contains(&one.ip()));

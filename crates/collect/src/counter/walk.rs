@@ -30,6 +30,8 @@ pub(crate) enum Work {
     Spins,
     /// It makes one result of what it reads in order, and stores nothing: a sum, a number of characters, a checksum.
     Folds,
+    /// It keeps the largest or smallest of what it reads in order, and stores nothing.
+    Extremes,
     /// It adds up, multiplies, or makes something new in another way.
     Calculates,
     /// Of a function: it adds, shifts and combines whole numbers, and stores nothing but on its stack: it counts or compares what is there.
@@ -49,6 +51,7 @@ impl Work {
             Work::Places => "places",
             Work::Spins => "spins",
             Work::Folds => "folds",
+            Work::Extremes => "extremes",
             Work::Calculates => "calculates",
             Work::Reads => "reads",
         }

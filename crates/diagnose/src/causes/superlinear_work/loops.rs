@@ -133,7 +133,8 @@ impl<'a> Loops<'a> {
         let Some(innermost) = self.around(offset).next() else { return Work::Other };
         match innermost.work.as_str() {
             _ if within == Some(innermost.loop_number) => Work::Other,
-            "walks" | "chains" | "buckets" => Work::Walks,
+            // The largest of all that was there before is known.
+            "walks" | "chains" | "buckets" | "extremes" => Work::Walks,
             "moves" => Work::Moves,
             work if is_calculating(work) => Work::Calculates,
             _ => Work::Other,
