@@ -10,7 +10,8 @@ use support::{json, may_count, one_at_a_time, program, scaled};
 /// So often a program with a cause is recorded before it counts as missed. A clean one has to be silent at once.
 const ATTEMPTS: u32 = 4;
 /// Programs whose time is (about) linear in their scale.
-const LINEAR: [&str; 36] = [
+const LINEAR: [&str; 37] = [
+    "moved",
     "plans",
     "plans_anew",
     "messages",
@@ -236,6 +237,7 @@ tests! {
     growth_that_was_inlined_into_main_is_told_of_what_was_inlined: finds("inlined", "is_known");
     a_loop_in_functions_that_call_each_other_is_found: finds("columns", "parse_term");
     the_largest_of_all_so_far_for_each_block_is_found: finds("peaks", "take_block");
+    a_list_that_moves_to_new_memory_for_each_item_is_found: finds_cause("moved", "move_items", "superlinear-work");
     whoever_has_the_c_library_scan_is_guilty: finds("strcat_build", "append_line");
 
     keys_that_a_sort_makes_again_are_found: finds_cause("sorted_folded", "by_folded_name", "redundant-computation");

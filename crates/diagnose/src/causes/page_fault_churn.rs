@@ -292,6 +292,7 @@ fn advice(call: u32) -> String {
         }
     };
     format!(
-        "Keep the memory and use it again: one buffer or object for all items, made before the loop. {allocator}"
+        "Keep the memory and use it again: one buffer or object for all items, made before the loop; if it is a list that grows, let it \
+         grow by a factor. {allocator}"
     )
 }

@@ -136,3 +136,38 @@ fn a_text_of_which_the_rest_is_copied_for_each_step_is_superlinear_work() {
         ..moves()
     });
 }
+
+#[test]
+fn a_list_that_is_moved_to_new_memory_for_each_item_is_superlinear_work() {
+    // The n-th call moves so many bytes, from where the one before moved them to.
+    fn moved(n: u64, bytes: u64) -> (Vec<u64>, Vec<u64>, u64) {
+        let at = |n: u64| LIST + (n % 3) * 1_000_000;
+        (vec![at(n), at(n) + bytes, at(n + 1)], vec![7, 0, 9], 0)
+    }
+    let list = || Walked {
+        time: vec![(SEARCH, 0.6), (PARSE, 0.4)],
+        entry: |n| moved(n, 40_000 + n * 32),
+        in_loop: false,
+        strides: vec![0, 0, 0],
+        ..Walked::default()
+    };
+    let finding = only(list());
+    assert_eq!((finding.cause.slug(), finding.variant), ("superlinear-work", "grown"));
+    assert!(finding.explanation[0].contains("of find that were looked at"), "{:?}", finding.explanation);
+    // As much each time; a good part more; short; and not from where it was moved to.
+    silent(Walked { entry: |n| moved(n, 40_000), ..list() });
+    silent(Walked { entry: |n| moved(n, 40_000 + n * 3_000), ..list() });
+    silent(Walked { entry: |n| moved(n, 512 + n), ..list() });
+    silent(Walked {
+        entry: |n| (vec![LIST, LIST + 40_000 + n * 32, LIST + 1_000_000], vec![7, 0, 9], 0),
+        ..list()
+    });
+    // Every third call moves another list, as long.
+    silent(Walked {
+        entry: |n| match n % 3 {
+            0 => (vec![LIST + 9_000_000, LIST + 9_060_000, LIST + 8_000_000], vec![7, 0, 9], 0),
+            _ => moved(n, 40_000 + n * 32),
+        },
+        ..list()
+    });
+}

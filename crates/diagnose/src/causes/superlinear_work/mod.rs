@@ -11,6 +11,7 @@
 //! - `context` — is it the input that grows? What else the caller does, and how often the callees are called.
 //! - `parts` — growing functions in each other: which of them is reported.
 //! - `rounds` — does a call go through more, or does each step take longer?
+//! - `grown` — lists that are moved to new memory for each item.
 //! - `shifts` — arrays whose items are moved by one, again and again.
 //! - `slices` — the same from a run under callgrind, where all calls and their instructions were counted.
 //! - `told` — the finding's texts.
@@ -25,6 +26,7 @@ mod carried;
 mod clock;
 mod context;
 mod fit;
+mod grown;
 mod loops;
 mod parts;
 mod restarts;
@@ -76,7 +78,7 @@ const WALKS_R2: f64 = 0.95;
 const WALKS_RANK: f64 = 0.97;
 
 fn find(evidence: &Evidence<'_>) -> Vec<Found> {
-    let shifts = shifts::find(evidence);
+    let shifts: Vec<Found> = shifts::find(evidence).into_iter().chain(grown::find(evidence)).collect();
     // What is moved is known exactly; that it takes ever longer, or ever less long, was inferred.
     let is_shift = |one: &Found| shifts.iter().any(|shift| one.is_about(shift.function()));
     let growing = growing(evidence).into_iter().filter(|one| !is_shift(one));
@@ -90,7 +92,7 @@ pub(super) fn falls(finding: &Finding) -> bool {
 
 /// Whether a finding of this cause is of what a copying function takes by itself: what else its caller does is no part of it.
 pub(super) fn is_of_copies(finding: &Finding) -> bool {
-    shifts::VARIANTS.contains(&finding.variant)
+    shifts::VARIANTS.contains(&finding.variant) || finding.variant == grown::VARIANT
 }
 
 /// Over all processes and runs.

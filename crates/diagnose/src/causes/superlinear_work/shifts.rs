@@ -15,22 +15,22 @@ use slowpath_recording::tables::Beginning;
 use std::collections::{HashMap, HashSet};
 
 /// Copies that must have been noted: half of a burst.
-const NOTED: usize = 32;
+pub(super) const NOTED: usize = 32;
 /// How many times as much is moved as it is moved by, items in other words; or copied as was added. Buffers from which the front was used up
 /// stay below: they are moved once most of them was. So do those that double.
-const ITEMS: f64 = 64.0;
+pub(super) const ITEMS: f64 = 64.0;
 /// Go's function that copies.
 const GO_COPIES: &str = "runtime.memmove";
 /// Share of the bytes that are copied which must be in such copies.
-const MOSTLY: f64 = 0.9;
+pub(super) const MOSTLY: f64 = 0.9;
 /// … but for one in so many that are so many times as large as those on average: of 1,169 copies that a burst caught, 5 of 8 to 66 KB were a seventh of all bytes, where the moves were of
 /// 1.6 KB; in another run a fortieth.
 const RARE: usize = 100;
 const LARGER: f64 = 4.0;
 /// Of texts that are copied for each addition so many must have been seen to grow, …
-const LONGER: usize = 8;
+pub(super) const LONGER: usize = 8;
 /// … and a copy must be so many bytes on average: what is shorter is no small change.
-const LARGE: f64 = 1024.0;
+pub(super) const LARGE: f64 = 1024.0;
 
 /// All that were seen.
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {

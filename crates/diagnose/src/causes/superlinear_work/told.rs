@@ -362,7 +362,7 @@ fn named_within(evidence: &Evidence<'_>, grower: &Candidate, done_by: &Frame) ->
 }
 
 /// A function's name without the arguments of its templates, which may fill pages.
-fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     let name = &without_trait(name);
     let mut depth = 0;
     let kept = name.chars().filter(|c| {
