@@ -207,12 +207,19 @@ fn calls_of_the_children_that_are_not_needed_are_reported_of_their_own() {
 /// 50 children under ptrace, which sees no reads: each maps 8 libraries, 0.1 ms apart, and then touches nothing more for 1 ms.
 /// `pause` says which children rest for 5 ms before which of these.
 fn loading_by_ptrace(pause: impl Fn(u64) -> Option<u64>) -> Recording {
+    loading_after(0, pause)
+}
+
+/// The same, with so much time, ns, from the fork until the program is executed.
+fn loading_after(late: u64, pause: impl Fn(u64) -> Option<u64>) -> Recording {
     const LOADS: u64 = 8;
     let mut traced = Traced::new(Mode::Each);
     for number in 0..50 {
         let from = traced.now;
         let child = traced.process(Some(0), "/usr/bin/sign", MS);
         traced.call(CLONE, None, i64::from(child) + 100, 50 * US).time_ns = from;
+        traced.now += late;
+        traced.tables.processes[child as usize].exec_ns = Some(traced.now);
         for load in 0..LOADS {
             traced.now += if pause(number) == Some(load) { 5 * MS } else { 100 * US };
             traced.call(MMAP, None, 1, 10 * US).thread = child;
@@ -235,6 +242,13 @@ fn by_ptrace_a_pause_that_most_children_have_at_one_place_is_work_and_any_other_
         let finding = only(&loading_by_ptrace(chance), "process-per-operation");
         assert!(finding.cost.gain() > finding.cost.amount() / 2, "{finding:#?}");
     }
+}
+
+#[test]
+fn by_ptrace_what_passes_before_a_program_is_executed_is_no_work_of_it() {
+    let finding = only(&loading_after(5 * MS, |_| None), "process-per-operation");
+    assert!(finding.cost.gain() > finding.cost.amount() / 2, "{finding:#?}");
+    silent(&loading_after(5 * MS, |_| Some(0)));
 }
 
 /// 50 children under ptrace, of which one alone was traced: 100 calls of it set signals, but for one that opens a file, and 20 load libraries, each

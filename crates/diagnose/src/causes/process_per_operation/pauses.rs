@@ -3,6 +3,7 @@
 
 use super::Operation;
 use super::started::LOADS;
+use super::tracing::executed;
 use crate::Evidence;
 use crate::calls::{Calls, is_met};
 use slowpath_syscalls::{CONNECT, FORKS, OPENS};
@@ -55,17 +56,21 @@ pub(super) fn before_a_pause(
     gaps.sort_unstable();
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
     let pause = PAUSE_NS.max(LONG_PAUSE * usual);
-    let works = works_after(&loads, operations, pause);
-    let ends = loads.into_iter().zip(asked).zip(operations).map(|((loads, asked), operation)| {
-        let (mut until, mut end) = (operation.start, operation.start);
-        for (load, works) in loads.into_iter().zip(&works) {
-            if *works && load.start > until + pause || load.start > asked {
-                break;
+    // What passes before a program is executed is none of its work.
+    let begun: Vec<u64> = operations.iter().map(|operation| executed(evidence, operation)).collect();
+    let works = works_after(&loads, &begun, pause);
+    let ends = loads.into_iter().zip(asked).zip(operations).zip(begun).map(
+        |(((loads, asked), operation), begun)| {
+            let (mut until, mut end) = (begun, begun);
+            for (load, works) in loads.into_iter().zip(&works) {
+                if *works && load.start > until + pause || load.start > asked {
+                    break;
+                }
+                (until, end) = (until.max(load.until), end.max(load.end));
             }
-            (until, end) = (until.max(load.until), end.max(load.end));
-        }
-        end.min(operation.end)
-    });
+            end.min(operation.end)
+        },
+    );
     ends.collect()
 }
 
@@ -98,13 +103,13 @@ struct Load {
     end: u64,
 }
 
-/// Whether a pause before each load is work, by its number in the operation. They run the same program: what it does there, it does
+/// Whether a pause before each load is work, by its number in the operation, where their programs were executed at `begun`. They run the same program: what it does there, it does
 /// in most of them. A pause that few have there is the machine's, which let others run.
-fn works_after(loads: &[Vec<Load>], operations: &[Operation], pause: u64) -> Vec<bool> {
+fn works_after(loads: &[Vec<Load>], begun: &[u64], pause: u64) -> Vec<bool> {
     let longest = loads.iter().map(Vec::len).max().unwrap_or(0);
     let mut before: Vec<(usize, usize, usize)> = vec![(0, 0, 0); longest]; // with a pause, with a long one, of how many
-    for (loads, operation) in loads.iter().zip(operations) {
-        let mut end = operation.start;
+    for (loads, begun) in loads.iter().zip(begun) {
+        let mut end = *begun;
         for ((paused, long, of), load) in before.iter_mut().zip(loads) {
             *paused += usize::from(load.start > end + pause);
             *long += usize::from(load.start > end + pause.max(TURN_NS));

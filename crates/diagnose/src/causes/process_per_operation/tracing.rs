@@ -144,7 +144,7 @@ fn until_main(evidence: &Evidence<'_>, share: f64, operations: &[Operation], at:
 }
 
 /// When the program of an operation was executed, as far as that is within it.
-fn executed(evidence: &Evidence<'_>, operation: &Operation) -> u64 {
+pub(super) fn executed(evidence: &Evidence<'_>, operation: &Operation) -> u64 {
     let process = &evidence.recording.tables.processes[operation.process as usize];
     process.exec_ns.unwrap_or(operation.start).clamp(operation.start, operation.end)
 }
