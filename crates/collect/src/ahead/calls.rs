@@ -11,7 +11,7 @@
 use super::natives::{Natives, Outcome, is_fresh};
 use super::texts::{Followed, Texts};
 use slowpath_emulate::{End, Machine, Memory, Source, Watch};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
@@ -62,6 +62,8 @@ struct Frame {
     writes: u32,
     /// Memory that it was given, the order left out.
     given: u64,
+    /// Some of it is not on the stack.
+    given_elsewhere: bool,
     by_value: u32,
     /// It was given data that came in the stretch.
     data: bool,
@@ -118,6 +120,8 @@ pub(crate) struct Calls<N> {
     functions: HashMap<Key, Again>,
     /// When the first call of a function began that may be judged.
     first: HashMap<u64, u32>,
+    /// Functions that were called inside a call of their own.
+    recursive: HashSet<u64>,
     /// Calls of each function that did nothing again.
     different: HashMap<u64, u64>,
     texts: Followed,
@@ -143,6 +147,7 @@ impl<N> Calls<N> {
             seen: HashMap::new(),
             functions: HashMap::new(),
             first: HashMap::new(),
+            recursive: HashSet::new(),
             different: HashMap::new(),
             texts: Followed::default(),
             formatting: 0,
@@ -222,6 +227,7 @@ impl<N> Calls<N> {
             reads: 0,
             writes: 0,
             given: 0,
+            given_elsewhere: false,
             by_value: 0,
             data: false,
             put_on_stack: 0,
@@ -255,11 +261,16 @@ impl<N> Calls<N> {
             let before = self.seen.insert(key, frame.start);
             let unchanged = |before: u32| frame.changed.iter().any(|changed| *changed <= before);
             let writes = WRITES * (frame.put + frame.put_on_stack) > instructions;
-            again = complete && !writes && before.is_some_and(unchanged);
-            *self.different.entry(frame.function).or_default() += u64::from(!again);
-            self.first.entry(frame.function).or_insert(frame.start);
             let near = self.frames.iter().rev().take(OUTWARD);
             let is_inside = near.into_iter().any(|outer| outer.function == frame.function);
+            if is_inside {
+                self.recursive.insert(frame.function);
+            }
+            // What calls itself with nothing but numbers is how to calculate, as Fibonacci's.
+            let calculates = !frame.given_elsewhere && self.recursive.contains(&frame.function);
+            again = complete && !writes && !calculates && before.is_some_and(unchanged);
+            *self.different.entry(frame.function).or_default() += u64::from(!again);
+            self.first.entry(frame.function).or_insert(frame.start);
             let of = self.functions.entry(whose).or_default();
             of.calls += 1;
             of.again += u64::from(again);
@@ -330,6 +341,7 @@ impl<N> Calls<N> {
                 *least = changed;
             }
             let place = if on_stack { at.wrapping_sub(frame.stack) } else { at };
+            frame.given_elsewhere |= !on_stack;
             frame.given = frame.given.wrapping_add(mixed(place, relative(&self.stack, value, frame.stack)));
         }
     }

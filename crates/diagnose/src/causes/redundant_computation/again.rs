@@ -70,7 +70,12 @@ impl Calls {
 
     /// There are but a few results, or it calls itself and each part has its own.
     fn has_few_results(&self) -> bool {
-        self.different <= RESULTS * self.seen_in || 2 * self.nested >= self.again
+        self.different <= RESULTS * self.seen_in || self.is_recursive()
+    }
+
+    /// Most of what it does again it does within a call of its own: that no loop around it repeats on purpose.
+    fn is_recursive(&self) -> bool {
+        2 * self.nested >= self.again
     }
 
     /// Instructions outside of them, for each.
@@ -176,7 +181,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
             && of.has_few_results()
             && of.again > 0
             && of.instructions >= EACH * of.again
-            && of.between() >= BETWEEN
+            && (of.between() >= BETWEEN || of.is_recursive())
     };
     let is_own = |function: u32| !is_of_library(&evidence.frame(function));
     let mut functions: Vec<(u32, Calls)> =
