@@ -194,7 +194,7 @@ const STUB: &str = "@plt";
 /// underscores, for libraries in C; and in whole for Go and Rust.
 const BYTES_IN_C: [&str; 9] =
     ["mem", "str", "stpcpy", "stpncpy", "bcmp", "bcopy", "wmem", "wcs", "rawmemchr"];
-const BYTES: [&str; 9] = [
+const BYTES: [&str; 12] = [
     "runtime.memmove",
     "runtime.memequal",
     "runtime.memclrNoHeapPointers",
@@ -204,6 +204,9 @@ const BYTES: [&str; 9] = [
     "countbody",
     "internal/bytealg.",
     "core::slice::memchr",
+    "core::str::pattern::",
+    "<core::str::pattern::",
+    "memchr::",
 ];
 
 /// Whether a runtime's function that handles bytes copies them.

@@ -378,6 +378,32 @@ fn the_length_of_a_long_text_taken_again_and_again_is_blamed_on_whoever_asks() {
 }
 
 #[test]
+fn searches_that_go_far_beyond_where_the_next_begins_are_repeated() {
+    // Each takes 10 µs, of which the search has 0.6: as long as for 1,500 bytes or more.
+    let found = |name: &str, entry: Entry| {
+        let mut recording = recording(&Walked { entry, ..texts() });
+        let function = recording.tables.functions.iter_mut().find(|one| one.name == "__strlen_avx2");
+        function.expect("it is there").name = name.into();
+        diagnose(&recording).findings
+    };
+    const RUST: &str = "core::str::pattern::TwoWaySearcher::next";
+    let all = found(RUST, |n| (vec![7, 8, LIST + 20 * n], vec![1, 2, 77 + n], 0));
+    assert_eq!(all[0].cause.slug(), "repeated-scan");
+    assert!(
+        all[0].explanation[0].contains("as long as for at least 1,500 bytes"),
+        "{:?}",
+        all[0].explanation
+    );
+    assert!(all[0].advice.contains("only as far as"), "{}", all[0].advice);
+    assert_eq!(found("__strstr_avx512", |n| (vec![LIST + 20 * n, n], vec![77 + n, n], 0)).len(), 1);
+    // A 64th of the way is the next one's; another argument moves on; one place; texts here and there; and what is no search.
+    assert!(found(RUST, |n| (vec![7, 8, LIST + 24 * n], vec![1, 2, 77 + n], 0)).is_empty());
+    assert!(found(RUST, |n| (vec![7, LIST + 20 * n, 8], vec![1, 77 + n, 2], 0)).is_empty());
+    assert!(found(RUST, |n| (vec![7, 8, LIST + 5_000 * (n * 7 % 64)], vec![1, 2, n], 0)).is_empty());
+    assert!(found("strtod", |n| (vec![LIST + 20 * n, n], vec![77 + n, n], 0)).is_empty());
+}
+
+#[test]
 fn looking_for_one_end_from_ever_further_on_is_a_repeated_search() {
     let found = |name: &str, entry: Entry| {
         let mut recording = recording(&Walked { entry, ..texts() });

@@ -5,6 +5,7 @@
 //! - `chains` — many lists, each long and searched again and again.
 //! - `collisions` — look-ups in a hash table that go through many keys with the same hash.
 //! - `counts` — the same for loops that count what they meet.
+//! - `far` — searches that begin a little further on each time and go far beyond that.
 //! - `patterns` — texts that are searched for many patterns one by one.
 //! - `settle` — which finding is reported where data that is searched grows.
 //! - `texts` — the same for the C library's functions that go through a text, which have no loop of the program's.
@@ -21,6 +22,7 @@ mod calls;
 mod chains;
 mod collisions;
 mod counts;
+mod far;
 mod patterns;
 pub(super) mod settle;
 mod texts;
@@ -97,6 +99,9 @@ const PATTERNS: &str = "Look for all patterns in one pass: an Aho-Corasick autom
 const END: &str = "Look for the end once and keep the length. Functions such as sscanf look for the end of their text each time: read numbers with \
                    strtol or strtod, or give each call only its own part of the text";
 
+const REST: &str = "Search only as far as the answer matters: in the token or the line, not in all that is left of the text. Or search \
+                    once, keep where the next match is, and search again only behind it";
+
 /// The work of a loop that counts what it meets, and of one that makes one result of it in another way.
 const COUNTS: &str = "counts";
 const FOLDS: &str = "folds";
@@ -126,7 +131,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let loops = apart(loops.chain(counting).chain(collisions).collect());
     let functions = || entries.iter().filter(|one| one.one_loop.is_none());
     let texts: Vec<Candidate> = functions()
-        .filter_map(|one| texts::judge(evidence, one).or_else(|| patterns::judge(evidence, one)))
+        .filter_map(|one| {
+            texts::judge(evidence, one)
+                .or_else(|| far::judge(evidence, one))
+                .or_else(|| patterns::judge(evidence, one))
+        })
         .collect();
     // Of a loop more is known than of the function around it.
     let is_known =
@@ -210,13 +219,15 @@ enum Unit {
     Chain,
     /// Patterns that one text is searched for.
     Patterns,
+    /// Bytes that are searched, by the time that it takes.
+    Rest,
 }
 
 impl Unit {
     fn name(self) -> &'static str {
         match self {
             Unit::Items | Unit::Chain => "items",
-            Unit::Bytes => "bytes",
+            Unit::Bytes | Unit::Rest => "bytes",
             Unit::Ns => "ns",
             Unit::Keys => "keys",
             Unit::Groups => "groups of places",
@@ -228,7 +239,13 @@ impl Unit {
     /// What the fact is called, and its unit.
     fn fact(self) -> String {
         match self {
-            Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Places | Unit::Chain => {
+            Unit::Items
+            | Unit::Bytes
+            | Unit::Keys
+            | Unit::Groups
+            | Unit::Places
+            | Unit::Chain
+            | Unit::Rest => {
                 format!("{} a search", self.name())
             }
             Unit::Ns => "time of a search".to_owned(),
@@ -250,6 +267,7 @@ impl Unit {
             Unit::Items | Unit::Bytes | Unit::Keys | Unit::Groups | Unit::Places | Unit::Chain => {
                 format!("each goes through {least}{} {}", count(two_digits(length)), self.name())
             }
+            Unit::Rest => format!("each takes as long as for {least}{} bytes", count(two_digits(length))),
             Unit::Ns => format!("each takes {least}{}", time(length)),
             Unit::Patterns => format!(
                 "each text is searched for {least}{} patterns, one after the other",
@@ -410,7 +428,7 @@ fn candidate(
             || usual
             // Whether all can be looked for at once is not known.
             || scan.unit == Unit::Patterns
-            || scan.unit == Unit::Bytes && scan.same.is_none() =>
+            || matches!(scan.unit, Unit::Bytes | Unit::Rest) && scan.same.is_none() =>
         {
             (&CAUSE, "", Confidence::Likely)
         }
@@ -438,6 +456,7 @@ fn candidate(
             (Unit::Places, _) => PLACES,
             (Unit::Keys | Unit::Groups, _) => COLLISIONS,
             (Unit::Bytes, None) => END,
+            (Unit::Rest, _) => REST,
             (Unit::Patterns, _) => PATTERNS,
             _ if scan.lists.is_some() || inferred => CHAINS,
             _ if counts => COUNT_ON,
