@@ -356,7 +356,7 @@ table! {
         span: u64,
         /// Of the calls that did again what one before did, those inside another call of the function.
         nested: u64,
-        /// Calls of the function, whoever made them, that did something new.
+        /// Different calls of the function, whoever made them, that were done again; before minor version 21, those that did something new.
         different: u64,
     }
 }

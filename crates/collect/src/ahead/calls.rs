@@ -91,7 +91,7 @@ pub(crate) struct Again {
     pub span: u64,
     /// Of those that did what one before did, how many were inside another call of the function.
     pub nested: u64,
-    /// How often the function, whoever called it, was given something new.
+    /// Different things that the function, whoever called it, was given several times.
     pub different: u64,
 }
 
@@ -115,14 +115,14 @@ pub(crate) struct Calls<N> {
     frames: Vec<Frame>,
     /// Frames below this number did not note all that they were given.
     blind: usize,
-    /// When a call with these inputs began last.
-    seen: HashMap<(u64, u64), u32>,
+    /// When a call with these inputs began last, and whether one did the same again.
+    seen: HashMap<(u64, u64), (u32, bool)>,
     functions: HashMap<Key, Again>,
     /// When the first call of a function began that may be judged.
     first: HashMap<u64, u32>,
     /// Functions that were called inside a call of their own.
     recursive: HashSet<u64>,
-    /// Calls of each function that did nothing again.
+    /// How many different inputs came again, by function.
     different: HashMap<u64, u64>,
     texts: Followed,
     /// Functions that format and have not returned.
@@ -258,8 +258,8 @@ impl<N> Calls<N> {
         let mut again = false;
         if instructions >= LEAST {
             let key = (frame.function, self.key(&frame));
-            let before = self.seen.insert(key, frame.start);
-            let unchanged = |before: u32| frame.changed.iter().any(|changed| *changed <= before);
+            let before = self.seen.get(&key).copied();
+            let unchanged = |(before, _): (u32, bool)| frame.changed.iter().any(|changed| *changed <= before);
             let writes = WRITES * (frame.put + frame.put_on_stack) > instructions;
             let near = self.frames.iter().rev().take(OUTWARD);
             let is_inside = near.into_iter().any(|outer| outer.function == frame.function);
@@ -269,7 +269,9 @@ impl<N> Calls<N> {
             // What calls itself with nothing but numbers is how to calculate, as Fibonacci's.
             let calculates = !frame.given_elsewhere && self.recursive.contains(&frame.function);
             again = complete && !writes && !calculates && before.is_some_and(unchanged);
-            *self.different.entry(frame.function).or_default() += u64::from(!again);
+            let known = before.is_some_and(|(_, again)| again);
+            self.seen.insert(key, (frame.start, again || known));
+            *self.different.entry(frame.function).or_default() += u64::from(again && !known);
             self.first.entry(frame.function).or_insert(frame.start);
             let of = self.functions.entry(whose).or_default();
             of.calls += 1;

@@ -33,11 +33,14 @@ const BETWEEN: u64 = 40;
 /// Share of a function's instructions that are of calls which do the same again, for it to be named.
 const OF_FUNCTION: f64 = 0.4;
 /// Instructions of such a call on average: one of fewer takes hardly longer than to look up what was kept of it, a few dozen and a miss of the cache or two. In libutp they had
-/// 1,600, in toml11 5,700.
-const EACH: u64 = 700;
-/// Different results in a stretch, on average: of more it is the data that repeats, as words of a text do. In toml11 it was 3 to 8, by where on the stack the function was asked; of a loop that
-/// formats eight different texts, with what is left in registers, 76.
+/// 1,600, in toml11 5,700, in jq 570 to 590.
+const EACH: u64 = 450;
+/// Different results in a stretch that come again, on average: of more it is the data that repeats, as words of a text do. In toml11 it was 2 to 4, in libutp up to 6.
 const RESULTS: u64 = 8;
+/// … unless all that comes comes again, so many times on average, but for so large a share of the calls: those are what the program itself asks for, such as its constants. jq took up 24 of them, 7 times
+/// each, and none that came once. Of the words of a text many come once.
+const TIMES: u64 = 4;
+const ONCE: f64 = 0.05;
 /// Functions besides the first are named from this share of the instructions on, and so many.
 const BESIDE: f64 = 0.01;
 const NAMED: usize = 5;
@@ -55,7 +58,7 @@ struct Calls {
     stretches: BTreeSet<u32>,
     callers: BTreeMap<u32, u64>,
     nested: u64,
-    /// Calls that did something new, in all stretches, and in how many there were any.
+    /// Different calls that were done again, in all stretches, and in how many there were any.
     different: u64,
     seen_in: u64,
     /// By stretch, instructions since the first of them.
@@ -70,7 +73,12 @@ impl Calls {
 
     /// There are but a few results, or it calls itself and each part has its own.
     fn has_few_results(&self) -> bool {
-        self.different <= RESULTS * self.seen_in || self.is_recursive()
+        self.different <= RESULTS * self.seen_in || self.all_come_again() || self.is_recursive()
+    }
+
+    fn all_come_again(&self) -> bool {
+        let once = self.calls.saturating_sub(self.again + self.different);
+        self.again >= TIMES * self.different && once as f64 <= ONCE * self.calls as f64
     }
 
     /// Most of what it does again it does within a call of its own: that no loop around it repeats on purpose.
