@@ -118,6 +118,18 @@ fn of_questions_without_a_path_a_sample_says_how_many_paths_there_are() {
 }
 
 #[test]
+fn questions_without_a_path_are_like_those_with_one_from_the_same_place() {
+    // Of 200 paths that are asked about ten times each, and as many questions more: 400 paths.
+    let finding = only(&asking_many(200, 10, 2_000), "redundant-file-access");
+    let said = &finding.explanation[0];
+    assert!(said.contains("about 397 more") && said.contains("4,000 times"), "{said}");
+    assert_eq!(finding.cost.gain(), 4_000 * 100 * US / 10 * 9);
+    // A tenth more makes no difference.
+    let finding = only(&asking_many(200, 10, 200), "redundant-file-access");
+    assert_eq!(finding.cost.gain(), 2_000 * 100 * US / 10 * 9);
+}
+
+#[test]
 fn two_questions_in_a_row_about_each_of_many_paths_are_no_sign_that_there_are_few() {
     let mut traced = Traced::new(Mode::Each);
     for number in 0..3_000 {

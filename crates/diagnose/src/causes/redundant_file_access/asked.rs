@@ -25,6 +25,8 @@ const IN_A_ROW_EACH: u64 = 5;
 const IN_A_ROW: u64 = 150;
 /// Share of a place's listings that are of one directory: a name is asked about a hundred times, so that a few elsewhere matter little.
 const ONE_DIRECTORY: f64 = 0.95;
+/// Questions whose path is not known count from this share of those on that are known to be repeated: fewer make no difference.
+const PART: f64 = 0.1;
 /// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
 const HERE: i32 = -100;
 
@@ -105,8 +107,18 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
                 sample.beyond.add(row);
             }
         }
+        // Where all are asked about so often on average, those that are asked about a few times count as well.
+        if sample.all.count >= ASKED_EACH * sample.paths.len() as u64 {
+            (sum, paths) = (sample.all.clone(), sample.paths.clone());
+        }
         let mut number = paths.len() as f64;
-        let estimated = sample.number().filter(|_| sample.beyond.count > sum.count);
+        // Asked from the same place, as far as paths are known most of them often.
+        let is_part = sample.beyond.count as f64 > PART * sum.count as f64;
+        let more = |all: &f64| {
+            let questions = (sample.all.count + sample.beyond.count) as f64;
+            questions - *all > sum.count as f64 - number
+        };
+        let estimated = sample.number().or_else(|| sample.alike()).filter(|_| is_part).filter(more);
         if let Some(estimate) = estimated {
             (sum, paths) = (std::mem::take(&mut sample.all), std::mem::take(&mut sample.paths));
             sum.join(&sample.beyond);
@@ -223,6 +235,14 @@ impl Sample {
         let anywhere = often(self.captured(), ASKED_EACH);
         let in_a_row = often(self.in_a_row(questions), IN_A_ROW_EACH);
         anywhere.into_iter().chain(in_a_row).min_by(f64::total_cmp)
+    }
+
+    /// As many for each question as of those whose paths are known, if these are asked about often: there is room for those that come first in each slice of time, and
+    /// for all questions about them.
+    fn alike(&self) -> Option<f64> {
+        let (known, paths) = (self.all.count as f64, self.paths.len() as f64);
+        let often = known >= ASKED_EACH as f64 * paths && self.all.count >= ASKED_TOGETHER;
+        often.then(|| paths * (known + self.beyond.count as f64) / known)
     }
 
     /// At most so many, if each is asked about several times in a row: as many as the questions that were seen changed from one to another.
