@@ -5,6 +5,7 @@ use slowpath_diagnose::findings::Basis;
 use slowpath_recording::Recording;
 use slowpath_recording::tables::Syscall;
 
+const NANOSLEEP: u32 = 230;
 const POLL: u32 = 7;
 const RT_SIGRETURN: u32 = 15;
 const KILL: u32 = 62;
@@ -258,6 +259,48 @@ fn a_short_pause_may_follow_the_long_one() {
     // The one before takes 380 ms.
     assert_eq!(only(&with(21 * MS), "waiting").cost.gain() / MS, 386);
     silent(&with(60 * MS));
+}
+
+/// So many threads poll for 1 s from the same moment on and end then; 100 ms after it began, the main thread sleeps for 10 ms again and again until all
+/// have ended, `pause` apart. `before`: it had slept there once before all that.
+fn polled_for(threads: u32, timed_out: bool, pause: u64, before: bool) -> Recording {
+    let mut traced = Traced::new(Mode::Each);
+    if before {
+        traced.sleep(NANOSLEEP, None, 0, 10 * MS);
+        traced.now += 10 * MS;
+    }
+    let began = traced.now;
+    for _ in 0..threads {
+        let worker = traced.tables.threads.len() as u32;
+        traced.threads(1);
+        traced.now = began;
+        traced.sleep(POLL, None, i64::from(!timed_out), 1_000 * MS).thread = worker;
+        traced.tables.threads[worker as usize].end_ns = Some(traced.now);
+    }
+    traced.now = began + 100 * MS;
+    while traced.now < began + 1_005 * MS {
+        traced.sleep(NANOSLEEP, None, 0, 10 * MS);
+        traced.now += pause;
+    }
+    traced.tables.syscalls.sort_by_key(|row| row.time_ns);
+    traced.recording(2 * MS)
+}
+
+#[test]
+fn who_sleeps_until_several_threads_have_ended_waits_for_a_flag_to_be_seen() {
+    let finding = only(&polled_for(3, true, US, false), "waiting");
+    assert_eq!((finding.variant, finding.cost.gain() / MS), ("stopping", 900));
+    let said = &finding.explanation[0];
+    assert!(said.contains("slept again and again until 3 others had ended"), "{said}");
+    let is_late = |recording: &Recording| {
+        let findings = slowpath_diagnose::diagnose(recording).findings;
+        findings.iter().any(|one| one.variant == "stopping")
+    };
+    assert!(!is_late(&polled_for(2, true, US, false)));
+    // They were woken; it does something in between; and it slept there before.
+    assert!(!is_late(&polled_for(3, false, US, false)));
+    assert!(!is_late(&polled_for(3, true, MS, false)));
+    assert!(!is_late(&polled_for(3, true, US, true)));
 }
 
 #[test]

@@ -2,12 +2,12 @@
 //!
 //! When it was asked is known in two cases. Another process of the recording sent a signal that asks programs to end, its process handled it, and somebody
 //! waited for its end. It may even wait for events once more after that. Or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right
-//! after the time-out. A thread that sleeps once, to its own end, was asked nothing. A thread that ticks beside what really has to end may tick just
+//! after the time-out. Or another thread sleeps again and again from the request on until the end, and several threads end so. A thread that sleeps once, to its own end, was asked nothing. A thread that ticks beside what really has to end may tick just
 //! before the end by chance, but not each time.
 
 use super::super::words::{base_name, time, times};
 use crate::Evidence;
-use crate::calls::{Calls, Sum, fact, from, is_single, place};
+use crate::calls::{Calls, Sum, fact, from, is_single, is_sleep, place};
 use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
@@ -16,7 +16,7 @@ use crate::intervals;
 use slowpath_recording::tables::Syscall;
 use slowpath_syscalls::{FUTEX, KILL, POLLS, RT_SIGRETURN, SLEEPS, WAIT4, WAITID};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Waits that are looked at, ns: what is lost in shorter ones takes many.
 const LEAST_NS: u64 = 20_000_000;
@@ -39,6 +39,12 @@ const JOINED_UNLIKE: usize = 3;
 /// machine wakes late).
 const BEFORE: usize = 3;
 const DIFFERENCE: f64 = 0.2;
+/// Threads of a process that must end so while another one sleeps again and again until then, and these sleeps, at the least: an idle thread that gives up by itself is one, and a program
+/// that waits for a time as well sleeps in pieces for other reasons.
+const TOGETHER: usize = 3;
+const SLEEPS_IN_A_ROW: usize = 5;
+/// One sleep begins so soon after the one before, ns: in between it is looked whether all have ended.
+const NEXT_NS: u64 = 1_000_000;
 /// Signals that ask a program to end: hangup, interrupt, quit, terminate.
 const ENDS: [u64; 4] = [1, 2, 3, 15];
 /// ETIMEDOUT.
@@ -50,6 +56,8 @@ struct Late<'a> {
     row: &'a Syscall,
     process: u32,
     asked_ns: u64,
+    /// Another thread slept until it had ended.
+    slept: bool,
 }
 
 /// The ends at one place of a program.
@@ -66,9 +74,22 @@ struct Ends<'a> {
 impl Ends<'_> {
     /// Whether the threads that end so look for something in turns.
     fn is_in_turns(&self) -> bool {
+        is_together(&self.late) || self.are_turns()
+    }
+
+    fn are_turns(&self) -> bool {
         let joined = if self.as_long >= BEFORE { JOINED } else { JOINED_UNLIKE };
         self.before >= BEFORE && self.late.len() >= joined
     }
+}
+
+/// Whether several threads of one process ended so while another one slept until then.
+fn is_together(late: &[Late<'_>]) -> bool {
+    let mut threads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for one in late.iter().filter(|one| one.slept) {
+        threads.entry(one.process).or_default().insert(one.row.thread);
+    }
+    threads.values().any(|threads| threads.len() >= TOGETHER)
 }
 
 /// Program, own function, and whether it was asked by a signal.
@@ -105,17 +126,23 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                 && (asked_ns..asked_ns + HANDLED_NS).contains(&row.time_ns)
                 && polled_before(calls, row, asked_ns);
             if ends_so && goes && (within(&asked_ns) || waits_again) {
-                ends.late.push(Late { row, process: process.process, asked_ns });
+                ends.late.push(Late { row, process: process.process, asked_ns, slept: false });
                 continue;
             }
             ends.others += 1;
         }
         // Whoever got the signal may ask the others one after another.
         let (before, as_long) = turns_before(of_thread, row);
-        if ends_so && before > 0 {
-            let Some(asked_ns) = others.joined(process.process, row, end).filter(within) else { continue };
+        if ends_so {
+            let joined = others.joined(process.process, row, end).filter(|_| before > 0);
+            let slept = || others.slept(process.process, row, end);
+            let (asked_ns, slept) = match joined.filter(within) {
+                Some(asked_ns) => (asked_ns, false),
+                None if let Some(asked_ns) = slept().filter(within) => (asked_ns, true),
+                None => continue,
+            };
             let ends = places.entry((program, calls.own(row), false)).or_default();
-            ends.late.push(Late { row, process: process.process, asked_ns });
+            ends.late.push(Late { row, process: process.process, asked_ns, slept });
             ends.before += before;
             ends.as_long += as_long;
         }
@@ -175,15 +202,40 @@ struct Others<'a> {
     handlers: Vec<(&'a Syscall, u32)>,
     waits: Vec<(&'a Syscall, u32)>,
     joins: Vec<(&'a Syscall, u32)>,
+    /// Sleeps in a row.
+    rows: Vec<Row>,
 }
+
+/// Sleeps of one thread in a row, in one function: from when to when, and how many.
+struct Row {
+    process: u32,
+    thread: u32,
+    /// The thread had slept there before: who always sleeps there waits for no end.
+    before: bool,
+    from: u64,
+    to: u64,
+    sleeps: usize,
+}
+
+/// The last row of each thread and function.
+type Latest = BTreeMap<(u32, Option<u32>), usize>;
 
 impl<'a> Others<'a> {
     fn of(calls: &Calls<'a>) -> Others<'a> {
-        let mut others =
-            Others { kills: Vec::new(), handlers: Vec::new(), waits: Vec::new(), joins: Vec::new() };
+        let mut others = Others {
+            kills: Vec::new(),
+            handlers: Vec::new(),
+            waits: Vec::new(),
+            joins: Vec::new(),
+            rows: Vec::new(),
+        };
+        let mut last = Latest::new();
         for (row, process) in calls.all() {
             let waited = row.blocked_ns > 0;
             match row.number {
+                _ if is_sleep(row) && is_single(row) => {
+                    others.sleeps(row, process, calls.own(row), &mut last)
+                }
                 KILL if row.result == 0 && ENDS.contains(&row.argument) => others.kills.push((row, process)),
                 RT_SIGRETURN => others.handlers.push((row, process)),
                 WAIT4 | WAITID if waited => others.waits.push((row, process)),
@@ -192,6 +244,32 @@ impl<'a> Others<'a> {
             }
         }
         others
+    }
+
+    /// Adds a sleep to those in a row, of which `last` is the latest of each thread and function.
+    fn sleeps(&mut self, row: &Syscall, process: u32, own: Option<u32>, last: &mut Latest) {
+        let latest = last.get(&(row.thread, own)).copied();
+        let goes_on = |one: &Row| own.is_some() && row.time_ns < one.to + NEXT_NS;
+        if let Some(one) = latest.map(|at| &mut self.rows[at]).filter(|one| goes_on(one)) {
+            (one.to, one.sleeps) = (row.end_ns, one.sleeps + 1);
+            return;
+        }
+        last.insert((row.thread, own), self.rows.len());
+        let (thread, from, to, before) = (row.thread, row.time_ns, row.end_ns, latest.is_some());
+        self.rows.push(Row { process, thread, before, from, to, sleeps: 1 });
+    }
+
+    /// When another thread of the process began, during the wait, to sleep again and again until the thread had ended, or others after it.
+    fn slept(&self, process: u32, wait: &Syscall, end: u64) -> Option<u64> {
+        let until = |one: &&Row| {
+            one.process == process
+                && one.thread != wait.thread
+                && !one.before
+                && one.sleeps >= SLEEPS_IN_A_ROW
+                && (wait.time_ns..wait.end_ns).contains(&one.from)
+                && one.to >= end
+        };
+        self.rows.iter().find(until).map(|one| one.from)
     }
 
     /// When another process last sent a signal to end which this one handled, before its end, for which another one waited.
@@ -231,7 +309,8 @@ fn candidate(
     late: &[Late<'_>],
     spans: &[(u64, u64)],
 ) -> Option<Candidate> {
-    if !by_signal && spans.len() < JOINED {
+    let together = !by_signal && is_together(late);
+    if !by_signal && spans.len() < JOINED && !together {
         return None;
     }
     let first = late.first()?;
@@ -253,6 +332,11 @@ fn candidate(
         format!("{name} got a signal to end {often}, and one of its threads then waited for events")
     } else if by_signal {
         format!("{name} got a signal to end {often}, while one of its threads waited")
+    } else if together {
+        format!(
+            "a thread of {name} slept again and again until {} others had ended, which waited themselves",
+            late.len()
+        )
     } else {
         format!("{often}, a thread of {name} began to wait for the end of another one, which waited itself")
     };
@@ -261,8 +345,9 @@ fn candidate(
         variant: "stopping",
         explanation: vec![
             format!(
-                "{asked}{}; it ended only when that wait timed out, {} later on average",
+                "{asked}{}; {} only when that wait timed out, {} later on average",
                 from(evidence, stack, own).replacen(" from ", " in ", 1),
+                if together { "each of these ended" } else { "it ended" },
                 time(lost / ends)
             ),
             format!("nothing else worked meanwhile for {} in total", time(gain)),
