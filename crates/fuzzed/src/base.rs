@@ -359,7 +359,14 @@ fn looked_ahead() -> Base {
             nested: 0,
             different: 2,
         });
-        tables.formatted.push(Formatted { stretch, location: price, formatted: 60, read: 0, unread: 60 });
+        tables.formatted.push(Formatted {
+            stretch,
+            location: price,
+            formatted: 60,
+            read: 0,
+            unread: 60,
+            bytes: Some(600),
+        });
     }
     let mut run = Run::new(tables);
     run.spend(200.0 * MS_F, price);

@@ -374,6 +374,8 @@ table! {
         read: u64,
         /// Texts that were overwritten, or whose frame was gone, and nobody had read them.
         unread: u64,
+        /// Bytes of all texts that it had formatted; none in recordings before 1.21.
+        bytes: Option<u64>,
     }
 }
 

@@ -277,6 +277,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
     odd.stretches(tables.parks.iter_mut().map(|row| (row.time_ns, &mut row.end_ns)));
     odd.stretches(tables.park_windows.iter_mut().map(|row| (row.start_ns, &mut row.end_ns)));
     odd.amounts(tables.walk_bursts.iter_mut().filter_map(|row| row.rounds.as_mut()));
+    odd.amounts(tables.formatted.iter_mut().filter_map(|row| row.bytes.as_mut()));
     odd.amounts(tables.processes.iter_mut().filter_map(|row| row.cpu_ns.as_mut()));
     odd.amounts(tables.processes.iter_mut().filter_map(|row| row.user_ns.as_mut()));
     odd.amounts(tables.threads.iter_mut().filter_map(|row| row.cpu_ns.as_mut()));

@@ -169,20 +169,24 @@ fn a_text_that_is_gone_before_it_is_read_was_for_nothing() {
     // In the frame of the one that calls it, which does not return.
     let own = STACK + 0x900;
     let twice = |code: &mut Vec<u8>| [to(own), to(own)].iter().for_each(|one| one(code));
-    assert_eq!(texts(&twice), Texts { formatted: 2, read: 0, unread: 1 }, "of the last it is not known");
+    assert_eq!(
+        texts(&twice),
+        Texts { formatted: 2, read: 0, unread: 1, bytes: 2 },
+        "of the last it is not known"
+    );
     let read = |code: &mut Vec<u8>| {
         to(own)(code);
         call(code, ADDS, own);
         to(own)(code);
     };
-    assert_eq!(texts(&read), Texts { formatted: 2, read: 1, unread: 0 });
+    assert_eq!(texts(&read), Texts { formatted: 2, read: 1, unread: 0, bytes: 2 });
     // One behind the other, as texts that are appended.
     let appended = |code: &mut Vec<u8>| [to(own), to(own + 1)].iter().for_each(|one| one(code));
-    assert_eq!(texts(&appended), Texts { formatted: 2, read: 0, unread: 0 });
+    assert_eq!(texts(&appended), Texts { formatted: 2, read: 0, unread: 0, bytes: 2 });
     // Where others may read it later.
     let elsewhere = |code: &mut Vec<u8>| [to(DATA), to(DATA)].iter().for_each(|one| one(code));
-    assert_eq!(texts(&elsewhere), Texts { formatted: 2, read: 0, unread: 0 });
+    assert_eq!(texts(&elsewhere), Texts { formatted: 2, read: 0, unread: 0, bytes: 2 });
     // In a frame that is gone.
     let below = |code: &mut Vec<u8>| call(code, LOGS, STACK + 0x700);
-    assert_eq!(texts(&below), Texts { formatted: 1, read: 0, unread: 1 });
+    assert_eq!(texts(&below), Texts { formatted: 1, read: 0, unread: 1, bytes: 1 });
 }

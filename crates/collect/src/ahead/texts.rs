@@ -10,6 +10,8 @@ pub(crate) struct Texts {
     pub formatted: u64,
     pub read: u64,
     pub unread: u64,
+    /// Bytes of all.
+    pub bytes: u64,
 }
 
 /// A text that nobody has read as yet, and how many were formatted into it, with itself.
@@ -33,7 +35,9 @@ impl Followed {
     /// A text was formatted for a function: to where, how many bytes there are, what was returned, and whether that is on the stack.
     pub(super) fn formatted(&mut self, whose: u64, buffer: u64, size: u64, returned: u64, is_own: bool) {
         let length = returned as u32 as i32;
-        self.found.entry(whose).or_default().formatted += 1;
+        let texts = self.found.entry(whose).or_default();
+        texts.formatted += 1;
+        texts.bytes += u64::try_from(length).unwrap_or(0);
         let is_followed = is_own && length > 0 && (length as u64) < size;
         let mut count = 1;
         for (of, number) in std::mem::take(&mut self.fed) {

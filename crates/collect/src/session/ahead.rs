@@ -119,6 +119,7 @@ impl Session {
                 formatted: of.formatted,
                 read: of.read,
                 unread: of.unread,
+                bytes: Some(of.bytes),
             });
         }
         self.ahead.stretches += 1;

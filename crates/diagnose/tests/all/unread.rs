@@ -21,6 +21,8 @@ struct Seen {
     /// Texts of each.
     read: u64,
     overwritten: u64,
+    /// Bytes of each.
+    letters: u64,
     /// Of a second, in formatting.
     share: f64,
     /// What `log_debug` calls.
@@ -31,12 +33,20 @@ struct Seen {
 
 impl Default for Seen {
     fn default() -> Seen {
-        Seen { stretches: 4, read: 0, overwritten: 20, share: 0.5, format: "vsnprintf", again: 0.0 }
+        Seen {
+            stretches: 4,
+            read: 0,
+            overwritten: 20,
+            letters: 40,
+            share: 0.5,
+            format: "vsnprintf",
+            again: 0.0,
+        }
     }
 }
 
 fn findings(seen: Seen) -> Vec<Finding> {
-    let Seen { stretches, read, overwritten, share, format, again } = seen;
+    let Seen { stretches, read, overwritten, letters, share, format, again } = seen;
     let all = [("main", None), ("log_debug", Some(MAIN)), (format, Some(LOG)), ("name_of", Some(LOG))];
     let mut tables = sampled::functions("server.c", &all);
     for stretch in 0..stretches {
@@ -49,6 +59,7 @@ fn findings(seen: Seen) -> Vec<Finding> {
             formatted: read + overwritten + 1,
             read,
             unread: overwritten,
+            bytes: Some(letters * (read + overwritten + 1)),
         });
         if again > 0.0 {
             tables.repeats.push(Repeat {
@@ -122,4 +133,27 @@ fn what_it_makes_again_for_the_text_is_no_finding_of_its_own() {
     assert_eq!(finding.place.frame.function, "log_debug");
     let last = finding.explanation.last().expect("a sentence");
     assert!(last.contains("name_of"), "{last}");
+}
+
+#[test]
+fn texts_of_a_letter_or_two_are_named_where_somebody_reads_them() {
+    let short = || Seen { read: 20, overwritten: 0, letters: 2, ..Seen::default() };
+    let [finding] = &findings(short())[..] else { panic!("there is one finding") };
+    assert_eq!((finding.variant, finding.place.frame.function.as_str()), ("letters", "log_debug"));
+    assert!(
+        finding.explanation[0].contains("84 texts formatted, of 2.0 letters"),
+        "{:?}",
+        finding.explanation
+    );
+    // 95 of 100 parts of half a second.
+    assert!((465..=485).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert!(!is_found(Seen { letters: 3, ..short() }));
+    assert!(!is_found(Seen { letters: 0, ..short() }));
+    // 49 of them, two pieces of the run, a tenth of the time.
+    assert!(is_found(Seen { stretches: 5, read: 9, ..short() }));
+    assert!(!is_found(Seen { stretches: 7, read: 6, ..short() }));
+    assert!(!is_found(Seen { stretches: 2, read: 100, ..short() }));
+    assert!(!is_found(Seen { share: 0.1, ..short() }));
+    // Nobody reads them.
+    assert_eq!(findings(Seen { letters: 2, ..Seen::default() })[0].variant, "unread-text");
 }

@@ -6,11 +6,13 @@
 //!
 //! - `helpers` — the helpers on stacks, and who calls them.
 //! - `around` — what functions do beside them for the same purpose, and the kernel's part.
+//! - `letters` — single letters that are formatted.
 //! - `unread` — texts that are formatted and that nobody reads.
 //! - `scheduled` — what Go's scheduler does because goroutines wait for each other's items.
 
 mod around;
 mod helpers;
+mod letters;
 mod scheduled;
 mod unread;
 
@@ -136,7 +138,13 @@ impl Kind {
 
 fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let mut found = of_listed(evidence);
-    found.extend(unread::find(evidence));
+    let unread = unread::find(evidence);
+    // What nobody reads need not be formatted at all.
+    let is_unread = |one: &Candidate| {
+        unread.iter().any(|other| other.process == one.process && other.function() == one.function())
+    };
+    let letters: Vec<Candidate> = letters::find(evidence).into_iter().filter(|one| !is_unread(one)).collect();
+    found.extend(unread.into_iter().chain(letters));
     found
 }
 

@@ -25,14 +25,18 @@ const NEARLY_ALL: f64 = 0.95;
 
 /// What became of the texts of a function.
 #[derive(Default)]
-struct Of {
-    formatted: u64,
+pub(super) struct Of {
+    pub formatted: u64,
     read: u64,
     unread: u64,
-    pieces: BTreeSet<u32>,
+    /// Of all; none if it is not known.
+    pub bytes: Option<u64>,
+    /// Pieces of the run.
+    pub pieces: BTreeSet<u32>,
 }
 
-pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+/// What became of texts, by process and by the function that had them formatted.
+pub(super) fn texts(evidence: &Evidence<'_>) -> BTreeMap<(u32, u32), Of> {
     let tables = &evidence.recording.tables;
     let mut all: BTreeMap<(u32, u32), Of> = BTreeMap::new();
     for row in &tables.formatted {
@@ -42,9 +46,15 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
         of.read += row.read;
         of.formatted += row.formatted;
         of.unread += row.unread;
+        of.bytes = row.bytes.map(|bytes| bytes + of.bytes.unwrap_or(0));
         of.pieces.insert(row.stretch);
     }
-    all.into_iter()
+    all
+}
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
+    texts(evidence)
+        .into_iter()
         .filter_map(|((process, function), of)| finding(evidence, process, function, &of))
         .collect()
 }
@@ -96,7 +106,7 @@ fn finding(evidence: &Evidence<'_>, process: u32, function: u32, of: &Of) -> Opt
 }
 
 /// CPU time in formatting that a function has called, ns, by stack.
-fn formatting(evidence: &Evidence<'_>, process: u32, function: u32) -> (f64, BTreeMap<u32, f64>) {
+pub(super) fn formatting(evidence: &Evidence<'_>, process: u32, function: u32) -> (f64, BTreeMap<u32, f64>) {
     let (mut ns, mut stacks) = (0.0, BTreeMap::new());
     let tables = &evidence.recording.tables;
     for (sample, weight) in tables.samples.iter().zip(&evidence.weights).filter(|(sample, _)| sample.on_cpu) {
