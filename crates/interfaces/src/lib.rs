@@ -111,6 +111,12 @@ impl Input {
         arguments.extend(self.beside.iter().map(|one| one.argument()));
         arguments
     }
+
+    /// Whether what is given must be at the same place as well.
+    pub fn is_in_place(&self) -> bool {
+        let first = self.what.arguments().first().copied();
+        self.beside.iter().any(|one| matches!(one, Beside::Pointer(at) if Some(*at) == first))
+    }
 }
 
 impl What {

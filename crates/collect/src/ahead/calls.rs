@@ -29,6 +29,8 @@ const BY_VALUE: u32 = 16;
 const LETTERS: usize = 4;
 /// A call that changes a grain for each so many of its instructions mostly writes.
 const WRITES: u64 = 16;
+/// Grains elsewhere from which on a call is given data: a function on numbers reads a few constants, and what guards the stack.
+const DATA: u32 = 8;
 /// Frames outwards for which an input is noted; calls further out are not judged.
 const OUTWARD: usize = 48;
 /// The stack pointer, which is no argument.
@@ -62,8 +64,8 @@ struct Frame {
     writes: u32,
     /// Memory that it was given, the order left out.
     given: u64,
-    /// Some of it is not on the stack.
-    given_elsewhere: bool,
+    /// Grains of it that are not on the stack.
+    elsewhere: u32,
     by_value: u32,
     /// It was given data that came in the stretch.
     data: bool,
@@ -89,7 +91,7 @@ pub(crate) struct Again {
     pub all_instructions: u64,
     /// Instructions from the first of these calls to the end of the stretch.
     pub span: u64,
-    /// Of those that did what one before did, how many were inside another call of the function.
+    /// Of those that did what one before did, how many did so within one call of the function.
     pub nested: u64,
     /// Different things that the function, whoever called it, was given several times.
     pub different: u64,
@@ -227,7 +229,7 @@ impl<N> Calls<N> {
             reads: 0,
             writes: 0,
             given: 0,
-            given_elsewhere: false,
+            elsewhere: 0,
             by_value: 0,
             data: false,
             put_on_stack: 0,
@@ -266,8 +268,11 @@ impl<N> Calls<N> {
             if is_inside {
                 self.recursive.insert(frame.function);
             }
+            // Repeated by the outermost call that is known, and not with something that is repeated as a whole.
+            let outermost = self.frames.iter().find(|outer| outer.function == frame.function);
+            let within = outermost.zip(before).is_some_and(|(outer, (before, _))| before >= outer.start);
             // What calls itself with nothing but numbers is how to calculate, as Fibonacci's.
-            let calculates = !frame.given_elsewhere && self.recursive.contains(&frame.function);
+            let calculates = frame.elsewhere < DATA && self.recursive.contains(&frame.function);
             again = complete && !writes && !calculates && before.is_some_and(unchanged);
             let known = before.is_some_and(|(_, again)| again);
             self.seen.insert(key, (frame.start, again || known));
@@ -276,7 +281,7 @@ impl<N> Calls<N> {
             let of = self.functions.entry(whose).or_default();
             of.calls += 1;
             of.again += u64::from(again);
-            of.nested += u64::from(again && is_inside);
+            of.nested += u64::from(again && is_inside && within);
             of.all_instructions += if is_inside { 0 } else { instructions };
         }
         let inside = if again { vec![(whose, instructions)] } else { frame.inside };
@@ -343,7 +348,7 @@ impl<N> Calls<N> {
                 *least = changed;
             }
             let place = if on_stack { at.wrapping_sub(frame.stack) } else { at };
-            frame.given_elsewhere |= !on_stack;
+            frame.elsewhere += u32::from(!on_stack);
             frame.given = frame.given.wrapping_add(mixed(place, relative(&self.stack, value, frame.stack)));
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn fold<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     let (mut reads, mut keeps) = (false, false);
     // Registers that only step on, as to an end; what is compared with anything from outside depends on it.
     let steps: HashSet<Register> = code.iter().filter_map(|one| stepped(one)).collect();
-    let mut depends = false;
+    let (mut depends, mut calculates) = (false, false);
     // Registers that were just set to a number: to choose between it and what was read keeps no largest one.
     let mut numbers: HashSet<Register> = HashSet::new();
     for instruction in code {
@@ -61,6 +61,7 @@ pub(super) fn fold<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
             return None;
         }
         keeps |= chooses;
+        calculates |= !chooses && !looks(instruction);
         let mut operands = (0..instruction.op_count()).map(|at| instruction.op_register(at).full_register());
         depends |= outside && !operands.any(|one| steps.contains(&one));
         for memory in infos.info(instruction).used_memory() {
@@ -73,9 +74,22 @@ pub(super) fn fold<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool)
     }
     match (reads, keeps) {
         (true, false) => Some(Fold::Sum),
-        (true, true) if !depends => Some(Fold::Extreme),
+        (true, true) if !depends && !calculates => Some(Fold::Extreme),
         _ => None,
     }
+}
+
+/// Whether an instruction only reads, compares, jumps, steps on by a number or computes an address from others.
+fn looks(instruction: &Instruction) -> bool {
+    let makes_an_address = || {
+        let to = instruction.op0_register().full_register();
+        let from = [instruction.memory_base(), instruction.memory_index()].map(Register::full_register);
+        instruction.mnemonic() == Mnemonic::Lea && !from.contains(&to)
+    };
+    instruction.flow_control() != FlowControl::Next
+        || stepped(instruction).is_some()
+        || makes_an_address()
+        || is(instruction, &["Mov", "Cmp", "Test", "Ucomi", "Comi", "Nop", "Cdqe"])
 }
 
 /// The register that an instruction moves on by a number.

@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, RandomState};
 /// A text of so many bytes (`TEXT` of `bpf/walk.h`, less its zero), and any memory longer than what was read of it, was cut: whether two of them
 /// are the same is not known.
 const MOST: usize = 4095;
+/// A text that must be at the same place is no shorter: words are put into one buffer one after the other, and recur in any text.
+const IN_PLACE: u64 = 64;
 const _: () = assert!(slowpath_interfaces::NOTED <= ORIGINS);
 /// Parts of functions that a compiler made have other arguments.
 const MADE: [&str; 4] = [".isra", ".constprop", ".part", ".cold"];
@@ -67,6 +69,10 @@ impl Keys {
             }
         };
         let Some(what) = what else { return 0 };
+        let length = input.what.length(arguments[0], arguments[1]);
+        if input.is_in_place() && length.is_none_or(|length| length < IN_PLACE) {
+            return 0;
+        }
         let behind = arguments.iter().skip(input.arguments().len() - input.beside.len());
         let beside: Vec<u64> =
             input.beside.iter().zip(behind).map(|(one, argument)| one.part(*argument)).collect();
@@ -145,6 +151,16 @@ mod tests {
         assert_eq!((text(0x1000, None), bytes(3, None)), (0, 0));
         // None at all is a default, and not the empty text.
         assert!(text(0, None) != 0 && text(0, None) != text(0x1000, Some(b"")));
+    }
+
+    #[test]
+    fn a_word_in_a_buffer_is_no_text_at_its_place() {
+        let keys = Keys::default();
+        let converted =
+            |at, length| keys.key(&input("bytes 2 3, pointer 2"), [at, length, at], Some(&[b'x'; 100]));
+        assert!(converted(0x1000, 64) != 0 && converted(0x1000, 64) == converted(0x1000, 64));
+        assert_ne!(converted(0x1000, 64), converted(0x2000, 64));
+        assert_eq!(converted(0x1000, 63), 0);
     }
 
     #[test]

@@ -382,9 +382,14 @@ mod tests {
         let of_pairs = [0xf2, 0x0f, 0x10, 0x07, 0xf2, 0x0f, 0x5c, 0xc5, 0xf2, 0x0f, 0x58, 0xc8];
         assert_eq!(work(&of_pairs), Work::Calculates);
         assert_eq!(work(&[0xf2, 0x0f, 0x5f, 0x07]), Work::Extremes, "maxsd xmm0, [rdi]");
-        // mov rcx, [rdi]; cmp rcx, rax; cmovg rax, rcx; xor rdx, rcx
+        // mov rcx, [rdi]; cmp rcx, rax; cmovg rax, rcx; and then xor rdx, rcx
         let largest = [0x48, 0x8b, 0x0f, 0x48, 0x39, 0xc1, 0x48, 0x0f, 0x4f, 0xc1, 0x48, 0x31, 0xca];
-        assert_eq!(work(&largest), Work::Extremes);
+        assert_eq!(work(&largest[..10]), Work::Extremes);
+        assert_eq!(work(&largest), Work::Calculates, "a checksum as well");
+        // mov rcx, [rdi]; mov rax, rcx; neg rax; cmovs rax, rcx; add rdx, rax: a sum of absolute values
+        let norm =
+            [0x48, 0x8b, 0x0f, 0x48, 0x89, 0xc8, 0x48, 0xf7, 0xd8, 0x48, 0x0f, 0x48, 0xc1, 0x48, 0x01, 0xc2];
+        assert_eq!(work(&norm), Work::Calculates);
         // mov rcx, [rdi]; cmp rcx, r9; cmovg rax, rcx: of those above what is given from outside, which may differ
         assert_eq!(work(&[0x48, 0x8b, 0x0f, 0x4c, 0x39, 0xc9, 0x48, 0x0f, 0x4f, 0xc1]), Work::Calculates);
         // mov rcx, [rdi]; mov eax, 8; cmove rcx, rax; xor rdx, rcx: one of two is a number

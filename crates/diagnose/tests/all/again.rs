@@ -80,7 +80,9 @@ fn findings(seen: Seen) -> Vec<Finding> {
     let end_ns = run.now as u64;
     let mut tables = run.tables;
     sampled::one_thread(&mut tables, end_ns);
-    let recording = Recording::from_tables(PathBuf::from("synthetic"), about(end_ns), tables, Vec::new());
+    let mut about = about(end_ns);
+    about.format.minor = slowpath_recording::about::MINOR;
+    let recording = Recording::from_tables(PathBuf::from("synthetic"), about, tables, Vec::new());
     assert_eq!(recording.dangling, 0, "the synthetic recording is whole");
     diagnose(&recording).findings
 }

@@ -3,7 +3,7 @@
 use crate::traced::{BOTH, MS, Mode, OTHER, Traced, US, WORK, only, silent};
 use slowpath_diagnose::findings::Confidence;
 use slowpath_recording::Recording;
-use slowpath_recording::tables::Syscall;
+use slowpath_recording::tables::{File, Syscall};
 
 const OPEN: u32 = 257;
 const STAT: u32 = 262;
@@ -124,6 +124,20 @@ fn questions_without_a_path_are_like_those_with_one_from_the_same_place() {
     let said = &finding.explanation[0];
     assert!(said.contains("about 397 more") && said.contains("4,000 times"), "{said}");
     assert_eq!(finding.cost.gain(), 4_000 * 100 * US / 10 * 9);
+    // Where one path in ten is asked about seldom, those that are not known are of the latter kind.
+    let mut mixed = asking_many(200, 10, 0);
+    for number in 0..23 {
+        let file = mixed.tables.files.len() as u32;
+        let row = File { file, path: format!("/other/{number}"), ..mixed.tables.files[0].clone() };
+        mixed.tables.files.push(row);
+        let asked = Syscall { file: Some(file), ..mixed.tables.syscalls[0].clone() };
+        mixed.tables.syscalls.push(asked);
+    }
+    let beyond =
+        Syscall { file: None, count: 2_000, duration_ns: 200_000 * US, ..mixed.tables.syscalls[0].clone() };
+    mixed.tables.syscalls.push(beyond);
+    let said = &only(&mixed, "redundant-file-access").explanation[0];
+    assert!(!said.contains("about") && !said.contains("4,0"), "{said}");
     // A tenth more makes no difference.
     let finding = only(&asking_many(200, 10, 200), "redundant-file-access");
     assert_eq!(finding.cost.gain(), 2_000 * 100 * US / 10 * 9);

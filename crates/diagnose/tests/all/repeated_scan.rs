@@ -400,6 +400,17 @@ fn searches_that_go_far_beyond_where_the_next_begins_are_repeated() {
     assert!(found(RUST, |n| (vec![7, 8, LIST + 24 * n], vec![1, 2, 77 + n], 0)).is_empty());
     assert!(found(RUST, |n| (vec![7, LIST + 20 * n, 8], vec![1, 77 + n, 2], 0)).is_empty());
     assert!(found(RUST, |n| (vec![7, 8, LIST + 5_000 * (n * 7 % 64)], vec![1, 2, n], 0)).is_empty());
+    // One buffer in which ever new texts begin: every second search goes on to its end.
+    assert!(
+        found("strstr", |n| (vec![LIST + 20 * (n % 2), n], vec![77 + n, n], 0)).is_empty(),
+        "half of the searches begin before the last one"
+    );
+    // A function of the program's own, by another name.
+    assert!(
+        found("strstr_any", |n| (vec![LIST + 20 * n, n], vec![77 + n, n], 0)).len() == 1,
+        "a variant of libc's"
+    );
+    assert!(found("strstrs", |n| (vec![LIST + 20 * n, n], vec![77 + n, n], 0)).is_empty());
     assert!(found("strtod", |n| (vec![LIST + 20 * n, n], vec![77 + n, n], 0)).is_empty());
 }
 

@@ -264,6 +264,11 @@ fn a_short_pause_may_follow_the_long_one() {
 /// So many threads poll for 1 s from the same moment on and end then; 100 ms after it began, the main thread sleeps for 10 ms again and again until all
 /// have ended, `pause` apart. `before`: it had slept there once before all that.
 fn polled_for(threads: u32, timed_out: bool, pause: u64, before: bool) -> Recording {
+    polled_until(threads, timed_out, pause, before, 1_005 * MS)
+}
+
+/// The same where it sleeps so long after the threads began.
+fn polled_until(threads: u32, timed_out: bool, pause: u64, before: bool, until: u64) -> Recording {
     let mut traced = Traced::new(Mode::Each);
     if before {
         traced.sleep(NANOSLEEP, None, 0, 10 * MS);
@@ -278,7 +283,7 @@ fn polled_for(threads: u32, timed_out: bool, pause: u64, before: bool) -> Record
         traced.tables.threads[worker as usize].end_ns = Some(traced.now);
     }
     traced.now = began + 100 * MS;
-    while traced.now < began + 1_005 * MS {
+    while traced.now < began + until {
         traced.sleep(NANOSLEEP, None, 0, 10 * MS);
         traced.now += pause;
     }
@@ -301,6 +306,9 @@ fn who_sleeps_until_several_threads_have_ended_waits_for_a_flag_to_be_seen() {
     assert!(!is_late(&polled_for(3, false, US, false)));
     assert!(!is_late(&polled_for(3, true, MS, false)));
     assert!(!is_late(&polled_for(3, true, US, true)));
+    // It goes on to sleep: it does so for reasons of its own.
+    assert!(is_late(&polled_until(3, true, US, false, 1_060 * MS)));
+    assert!(!is_late(&polled_until(3, true, US, false, 1_100 * MS)));
 }
 
 #[test]

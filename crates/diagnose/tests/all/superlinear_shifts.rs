@@ -147,6 +147,7 @@ fn a_list_that_is_moved_to_new_memory_for_each_item_is_superlinear_work() {
     let list = || Walked {
         time: vec![(SEARCH, 0.6), (PARSE, 0.4)],
         entry: |n| moved(n, 40_000 + n * 32),
+        work: "moves",
         in_loop: false,
         strides: vec![0, 0, 0],
         ..Walked::default()
@@ -160,6 +161,13 @@ fn a_list_that_is_moved_to_new_memory_for_each_item_is_superlinear_work() {
     silent(Walked { entry: |n| moved(n, 512 + n), ..list() });
     silent(Walked {
         entry: |n| (vec![LIST, LIST + 40_000 + n * 32, LIST + 1_000_000], vec![7, 0, 9], 0),
+        ..list()
+    });
+    // The next row of a table is calculated from the one before, and has an item more.
+    silent(Walked { work: "calculates", ..list() });
+    // A list of nodes, each before the last one in memory, and something behind them.
+    silent(Walked {
+        entry: |n| (vec![LIST - 32 * n, LIST + 40_000, LIST - 32 * (n + 1)], vec![7, 0, 9], 0),
         ..list()
     });
     // Every third call moves another list, as long.

@@ -30,6 +30,8 @@ pub(super) fn before_a_pause(
     operations: &[Operation],
     few: &dyn Fn(&str) -> bool,
 ) -> Vec<u64> {
+    // What passes before a program is executed is none of its work, nor what tracing takes of it.
+    let begun: Vec<u64> = operations.iter().map(|operation| executed(evidence, operation)).collect();
     let mut loads: Vec<Vec<Load>> = vec![Vec::new(); operations.len()];
     let mut asked: Vec<u64> = vec![u64::MAX; operations.len()];
     // What tracing has taken of each operation so far is none of its pauses. Where it is not known of a call alone it is of a pause.
@@ -38,7 +40,7 @@ pub(super) fn before_a_pause(
     let each = if known { apart(evidence, calls, of, operations.len()) } else { vec![0; operations.len()] };
     let mut traced: Vec<u64> = vec![0; operations.len()];
     for (row, process) in calls.all().filter(|(row, _)| !is_met(row)) {
-        let Some(at) = of.get(&process) else { continue };
+        let Some(at) = of.get(&process).filter(|at| row.time_ns >= begun[**at]) else { continue };
         let start = row.time_ns.saturating_sub(traced[*at]);
         traced[*at] += each[*at];
         let common = OPENS.contains(&row.number)
@@ -56,8 +58,6 @@ pub(super) fn before_a_pause(
     gaps.sort_unstable();
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0);
     let pause = PAUSE_NS.max(LONG_PAUSE * usual);
-    // What passes before a program is executed is none of its work.
-    let begun: Vec<u64> = operations.iter().map(|operation| executed(evidence, operation)).collect();
     let works = works_after(&loads, &begun, pause);
     let ends = loads.into_iter().zip(asked).zip(operations).zip(begun).map(
         |(((loads, asked), operation), begun)| {

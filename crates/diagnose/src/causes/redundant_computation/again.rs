@@ -41,6 +41,8 @@ const RESULTS: u64 = 8;
 /// each, and none that came once. Of the words of a text many come once.
 const TIMES: u64 = 4;
 const ONCE: f64 = 0.05;
+/// The minor version of recordings that say how many different calls come again.
+const COUNTS_DIFFERENT: u32 = 21;
 /// Functions besides the first are named from this share of the instructions on, and so many.
 const BESIDE: f64 = 0.01;
 const NAMED: usize = 5;
@@ -60,6 +62,8 @@ struct Calls {
     nested: u64,
     /// Different calls that were done again, in all stretches, and in how many there were any.
     different: u64,
+    /// It is that, and not how many were new, as before minor version 21.
+    counts_different: bool,
     seen_in: u64,
     /// By stretch, instructions since the first of them.
     spans: BTreeMap<u32, u64>,
@@ -77,6 +81,9 @@ impl Calls {
     }
 
     fn all_come_again(&self) -> bool {
+        if !self.counts_different {
+            return false;
+        }
         let once = self.calls.saturating_sub(self.again + self.different);
         self.again >= TIMES * self.different && once as f64 <= ONCE * self.calls as f64
     }
@@ -158,6 +165,7 @@ fn seen(evidence: &Evidence<'_>) -> BTreeMap<u32, Seen> {
             continue;
         };
         let of = seen.functions.entry(function).or_default();
+        of.counts_different = evidence.recording.about.format.minor >= COUNTS_DIFFERENT;
         of.calls += row.calls;
         of.again += row.again;
         of.instructions += row.instructions;

@@ -27,6 +27,8 @@ const IN_A_ROW: u64 = 150;
 const ONE_DIRECTORY: f64 = 0.95;
 /// Questions whose path is not known count from this share of those on that are known to be repeated: fewer make no difference.
 const PART: f64 = 0.1;
+/// … if so large a share of the paths that are known are asked about often: with some that are, and many that are not, those that are not known are of the latter.
+const MOSTLY: f64 = 0.9;
 /// `AT_FDCWD`, as the first argument of those of [`STATS_AT`]: a relative path leads from the working directory.
 const HERE: i32 = -100;
 
@@ -107,10 +109,14 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
                 sample.beyond.add(row);
             }
         }
+        let often_asked = paths.len();
         // Where all are asked about so often on average, those that are asked about a few times count as well.
         if sample.all.count >= ASKED_EACH * sample.paths.len() as u64 {
             (sum, paths) = (sample.all.clone(), sample.paths.clone());
         }
+        let alike = |sample: &Sample| {
+            sample.alike().filter(|_| often_asked as f64 >= MOSTLY * sample.paths.len() as f64)
+        };
         let mut number = paths.len() as f64;
         // Asked from the same place, as far as paths are known most of them often.
         let is_part = sample.beyond.count as f64 > PART * sum.count as f64;
@@ -118,7 +124,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
             let questions = (sample.all.count + sample.beyond.count) as f64;
             questions - *all > sum.count as f64 - number
         };
-        let estimated = sample.number().or_else(|| sample.alike()).filter(|_| is_part).filter(more);
+        let estimated = sample.number().or_else(|| alike(&sample)).filter(|_| is_part).filter(more);
         if let Some(estimate) = estimated {
             (sum, paths) = (std::mem::take(&mut sample.all), std::mem::take(&mut sample.paths));
             sum.join(&sample.beyond);
@@ -242,7 +248,7 @@ impl Sample {
     fn alike(&self) -> Option<f64> {
         let (known, paths) = (self.all.count as f64, self.paths.len() as f64);
         let often = known >= ASKED_EACH as f64 * paths && self.all.count >= ASKED_TOGETHER;
-        often.then(|| paths * (known + self.beyond.count as f64) / known)
+        (often && self.captured().is_none()).then(|| paths * (known + self.beyond.count as f64) / known)
     }
 
     /// At most so many, if each is asked about several times in a row: as many as the questions that were seen changed from one to another.

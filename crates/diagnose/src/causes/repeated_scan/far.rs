@@ -5,7 +5,10 @@ use super::calls::of_process;
 use super::{AGAIN, NOTED, Scan, Unit, candidate};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::walks::Entries;
+use crate::causes::runtime;
+use crate::walks::{self, Entries};
+use slowpath_recording::tables::Beginning;
+use slowpath_stats::median;
 
 /// How the names of functions that search forward begin, and which of their arguments says where.
 const SEARCHES: [(&str, usize); 10] = [
@@ -27,38 +30,59 @@ const STEP: u64 = 4096;
 /// How many times as far as the next step a search must go, at least, as that of copies of what is left (`superlinear_work`); and bytes.
 const FURTHER: f64 = 64.0;
 const LONG: f64 = 1024.0;
+/// Share of the searches that go so far: one of two where each place is looked at twice. A single long one is a search through what comes next.
+const OFTEN: f64 = 0.25;
+
+/// From one search to the next one of the same thread, a little further on or at the same place.
+struct Pair {
+    step: f64,
+    ns: f64,
+}
+
+/// Which argument says where a search begins.
+fn begins(evidence: &Evidence<'_>, function: u32) -> Option<usize> {
+    let frame = evidence.frame(function);
+    if !runtime::handles_bytes(&frame) {
+        return None;
+    }
+    let name = frame.function.trim_start_matches('_');
+    // The C library has variants for kinds of processors: `__strstr_avx512`.
+    let is = |known: &str| {
+        name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '@']))
+    };
+    SEARCHES.iter().find(|(known, _)| is(known)).map(|(_, at)| *at)
+}
 
 /// A finding, if the function is one of these and is called so.
 pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
-    let frame = evidence.frame(entries.function);
-    let name = frame.function.trim_start_matches('_');
-    let (_, at) = SEARCHES.iter().find(|(known, _)| {
-        name.strip_prefix(known).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
-    })?;
-    // It uses its CPU time while it is looked at.
-    if entries.noted() < NOTED || entries.each_ns().is_empty() {
+    let at = begins(evidence, entries.function)?;
+    // It uses its CPU time while it is looked at. A buffer that is filled again is another text.
+    if entries.noted() < NOTED || entries.each_ns().is_empty() || walks::is_refilled(evidence, entries) {
         return None;
     }
-    let (mut pairs, mut on, mut bytes, mut ns) = (0, 0, 0, 0.0);
-    for pair in entries.bursts.iter().flat_map(|burst| burst.windows(2)) {
-        let [from, next] = [pair[0], pair[1]].map(|row| row.addresses.get(*at).copied().unwrap_or(0));
-        pairs += 1;
-        ns += entries.between(pair[0], pair[1]);
-        // Now and then a token was looked at once more.
-        if from.abs_diff(next) <= STEP && pair[0].thread == pair[1].thread {
-            on += 1;
-            bytes += next.saturating_sub(from);
-        }
-    }
-    if f64::from(on) < AGAIN * f64::from(pairs) || bytes == 0 {
+    let all: usize = entries.bursts.iter().map(|burst| burst.len().saturating_sub(1)).sum();
+    let step = |pair: &[&Beginning]| {
+        let [from, next] = [pair[0], pair[1]].map(|row| row.addresses.get(at).copied().unwrap_or(0));
+        let step = next.checked_sub(from).filter(|step| *step <= STEP && pair[0].thread == pair[1].thread)?;
+        Some(Pair { step: step as f64, ns: entries.between(pair[0], pair[1]) })
+    };
+    let pairs: Vec<Pair> =
+        entries.bursts.iter().flat_map(|burst| burst.windows(2)).filter_map(step).collect();
+    let bytes: f64 = pairs.iter().map(|pair| pair.step).sum();
+    if (pairs.len() as f64) < AGAIN * all as f64 || bytes == 0.0 {
         return None;
     }
     let spent = entries.spent(evidence);
     let within = (spent.cost_ns / of_process(evidence, entries).max(1.0)).min(1.0);
-    let (step, length) = (bytes as f64 / f64::from(on), ns / f64::from(pairs) * within / BYTE_NS);
-    if length < LONG || length < FURTHER * step {
+    let step = bytes / pairs.len() as f64;
+    let length = |ns: f64| ns * within / BYTE_NS;
+    let far: Vec<f64> =
+        pairs.iter().map(|pair| pair.ns).filter(|ns| length(*ns) >= LONG.max(FURTHER * step)).collect();
+    if (far.len() as f64) < OFTEN * pairs.len() as f64 {
         return None;
     }
+    let (far_ns, all_ns) = (far.iter().sum::<f64>(), pairs.iter().map(|pair| pair.ns).sum::<f64>());
+    let length = length(median(&far)?);
     let scan = Scan {
         length,
         unit: Unit::Rest,
@@ -66,7 +90,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Ca
         same: None,
         part: None,
         lists: None,
-        spared: 1.0 - step / length,
+        spared: far_ns / all_ns.max(1.0) * (1.0 - step / length),
         grows: None,
     };
     candidate(evidence, entries, &spent, &scan)

@@ -12,6 +12,8 @@ use crate::causes::words::{count, size};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::walks::{self, Entries, LOWEST_ADDRESS};
+use slowpath_recording::tables::Loop;
+use std::collections::HashMap;
 
 pub(super) const VARIANT: &str = "grown";
 /// No list is larger, bytes: what says so is none.
@@ -20,9 +22,16 @@ const LARGEST: u64 = 1 << 40;
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Candidate> {
     let moves = |one: &&Entries<'_>| {
         let frame = evidence.frame(one.function);
-        one.one_loop.is_none() && !runtime::handles_bytes(&frame)
+        one.one_loop.is_none() && !runtime::handles_bytes(&frame) && mostly_moves(evidence, one)
     };
     walks::all(evidence).iter().filter(moves).filter_map(|one| judged(evidence, one)).collect()
+}
+
+/// Whether the loops of the function only move what they read.
+fn mostly_moves(evidence: &Evidence<'_>, entries: &Entries<'_>) -> bool {
+    let of_function = |one: &&Loop| one.location == entries.walk.location && one.parent.is_none();
+    let mut loops = evidence.recording.tables.loops.iter().filter(of_function).peekable();
+    loops.peek().is_some() && loops.all(|one| one.work == "moves")
 }
 
 /// What was seen of the calls of one function.
@@ -41,21 +50,28 @@ impl Moves {
     fn of(entries: &Entries<'_>) -> Moves {
         let mut moves = Moves::default();
         for burst in &entries.bursts {
-            let mut before: Vec<(u64, u64)> = Vec::new();
+            // What was moved to each place.
+            let mut before: HashMap<u64, u64> = HashMap::new();
             for row in burst {
                 let [first, end, to] = row.addresses[..] else { continue };
                 let bytes = end.checked_sub(first).filter(|bytes| (1..LARGEST).contains(bytes));
                 let Some(bytes) = bytes.filter(|_| first.min(to) >= LOWEST_ADDRESS) else { continue };
+                // Within what is moved, or next to it: items of one array, or no place to move to.
+                if to < end && first < to.saturating_add(bytes) {
+                    moves.calls += 1;
+                    moves.bytes += bytes;
+                    continue;
+                }
                 moves.calls += 1;
                 moves.bytes += bytes;
-                let last = before.iter().rev().find(|(moved_to, _)| *moved_to == first);
-                let more = last.and_then(|(_, last)| bytes.checked_sub(*last)).filter(|more| *more > 0);
+                let last = before.get(&first);
+                let more = last.and_then(|last| bytes.checked_sub(*last)).filter(|more| *more > 0);
                 if let Some(more) = more.filter(|more| bytes as f64 >= ITEMS * *more as f64) {
                     moves.again += 1;
                     moves.again_bytes += bytes;
                     moves.items += bytes / more;
                 }
-                before.push((to, bytes));
+                before.insert(to, bytes);
             }
         }
         moves
@@ -111,7 +127,7 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
         ..Draft::new(
             &CAUSE,
             "each addition moves all items to new memory",
-            Confidence::Certain,
+            Confidence::Likely,
             Cost::new(Basis::Cpu, spent.cost_ns, gain),
             Place { frame, path },
         )

@@ -56,8 +56,8 @@ struct Late<'a> {
     row: &'a Syscall,
     process: u32,
     asked_ns: u64,
-    /// Another thread slept until it had ended.
-    slept: bool,
+    /// Another thread slept until it had ended: in which row of sleeps.
+    slept: Option<usize>,
 }
 
 /// The ends at one place of a program.
@@ -74,22 +74,32 @@ struct Ends<'a> {
 impl Ends<'_> {
     /// Whether the threads that end so look for something in turns.
     fn is_in_turns(&self) -> bool {
-        is_together(&self.late) || self.are_turns()
-    }
-
-    fn are_turns(&self) -> bool {
         let joined = if self.as_long >= BEFORE { JOINED } else { JOINED_UNLIKE };
-        self.before >= BEFORE && self.late.len() >= joined
+        self.before >= BEFORE && self.late.iter().filter(|one| one.slept.is_none()).count() >= joined
     }
 }
 
-/// Whether several threads of one process ended so while another one slept until then.
-fn is_together(late: &[Late<'_>]) -> bool {
-    let mut threads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-    for one in late.iter().filter(|one| one.slept) {
-        threads.entry(one.process).or_default().insert(one.row.thread);
+/// The threads of one process that ended so while another one slept until the last of them had, and no longer; empty if they are few.
+fn together(late: &[Late<'_>], others: &Others<'_>) -> BTreeSet<u32> {
+    let mut rows: BTreeMap<usize, (BTreeSet<u32>, u64)> = BTreeMap::new();
+    for one in late {
+        if let Some(row) = one.slept {
+            let (threads, last) = rows.entry(row).or_default();
+            threads.insert(one.row.thread);
+            *last = one.row.end_ns.max(*last);
+        }
     }
-    threads.values().any(|threads| threads.len() >= TOGETHER)
+    let ends_then = |(at, (_, last)): &(&usize, &(BTreeSet<u32>, u64))| {
+        let row = &others.rows[**at];
+        let each = (row.to - row.from) / row.sleeps.max(1) as u64;
+        row.to <= last + 2 * each + SOON_NS
+    };
+    let threads = rows.iter().filter(ends_then).map(|(_, (threads, _))| threads);
+    threads
+        .filter(|threads| threads.len() >= TOGETHER)
+        .max_by_key(|threads| threads.len())
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// Program, own function, and whether it was asked by a signal.
@@ -126,7 +136,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
                 && (asked_ns..asked_ns + HANDLED_NS).contains(&row.time_ns)
                 && polled_before(calls, row, asked_ns);
             if ends_so && goes && (within(&asked_ns) || waits_again) {
-                ends.late.push(Late { row, process: process.process, asked_ns, slept: false });
+                ends.late.push(Late { row, process: process.process, asked_ns, slept: None });
                 continue;
             }
             ends.others += 1;
@@ -137,8 +147,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
             let joined = others.joined(process.process, row, end).filter(|_| before > 0);
             let slept = || others.slept(process.process, row, end);
             let (asked_ns, slept) = match joined.filter(within) {
-                Some(asked_ns) => (asked_ns, false),
-                None if let Some(asked_ns) = slept().filter(within) => (asked_ns, true),
+                Some(asked_ns) => (asked_ns, None),
+                None if let Some((at, asked_ns)) = slept() => (asked_ns, Some(at)),
                 None => continue,
             };
             let ends = places.entry((program, calls.own(row), false)).or_default();
@@ -149,7 +159,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
     }
     places.retain(|(_, _, by_signal), ends| {
         let all = ends.late.len() + ends.others;
-        ends.late.len() as f64 >= NEARLY_ALL * all as f64 && (*by_signal || ends.is_in_turns())
+        let is_one = || ends.is_in_turns() || !together(&ends.late, &others).is_empty();
+        ends.late.len() as f64 >= NEARLY_ALL * all as f64 && (*by_signal || is_one())
     });
     let spans = |ends: &Ends<'_>| {
         intervals::union(ends.late.iter().map(|one| (one.asked_ns, one.row.end_ns)).collect())
@@ -163,7 +174,7 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Candidate>
         late.retain(|one| spans.iter().any(|(from, to)| (*from..*to).contains(&one.asked_ns)));
         counted.extend_from_slice(&spans);
         counted = intervals::union(std::mem::take(&mut counted));
-        candidate(evidence, calls, key, &late, &spans)
+        candidate(evidence, calls, key, &late, &spans, &together(&late, &others))
     };
     places.into_iter().filter_map(of_place).collect()
 }
@@ -243,6 +254,7 @@ impl<'a> Others<'a> {
                 _ => {}
             }
         }
+        others.rows.retain(|one| one.sleeps >= SLEEPS_IN_A_ROW && !one.before);
         others
     }
 
@@ -259,17 +271,15 @@ impl<'a> Others<'a> {
         self.rows.push(Row { process, thread, before, from, to, sleeps: 1 });
     }
 
-    /// When another thread of the process began, during the wait, to sleep again and again until the thread had ended, or others after it.
-    fn slept(&self, process: u32, wait: &Syscall, end: u64) -> Option<u64> {
-        let until = |one: &&Row| {
+    /// When another thread of the process began, during the wait, to sleep again and again until the thread had ended, or others after it; and in which row.
+    fn slept(&self, process: u32, wait: &Syscall, end: u64) -> Option<(usize, u64)> {
+        let until = |(_, one): &(usize, &Row)| {
             one.process == process
                 && one.thread != wait.thread
-                && !one.before
-                && one.sleeps >= SLEEPS_IN_A_ROW
                 && (wait.time_ns..wait.end_ns).contains(&one.from)
                 && one.to >= end
         };
-        self.rows.iter().find(until).map(|one| one.from)
+        self.rows.iter().enumerate().find(until).map(|(at, one)| (at, one.from))
     }
 
     /// When another process last sent a signal to end which this one handled, before its end, for which another one waited.
@@ -302,14 +312,21 @@ impl<'a> Others<'a> {
     }
 }
 
+/// How much later than they were asked threads ended, on average, ns.
+fn later(late: &[Late<'_>]) -> f64 {
+    let all: u64 = late.iter().map(|one| one.row.end_ns.saturating_sub(one.asked_ns)).sum();
+    all as f64 / late.len().max(1) as f64
+}
+
 fn candidate(
     evidence: &Evidence<'_>,
     calls: &Calls<'_>,
     (program, own, by_signal): Key<'_>,
     late: &[Late<'_>],
     spans: &[(u64, u64)],
+    threads: &BTreeSet<u32>,
 ) -> Option<Candidate> {
-    let together = !by_signal && is_together(late);
+    let together = !by_signal && !threads.is_empty();
     if !by_signal && spans.len() < JOINED && !together {
         return None;
     }
@@ -335,7 +352,7 @@ fn candidate(
     } else if together {
         format!(
             "a thread of {name} slept again and again until {} others had ended, which waited themselves",
-            late.len()
+            threads.len()
         )
     } else {
         format!("{often}, a thread of {name} began to wait for the end of another one, which waited itself")
@@ -348,7 +365,7 @@ fn candidate(
                 "{asked}{}; {} only when that wait timed out, {} later on average",
                 from(evidence, stack, own).replacen(" from ", " in ", 1),
                 if together { "each of these ended" } else { "it ended" },
-                time(lost / ends)
+                time(if together { later(late) } else { lost / ends })
             ),
             format!("nothing else worked meanwhile for {} in total", time(gain)),
         ],
