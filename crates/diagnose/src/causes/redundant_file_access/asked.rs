@@ -142,6 +142,8 @@ pub(super) fn find(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         let each = format!(", {about}{} each on average", times(sum.count as f64 / number.max(1.0)));
         let candidate = Draft {
             variant: "path",
+            // Of some the path is not known: they may be others.
+            gain_is_least: is_part && estimated.is_none(),
             explanation: vec![
                 format!(
                     "{} {} looked up {} times{}{}",

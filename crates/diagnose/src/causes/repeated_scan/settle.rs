@@ -29,6 +29,11 @@ pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
         let surer = |other: &&Candidate| other.finding.confidence >= one.finding.confidence;
         inner.iter().filter(surer).any(|other| holds(one, other))
     };
+    // What is left to go through falls: the search says how it goes through that.
+    let searches: Vec<Candidate> = found.iter().filter(|one| is(one, &CAUSE)).cloned().collect();
+    let is_around = |one: &Candidate| {
+        superlinear_work::falls(&one.finding) && searches.iter().any(|other| holds(one, other))
+    };
     let outer = |one: &&Candidate| {
         is(one, &SUPERLINEAR_WORK) && !is_scan(one) && !superlinear_work::falls(&one.finding)
     };
@@ -39,7 +44,7 @@ pub(in crate::causes) fn settle(found: &mut Vec<Candidate>) {
     };
     found.retain(|one| match one {
         one if is_scan(one) => !among(one, &growing) && !is_inner(one),
-        one if is(one, &SUPERLINEAR_WORK) && is_outer(one) => false,
+        one if is(one, &SUPERLINEAR_WORK) && (is_outer(one) || is_around(one)) => false,
         one if superlinear_work::is_of_copies(&one.finding) => true,
         one if is(one, &SUPERLINEAR_WORK) => among(one, &growing) || !among(one, &scans),
         _ => true,
@@ -98,5 +103,26 @@ mod tests {
         assert_eq!(left(Certain, Likely, &["main", "find"], 100.0), ["", GROWING], "it is elsewhere");
         let less = 100.0 * NEARLY_ALL - 1.0;
         assert_eq!(left(Certain, Likely, &inside, less), ["", GROWING], "something else grows as well");
+    }
+
+    #[test]
+    fn what_falls_around_a_search_is_told_by_the_search() {
+        let of = |spec: &'static Spec, variant, path: &[&str], cost: f64| {
+            let path: Vec<Frame> = path.iter().map(|name| frame(name)).collect();
+            let place = Place { frame: path.last().expect("it has one").clone(), path };
+            let draft = Draft::new(spec, "", Confidence::Likely, Cost::new(Basis::Cpu, cost, cost), place);
+            let finding = Draft { variant, ..draft }.finding(100, |_| true);
+            Candidate { finding, gate: Gate::TENTH_OF_WALL, process: 0 }
+        };
+        let left = |variant, path: &[&str], cost| {
+            let around = of(&SUPERLINEAR_WORK, variant, &["main", "number"], 100.0);
+            let mut found = vec![of(&CAUSE, "", path, cost), around];
+            settle(&mut found);
+            found.len()
+        };
+        let falling = superlinear_work::FALLING;
+        assert_eq!(left(falling, &["main", "number", "is_float"], 100.0), 1);
+        assert_eq!(left(falling, &["main", "is_float"], 100.0), 2, "it is elsewhere");
+        assert_eq!(left(falling, &["main", "number", "is_float"], 90.0), 2, "something else falls as well");
     }
 }

@@ -85,9 +85,11 @@ fn find(evidence: &Evidence<'_>) -> Vec<Found> {
     growing.chain(shifts.iter().cloned()).collect()
 }
 
+pub(super) use told::FALLING;
+
 /// Whether a finding of this cause is of steps that get shorter.
 pub(super) fn falls(finding: &Finding) -> bool {
-    finding.variant == told::FALLING
+    finding.variant == FALLING
 }
 
 /// Whether a finding of this cause is of what a copying function takes by itself: what else its caller does is no part of it.

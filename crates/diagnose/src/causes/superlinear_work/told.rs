@@ -17,7 +17,7 @@ use slowpath_stats::{Point, median};
 /// A ratio of halves from which on it is not said that there is no growth: 1.1 is how they scatter.
 const MORE: f64 = 1.2;
 /// The variant of steps that take less than the one before.
-pub(super) const FALLING: &str = "falling";
+pub(in crate::causes) const FALLING: &str = "falling";
 
 /// Where the work is, and the runtime's function that does it, if the program's own only asks for it.
 struct Asked {
