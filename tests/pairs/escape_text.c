@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 60000, LINE = 120 };
+enum { LINES = 400000, LINE = 120 };
 
 struct buffer {
     char *bytes;
