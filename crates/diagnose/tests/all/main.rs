@@ -49,6 +49,7 @@ mod regex_backtracking;
 mod registry;
 mod repeated_counts;
 mod repeated_scan;
+mod repeated_texts;
 mod rewritten_files;
 mod scripts;
 mod small_io;

@@ -141,7 +141,7 @@ fn texts_of_a_letter_or_two_are_named_where_somebody_reads_them() {
     let [finding] = &findings(short())[..] else { panic!("there is one finding") };
     assert_eq!((finding.variant, finding.place.frame.function.as_str()), ("letters", "log_debug"));
     assert!(
-        finding.explanation[0].contains("84 texts formatted, of 2.0 letters"),
+        finding.explanation[0].contains("formatted 84 texts, of 2.0 characters"),
         "{:?}",
         finding.explanation
     );

@@ -47,21 +47,21 @@ fn finding(evidence: &Evidence<'_>, process: u32, function: u32, of: &Of) -> Opt
         variant: "letters",
         explanation: vec![
             format!(
-                "slowpath followed short pieces of the run instruction by instruction. There {name} had {} texts formatted, of {length:.1} letters each on average",
+                "slowpath followed short pieces of the run instruction by instruction. There {name} formatted {} texts, of {length:.1} characters each on average",
                 count(of.formatted as f64)
             ),
             format!("formatting for it took {} of CPU time", time(ns)),
         ],
         facts: vec![
             Fact::new("texts looked at", of.formatted as f64, "1", "ahead", Sure::Exact),
-            Fact::new("letters of a text", length, "bytes", "ahead", Sure::Exact),
+            Fact::new("characters of a text", length, "bytes", "ahead", Sure::Exact),
         ],
-        advice: "Add the letters themselves to the output (push_back, putc, buffer[n++] = letter), or copy all letters up to the next special one at \
-                 once; keep printf for what has to be formatted"
+        advice: "Append the characters themselves to the output (push_back, putc, buffer[n++] = c) where they are passed one by one, or copy all up to the next \
+                 one that must be escaped at once. Keep printf for what has to be formatted"
             .to_owned(),
         ..Draft::new(
             &CAUSE,
-            "formats one or two letters at a time",
+            "formats one or two characters at a time",
             Confidence::Likely,
             Cost::new(Basis::Cpu, ns, gain),
             place(evidence, heaviest(&stacks), Some(function), process),

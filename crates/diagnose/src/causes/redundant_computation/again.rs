@@ -245,8 +245,8 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
         explanation.push(format!("so did {}{more}", others.join(", ")));
     }
     explanation.push(format!(
-        "such calls ran {:.0} % of all instructions in these pieces, and the gain is no more than that share of the CPU time. It may be more: a call whose equal came before a piece \
-         counts as new",
+        "such calls ran {:.0} % of all instructions in these pieces; the gain is reckoned from that share. The real gain may be larger: a call whose equal came before the \
+         piece counts as new",
         100.0 * share
     ));
     let related: Vec<Frame> =

@@ -100,7 +100,7 @@ const END: &str = "Look for the end once and keep the length. Functions such as 
                    strtol or strtod, or give each call only its own part of the text";
 
 const REST: &str = "Search only as far as the answer matters: in the token or the line, not in all that is left of the text. Or search \
-                    once, keep where the next match is, and search again only behind it";
+                    once, keep the position of the next match, and search again only after that";
 
 /// The work of a loop that counts what it meets, and of one that makes one result of it in another way.
 const COUNTS: &str = "counts";
@@ -442,7 +442,10 @@ fn candidate(
     };
     let cost = Cost::new(Basis::Cpu, spent.cost_ns, gain);
     let draft = Draft {
-        not_known: CAUSE.not_known,
+        not_known: match scan.unit {
+            Unit::Rest => "how far the searches go: that is reckoned from the time that they take",
+            _ => CAUSE.not_known,
+        },
         variant,
         explanation,
         related: vec![called],

@@ -8,7 +8,7 @@ use super::{CAUSE, GATE};
 use crate::Evidence;
 use crate::candidate::Candidate;
 use crate::causes::runtime;
-use crate::causes::words::{count, size};
+use crate::causes::words::{count, size, two_digits};
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Fact, Place, Sure};
 use crate::walks::{self, Entries, LOWEST_ADDRESS};
@@ -103,16 +103,17 @@ fn judged(evidence: &Evidence<'_>, entries: &Entries<'_>) -> Option<Candidate> {
     let again = moves.again as f64;
     let (bytes, items) = (moves.again_bytes as f64 / again, moves.items as f64 / again);
     let draft = Draft {
+        not_known: "whether the final size is known in advance",
         variant: VARIANT,
         explanation: vec![
             format!(
-                "{} of {} calls of {} that were looked at begin where a call shortly before moved the items to, and move \
-                 a few more: {} each, about {} times as much as was added",
+                "{} of {} calls of {} that were looked at move the items that a call shortly before had moved, and a few more: {} a call on \
+                 average, about {} times as much as was added",
                 count(again),
                 count(moves.calls as f64),
                 short(&asked.function),
                 size(bytes),
-                count(items)
+                count(two_digits(items))
             ),
         ],
         related: vec![asked],

@@ -351,7 +351,7 @@ fn candidate(
         format!("{name} got a signal to end {often}, while one of its threads waited")
     } else if together {
         format!(
-            "a thread of {name} slept again and again until {} others had ended, which waited themselves",
+            "one thread of {name} slept again and again until {} others had ended; these waited",
             threads.len()
         )
     } else {
@@ -364,7 +364,7 @@ fn candidate(
             format!(
                 "{asked}{}; {} only when that wait timed out, {} later on average",
                 from(evidence, stack, own).replacen(" from ", " in ", 1),
-                if together { "each of these ended" } else { "it ended" },
+                if together { "each ended" } else { "it ended" },
                 time(if together { later(late) } else { lost / ends })
             ),
             format!("nothing else worked meanwhile for {} in total", time(gain)),
