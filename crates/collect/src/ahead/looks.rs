@@ -62,7 +62,7 @@ impl Budget {
         // One that came to nothing says nothing.
         if let Some(stretch) = stretch {
             let showed = stretch.functions.iter().any(|(_, of)| of.again > 0)
-                || stretch.texts.iter().any(|(_, of)| of.unread > 0);
+                || stretch.texts.iter().any(|(_, of)| of.shows());
             self.in_vain = if showed { 0 } else { self.in_vain + 1 };
         }
         let times = if self.in_vain > IN_VAIN { SELDOM * PAUSE } else { PAUSE };

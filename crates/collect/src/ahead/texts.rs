@@ -14,6 +14,16 @@ pub(crate) struct Texts {
     pub bytes: u64,
 }
 
+/// Bytes of a text that says something by being so short.
+const SHORT: u64 = 2;
+
+impl Texts {
+    /// Whether there may be something to report: nobody read one, or they are very short.
+    pub(super) fn shows(self) -> bool {
+        self.unread > 0 || self.formatted > 0 && self.bytes <= SHORT * self.formatted
+    }
+}
+
 /// A text that nobody has read as yet, and how many were formatted into it, with itself.
 struct Text {
     at: Range<u64>,

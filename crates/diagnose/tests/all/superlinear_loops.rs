@@ -240,3 +240,14 @@ fn rounds_of_equal_cost_and_amortised_doubling_are_silent() {
         ..Model::default()
     });
 }
+
+#[test]
+fn whoever_takes_the_largest_of_all_so_far_is_told_to_keep_it() {
+    let advice = |work| {
+        let recording = recording(&Model { work, inner_ns: rising, ..Model::default() });
+        let findings = diagnose(&recording).findings;
+        findings.first().expect("it is found").advice.clone()
+    };
+    assert!(advice("extremes").starts_with("Keep the largest"), "{}", advice("extremes"));
+    assert!(!advice("walks").contains("largest"));
+}

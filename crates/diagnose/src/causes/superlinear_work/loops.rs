@@ -180,6 +180,15 @@ pub(super) fn shares(evidence: &Evidence<'_>, candidate: &Candidate) -> Shares {
     Shares { walks: shares.walks / all, moves: shares.moves / all, calculates: shares.calculates / all }
 }
 
+/// Whether what a function's innermost loops do is to keep the largest or smallest of all that they read.
+pub(super) fn keeps_extremes(evidence: &Evidence<'_>, function: u32) -> bool {
+    let loops = Loops::of(evidence, function);
+    let is_innermost = |one: &&&Loop| loops.loops.iter().all(|other| other.parent != Some(one.loop_number));
+    let innermost = loops.loops.iter().filter(is_innermost);
+    let mut walking = innermost.filter(|one| one.work != "moves").peekable();
+    walking.peek().is_some() && walking.all(|one| one.work == "extremes")
+}
+
 /// Share of a candidate's cost that is the kernel's own work.
 pub(super) fn kernel_share(evidence: &Evidence<'_>, candidate: &Candidate) -> f64 {
     let (mut all, mut kernel) = (0.0, 0.0);

@@ -6,6 +6,7 @@ use super::Verdict;
 use super::candidate::Candidate;
 use super::carried::Carrier;
 use super::context::{Callee, Rest};
+use super::loops;
 use super::restarts::Restarts;
 use super::{CAUSE, GATE};
 use crate::Evidence;
@@ -303,6 +304,10 @@ pub(super) fn candidate(evidence: &Evidence<'_>, grower: &Candidate, verdict: &V
         });
     }
     let advice = match (&grower.round, grower.falling) {
+        _ if loops::keeps_extremes(evidence, grower.function) => {
+            "Keep the largest (or smallest) so far, and compare it with what is new alone. If items are also taken out, use a heap"
+                .to_owned()
+        }
         (Some(_), true) => "Take from the end, keep a position or use a ring buffer, instead of moving or scanning \
                             what is left in each iteration"
             .to_owned(),

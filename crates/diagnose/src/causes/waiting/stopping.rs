@@ -1,6 +1,6 @@
 //! A thread that was asked to stop notices it only when a time-out is over: it waits for events or sleeps, and checks then whether it is to stop.
 //!
-//! When it was asked is known in two cases. Another process of the recording sent a signal that asks programs to end, its process handled it, and somebody
+//! When it was asked is known in three cases. Another process of the recording sent a signal that asks programs to end, its process handled it, and somebody
 //! waited for its end. It may even wait for events once more after that. Or another thread began to wait for the end of this one, more than once, while it waited as it had before. The thread ends right
 //! after the time-out. Or another thread sleeps again and again from the request on until the end, and several threads end so. A thread that sleeps once, to its own end, was asked nothing. A thread that ticks beside what really has to end may tick just
 //! before the end by chance, but not each time.
