@@ -137,7 +137,7 @@ fn stretches_must_be_long_enough() {
     let short = |instructions| Seen {
         instructions,
         again_instructions: instructions / 2,
-        again: 10,
+        again: 20,
         all_instructions: instructions / 2,
         ..Seen::default()
     };
@@ -157,6 +157,12 @@ fn a_function_whose_calls_mostly_differ_is_not_named() {
     let of_all = |all_instructions| Seen { all_instructions, again_instructions: 120_000, ..Seen::default() };
     assert!(is_found(of_all(300_000)));
     assert!(!is_found(of_all(301_000)));
+}
+
+#[test]
+fn a_few_long_calls_that_repeat_are_no_habit() {
+    assert!(is_found(Seen { again: 20, ..Seen::default() }));
+    assert!(!is_found(Seen { again: 19, ..Seen::default() }));
 }
 
 #[test]
