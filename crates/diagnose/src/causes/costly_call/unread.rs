@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Variant of these findings, for their fingerprints.
 pub(in crate::causes) const UNREAD: &str = "unread-text";
 /// Texts of one function whose fate must be known, in so many pieces of the run: …
-const TEXTS: u64 = 50;
-const PIECES: usize = 3;
+pub(super) const TEXTS: u64 = 50;
+pub(super) const PIECES: usize = 3;
 /// … and this share of all that it had formatted unread, but for the last one of each piece.
 const NEARLY_ALL: f64 = 0.95;
 
