@@ -78,6 +78,8 @@ struct Frame {
     inside: Vec<(Key, u64)>,
     /// It formats a text to there, of so many bytes at most.
     formats: Option<(u64, u64)>,
+    /// Where it returns to, if that is in no known call.
+    returns_to: Option<u64>,
 }
 
 /// What is known of a function's calls.
@@ -133,7 +135,7 @@ pub(crate) struct Calls<N> {
     returned: u64,
 }
 
-impl<N> Calls<N> {
+impl<N: Natives> Calls<N> {
     /// `stack` is where the thread's stack is.
     pub(crate) fn new(natives: N, stack: Range<u64>) -> Calls<N> {
         Calls {
@@ -214,10 +216,16 @@ impl<N> Calls<N> {
         }
     }
 
-    fn enter<S>(machine: &mut Machine<S, Self>)
+    fn enter<S: Source>(machine: &mut Machine<S, Self>)
     where
         Self: Watch<S>,
     {
+        let mut returns_to = None;
+        if machine.watch.frames.is_empty() {
+            let mut bytes = [0; 8];
+            let read = machine.memory.read(machine.registers.general[4], &mut bytes);
+            returns_to = read.map(|()| u64::from_le_bytes(bytes));
+        }
         let registers = &machine.registers;
         machine.watch.now = machine.count as u32 + 1;
         let frame = Frame {
@@ -237,6 +245,7 @@ impl<N> Calls<N> {
             changed: [0; RESTORED + 1],
             inside: Vec::new(),
             formats: None,
+            returns_to,
         };
         machine.watch.frames.push(frame);
     }
@@ -257,6 +266,13 @@ impl<N> Calls<N> {
         self.blind = self.blind.min(self.frames.len());
         let instructions = u64::from(self.now - frame.start);
         let whose = (frame.function, self.frames.last().map(|outer| outer.function));
+        let called_by = match frame.returns_to {
+            Some(to) => self.natives.function_around(to.wrapping_sub(1)),
+            None => whose.1,
+        };
+        if called_by == Some(frame.function) {
+            self.recursive.insert(frame.function);
+        }
         let mut again = false;
         if instructions >= LEAST {
             let key = (frame.function, self.key(&frame));

@@ -138,6 +138,12 @@ fn is_system(path: &Path) -> bool {
 }
 
 impl Code {
+    fn function_around(&self, address: u64) -> Option<u64> {
+        let (one, svma) = self.at(address)?;
+        let function = one.image.as_ref()?.functions()?.containing(svma)?;
+        Some(address - (svma - function.start))
+    }
+
     fn formats(&self, address: u64) -> Option<bool> {
         let (one, svma) = self.at(address)?;
         let image = one.image.as_ref().filter(|image| is_system(&image.path))?;
@@ -169,6 +175,10 @@ impl Natives for InStretch<'_> {
     fn formats(&mut self, address: u64) -> Option<bool> {
         let code = self.code;
         *self.formats.entry(address).or_insert_with(|| code.formats(address))
+    }
+
+    fn function_around(&self, address: u64) -> Option<u64> {
+        self.code.function_around(address)
     }
 
     fn allocated(&mut self) -> &mut u64 {

@@ -110,6 +110,8 @@ pub(crate) trait Natives: Sized {
     fn native(&mut self, address: u64) -> Option<Native>;
     /// Whether the function at an address formats a text into memory that it is given, and is told how many bytes there are.
     fn formats(&mut self, address: u64) -> Option<bool>;
+    /// Where the function begins that an address is in.
+    fn function_around(&self, address: u64) -> Option<u64>;
     /// Bytes that were allocated.
     fn allocated(&mut self) -> &mut u64;
 

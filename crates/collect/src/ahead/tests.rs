@@ -33,8 +33,9 @@ impl Source for Pages {
     }
 }
 
+/// Functions that are done here, what was allocated, and the function that code at [`CODE`] is in.
 #[derive(Default)]
-struct Some_(HashMap<u64, Native>, u64);
+struct Some_(HashMap<u64, Native>, u64, Option<u64>);
 
 impl Natives for Some_ {
     fn native(&mut self, address: u64) -> Option<Native> {
@@ -42,6 +43,9 @@ impl Natives for Some_ {
     }
     fn formats(&mut self, address: u64) -> Option<bool> {
         (address == FORMATS).then_some(false)
+    }
+    fn function_around(&self, address: u64) -> Option<u64> {
+        self.2.filter(|_| (CODE..ADDS).contains(&address))
     }
     fn allocated(&mut self) -> &mut u64 {
         &mut self.1
@@ -66,16 +70,16 @@ fn store(code: &mut Vec<u8>, address: u64, number: u32) {
 
 /// What was found of the function at `of`, after code that `make` wrote, up to a system call.
 fn found(of: u64, make: impl Fn(&mut Vec<u8>)) -> Again {
-    let functions = all_found(make).functions;
-    functions
-        .into_iter()
-        .find(|((function, _), _)| *function == of)
-        .map(|(_, found)| found)
-        .unwrap_or_default()
+    of_function(of, all_found(None, make))
 }
 
-/// The same of all functions, and what became of texts.
-fn all_found(make: impl Fn(&mut Vec<u8>)) -> Found {
+fn of_function(of: u64, found: Found) -> Again {
+    let found = found.functions.into_iter().find(|((function, _), _)| *function == of);
+    found.map(|(_, found)| found).unwrap_or_default()
+}
+
+/// The same of all functions, and what became of texts; the code may be the rest of a function.
+fn all_found(rest_of: Option<u64>, make: impl Fn(&mut Vec<u8>)) -> Found {
     let mut code = Vec::new();
     make(&mut code);
     code.extend([0x0f, 0x05]);
@@ -95,7 +99,7 @@ fn all_found(make: impl Fn(&mut Vec<u8>)) -> Found {
     let pages = Pages(vec![(CODE, code), (ADDS, adds), (MAKES, makes), (FORMATS, formats), (LOGS, logs)]);
     let mut registers = Registers { ip: CODE, ..Registers::default() };
     registers.general[4] = STACK + 0x800;
-    let natives = Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0]))]), 0);
+    let natives = Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0]))]), 0, rest_of);
     let stack = STACK..STACK + 0x1000;
     let mut machine = Machine::new(registers, pages, Calls::new(natives, stack));
     assert_eq!(machine.run(1_000_000), End::SystemCall);
@@ -111,6 +115,13 @@ fn a_call_that_is_given_the_same_again_is_one() {
     });
     assert_eq!((again.calls, again.again), (3, 1), "another argument is another call");
     assert_eq!((again.instructions, again.all_instructions), (603, 3 * 603));
+}
+
+#[test]
+fn what_calls_itself_with_numbers_calculates_also_if_it_was_called_before_the_stretch() {
+    let make = |code: &mut Vec<u8>| (0..3).for_each(|_| call(code, ADDS, DATA));
+    assert_eq!(of_function(ADDS, all_found(Some(MAKES), make)).again, 2);
+    assert_eq!(of_function(ADDS, all_found(Some(ADDS), make)).again, 0);
 }
 
 #[test]
@@ -164,7 +175,8 @@ fn functions_are_known_by_their_names_whichever_processor_they_are_for() {
 
 #[test]
 fn a_text_that_is_gone_before_it_is_read_was_for_nothing() {
-    let texts = |make: &dyn Fn(&mut Vec<u8>)| all_found(make).texts.get(&LOGS).copied().unwrap_or_default();
+    let texts =
+        |make: &dyn Fn(&mut Vec<u8>)| all_found(None, make).texts.get(&LOGS).copied().unwrap_or_default();
     let to = |at: u64| move |code: &mut Vec<u8>| call(code, LOGS, at);
     // In the frame of the one that calls it, which does not return.
     let own = STACK + 0x900;
