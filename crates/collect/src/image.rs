@@ -174,6 +174,12 @@ impl Image {
             .map(|(start, _, svma)| svma.wrapping_add(offset).wrapping_sub(*start))
     }
 
+    /// Up to `length` bytes of the file from `offset` on.
+    pub(crate) fn content(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.content.get(start..start.saturating_add(length).min(self.content.len()))
+    }
+
     /// The offset of the byte at one of the file's own addresses.
     pub(crate) fn offset_of_svma(&self, svma: u64) -> Option<u64> {
         let (start, _, base) = self

@@ -96,9 +96,7 @@ pub(crate) fn act<S: Source, W: Watch<S>>(
         }),
         Mnemonic::Cmpxchg => compare_exchange(m, i),
         // The control words as they are at a program's start, which hardly any changes.
-        Mnemonic::Fnstcw => m.set_operand(i, 0, X87_CONTROL),
         Mnemonic::Stmxcsr | Mnemonic::Vstmxcsr => m.set_operand(i, 0, SSE_CONTROL),
-        Mnemonic::Fldcw if is_memory(i) => m.operand(i, 0).and_then(|word| same(i, word, X87_CONTROL)),
         Mnemonic::Ldmxcsr | Mnemonic::Vldmxcsr => {
             m.operand(i, 0).and_then(|word| same(i, word & !SSE_EXCEPTIONS, SSE_CONTROL))
         }
@@ -125,11 +123,6 @@ pub(crate) fn act<S: Source, W: Watch<S>>(
 /// Bits of exceptions that have happened, which are left out.
 const SSE_EXCEPTIONS: u64 = 0x3f;
 const SSE_CONTROL: u64 = 0x1f80;
-const X87_CONTROL: u64 = 0x37f;
-
-fn is_memory(i: &Instruction) -> bool {
-    i.op0_kind() == OpKind::Memory
-}
 
 /// Any other word would change what instructions do.
 fn same(i: &Instruction, word: u64, known: u64) -> Done {

@@ -9,9 +9,10 @@
 //! - `integer` — instructions on general registers; `strings` — those that repeat.
 //! - `moves`, `lanes`, `floats` — instructions on vector registers: what moves, what works on lanes of whole numbers, what works on fractions; `ciphers` — what is made for
 //!   ciphers and checksums.
+//! - `x87` — instructions on fractions of 80 bits.
 //!
 //! Only what compilers make for ordinary code is known: an unknown instruction ends the run ([`End::Unknown`]), as does a system call. Vectors have
-//! up to 32 bytes. The auxiliary carry flag, exceptions of floating-point arithmetic and rounding other than to nearest are left out: no compiler's code reads them
+//! up to 32 bytes. The auxiliary carry flag, exceptions of floating-point arithmetic and, in vectors, rounding other than to nearest are left out: no compiler's code reads them
 //! where it does not ask for them first.
 //!
 //! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
@@ -25,7 +26,9 @@ mod memory;
 mod moves;
 mod registers;
 mod strings;
+mod x87;
 
 pub use machine::{End, Machine, Watch};
 pub use memory::{Memory, PAGE, Source};
 pub use registers::{Flags, Registers};
+pub use x87::Fractions;

@@ -2,7 +2,7 @@
 
 use crate::memory::{Memory, Source};
 use crate::registers::{Registers, mask};
-use crate::{ciphers, floats, integer, lanes, moves, strings};
+use crate::{ciphers, floats, integer, lanes, moves, strings, x87};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
     Register,
@@ -290,6 +290,9 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
             return done;
         }
         if let Some(done) = strings::act(self, instruction) {
+            return done;
+        }
+        if let Some(done) = x87::act(self, instruction) {
             return done;
         }
         ciphers::act(self, instruction).unwrap_or_else(|| Err(unknown(instruction)))

@@ -1,5 +1,6 @@
 //! Registers and flags.
 
+use crate::x87::Fractions;
 use iced_x86::{ConditionCode, Register};
 
 /// What a thread's registers hold.
@@ -17,6 +18,8 @@ pub struct Registers {
     pub gs: u64,
     /// Vector registers, the lower 16 bytes first.
     pub vectors: [[u128; 2]; 16],
+    /// Fractions of 80 bits.
+    pub fractions: Fractions,
 }
 
 /// Flags that ordinary code looks at.

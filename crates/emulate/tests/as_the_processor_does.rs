@@ -2,7 +2,7 @@
 //! each; so must memory, since what is read of it comes into registers.
 #![cfg(target_arch = "x86_64")]
 
-use slowpath_emulate::{End, Flags, Machine, PAGE, Registers, Source};
+use slowpath_emulate::{End, Flags, Fractions, Machine, PAGE, Registers, Source};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, __m128i};
 use std::collections::{BTreeMap, HashMap};
@@ -64,6 +64,17 @@ impl Child {
         let at = |at: usize| area[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
         // Parts that are as they are at first are not written: bit 1 and 2 of the header.
         let there = |bit: u8| area[512] >> bit & 1 == 1;
+        let word = |at: usize| u16::from_le_bytes([area[at], area[at + 1]]);
+        let fraction = |number: usize| area[32 + 16 * number..].first_chunk().copied().unwrap_or_default();
+        let fractions = if there(0) {
+            Fractions {
+                stack: std::array::from_fn(fraction),
+                top: (word(2) >> 11 & 7) as u8,
+                control: word(0),
+            }
+        } else {
+            Fractions::default()
+        };
         let vector = |number: usize| {
             let low = if there(1) { at(160 + 16 * number) } else { 0 };
             [low, if upper > 0 && there(2) { at(upper + 16 * number) } else { 0 }]
@@ -78,6 +89,7 @@ impl Child {
             fs: user.fs_base,
             gs: user.gs_base,
             vectors: std::array::from_fn(vector),
+            fractions,
         }
     }
 }
@@ -358,6 +370,71 @@ fn rare() {
     black_box((text, to));
 }
 
+/// Runs instructions on two numbers at the top of the stack of fractions, the first on top, and leaves one there.
+macro_rules! on_fractions {
+    ($a:expr, $b:expr, $($code:literal),+) => {$({
+        let mut to = [0u8; 10];
+        // SAFETY: reads and writes only what it is given, and leaves the stack empty.
+        unsafe {
+            asm!(
+                "fld qword ptr [{b}]", "fld qword ptr [{a}]", $code, "fstp tbyte ptr [{to}]", "fstp st(0)",
+                a = in(reg) &raw const $a, b = in(reg) &raw const $b, to = in(reg) to.as_mut_ptr(), out("rax") _,
+                out("st(0)") _, out("st(1)") _, out("st(2)") _, out("st(3)") _,
+                out("st(4)") _, out("st(5)") _, out("st(6)") _, out("st(7)") _,
+            );
+        }
+        black_box(to);
+    })+};
+}
+
+fn fractions() {
+    const KINDS: [f64; 10] =
+        [0.0, -0.0, 1.0, -1.5, 2.5, 1e300, 1e-310, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    for a in KINDS {
+        for b in KINDS {
+            on_fractions!(
+                a,
+                b,
+                "fadd st, st(1)",
+                "fsub st, st(1)",
+                "fsubr st, st(1)",
+                "fmul st, st(1)",
+                "fdiv st, st(1)",
+                "fdivr st, st(1)",
+                "fsub st(1), st",
+                "fdivr st(1), st",
+                "fld st(1)\nfaddp st(1), st",
+                "fld st(1)\nfsubp st(1), st",
+                "fld st(1)\nfsubrp st(1), st",
+                "fld st(1)\nfmulp st(2), st",
+                "fld st(1)\nfdivp st(1), st",
+                "fld st(1)\nfdivrp st(2), st",
+                "fxch",
+                "fchs",
+                "fabs",
+                "fsqrt",
+                "frndint",
+                "fst st(1)",
+                "fcomi st, st(1)\nfcmovb st, st(1)",
+                "fucomi st, st(1)\nfcmovnbe st, st(1)",
+                "fucomi st, st(1)\nfcmovu st, st(1)",
+                "fld st(1)\nfucomip st, st(1)\nfcmovne st, st(1)",
+                "fld1\nfcomip st, st(1)\nsetb al\nfcmove st, st(1)",
+                "fldz\nfaddp st(1), st",
+                "fldpi\nfmulp st(1), st",
+                "fldl2e\nfaddp st(1), st",
+                "fldln2\nfaddp st(1), st",
+                "push rax\nfist dword ptr [rsp]\nfiadd dword ptr [rsp]\npop rax",
+                "push rax\nfst dword ptr [rsp]\nfmul dword ptr [rsp]\npop rax",
+                "push rax\nfst qword ptr [rsp]\nfsubr qword ptr [rsp]\npop rax",
+                "push rax\nfld st(0)\nfistp qword ptr [rsp]\nfild qword ptr [rsp]\nfaddp st(1), st\npop rax",
+                "push rax\nfld st(0)\nfisttp word ptr [rsp]\nfidiv word ptr [rsp]\npop rax",
+                "push rax\nfnstcw word ptr [rsp]\nor word ptr [rsp], 0xc00\nfldcw word ptr [rsp]\nfrndint\nand word ptr [rsp], 0x3ff\nfldcw word ptr [rsp]\npop rax"
+            );
+        }
+    }
+}
+
 /// Instructions that not every processor has.
 fn newer() {
     let (x, y) =
@@ -451,7 +528,9 @@ fn newer() {
 
 #[test]
 fn words_and_numbers_come_out_as_from_the_processor() {
-    for (work, what) in [(words as fn(), "words"), (numbers, "numbers"), (rare, "rare")] {
+    for (work, what) in
+        [(words as fn(), "words"), (numbers, "numbers"), (rare, "rare"), (fractions, "fractions")]
+    {
         let (unknown, compared) = compare(work);
         let missed: u64 = unknown.values().sum();
         assert!(compared > 20_000, "{what}: {compared} compared");

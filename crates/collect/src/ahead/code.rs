@@ -21,6 +21,9 @@ const SYSTEM: [&str; 3] = ["libc", "libm", "ld-"];
 /// Programs that look into themselves by ptrace at their end have one of these.
 const SANITIZERS: [&str; 2] = ["__asan_init", "__lsan_init"];
 
+/// `int3`.
+const BREAKPOINT: u8 = 0xcc;
+
 /// Code of a process, as it was mapped at some moment.
 pub(crate) struct Code {
     pid: u32,
@@ -88,6 +91,17 @@ impl Code {
         let one = self.mapped.iter().find(|one| one.range.contains(&address))?;
         let svma = one.image.as_ref()?.svma_of_offset(address - one.range.start + one.offset)?;
         Some((one, svma))
+    }
+
+    /// Puts back what the file has where a page of code has breakpoints: those of probes are in the code while they are active.
+    pub(super) fn without_breakpoints(&self, address: u64, page: &mut [u8]) {
+        let Some(one) = self.mapped.iter().find(|one| one.range.contains(&address)) else { return };
+        let Some(image) = &one.image else { return };
+        let Some(offset) = address.checked_sub(one.range.start).map(|from| from + one.offset) else { return };
+        let Some(of_file) = image.content(offset, page.len()) else { return };
+        for (byte, of_file) in page.iter_mut().zip(of_file).filter(|(byte, _)| **byte == BREAKPOINT) {
+            *byte = *of_file;
+        }
     }
 
     /// Whether code begins there that is no stub, of a library that may have such a function.

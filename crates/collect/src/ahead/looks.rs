@@ -19,6 +19,10 @@ const IN_VAIN: u32 = 6;
 const SELDOM: f64 = 4.0;
 /// A look is given up after this: the thread that does it ends by itself soon.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// A thread that stands where nothing can be looked at is looked at so often, if that took but so long each time, after so long.
+const TRIES: u32 = 8;
+const BRIEFLY: Duration = Duration::from_millis(2);
+const A_LITTLE: Duration = Duration::from_micros(50);
 /// How often it is looked whether one is due.
 const TURN: Duration = Duration::from_millis(5);
 
@@ -66,7 +70,8 @@ impl Budget {
             self.in_vain = if showed { 0 } else { self.in_vain + 1 };
         }
         let times = if self.in_vain > IN_VAIN { SELDOM * PAUSE } else { PAUSE };
-        self.due = Instant::now() + took.mul_f64(times).max(LEAST_PAUSE);
+        let least = if stretch.is_some() { LEAST_PAUSE } else { TURN };
+        self.due = Instant::now() + took.mul_f64(times).max(least);
     }
 }
 
@@ -129,10 +134,18 @@ fn look(code: &Code, tid: u32) -> Option<Stretch> {
     {
         return None;
     }
-    let stopped = Stopped::new(tid)?;
-    let since = Instant::now();
-    let registers = stopped.registers().ok()?;
-    stretch(code, tid, registers, since)
+    // One that stands within what is done here, or within what is not known, is let go on a little.
+    for _ in 0..TRIES {
+        let stopped = Stopped::new(tid)?;
+        let since = Instant::now();
+        let seen = stretch(code, tid, stopped.registers().ok()?, since);
+        if seen.is_some() || since.elapsed() > BRIEFLY {
+            return seen;
+        }
+        drop(stopped);
+        std::thread::sleep(A_LITTLE);
+    }
+    None
 }
 
 /// The thread of a process that runs now and has run longest.

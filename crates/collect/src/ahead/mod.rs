@@ -55,15 +55,19 @@ pub(crate) struct Stretch {
 }
 
 /// Memory of a process.
-struct Of(u32);
+struct Of<'c>(&'c Code);
 
-impl Source for Of {
+impl Source for Of<'_> {
     fn page(&mut self, address: u64, into: &mut [u8; PAGE]) -> bool {
         if natives::is_fresh(address) {
             into.fill(0);
             return true;
         }
-        read(self.0, address, into) == PAGE
+        let there = read(self.0.pid(), address, into) == PAGE;
+        if there {
+            self.0.without_breakpoints(address, into);
+        }
+        there
     }
 }
 
@@ -80,7 +84,7 @@ fn read(pid: u32, address: u64, into: &mut [u8]) -> usize {
 pub(crate) fn stretch(code: &Code, tid: u32, registers: Registers, since: Instant) -> Option<Stretch> {
     let pid = code.pid();
     let stack = code.stack(&registers)?;
-    let mut machine = Machine::new(registers, Of(pid), Calls::new(InStretch::new(code), stack));
+    let mut machine = Machine::new(registers, Of(code), Calls::new(InStretch::new(code), stack));
     for part in 1..=PARTS {
         if machine.run(part * INSTRUCTIONS / PARTS) != slowpath_emulate::End::Limit || since.elapsed() > MOST
         {

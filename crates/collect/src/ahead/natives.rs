@@ -23,10 +23,17 @@ pub(crate) enum Native {
         behind: bool,
         returns: Returns,
     },
+    /// Copies a text, but at most so many bytes: behind another text with a zero at its end, else with zeros up to that length.
+    CopyPart {
+        behind: bool,
+        returns: Returns,
+    },
     Fill,
     Compare,
+    /// Folded: as if all letters were small.
     CompareTexts {
         limit: bool,
+        folded: bool,
     },
     Length {
         limit: bool,
@@ -37,6 +44,8 @@ pub(crate) enum Native {
         last: bool,
         end_if_none: bool,
     },
+    /// A byte that is in memory.
+    FindSure,
     /// How long the part of a text is of only these bytes, or without them; or where one of them is.
     Span {
         of: bool,
@@ -69,10 +78,14 @@ impl Native {
         const IN_GO: [u32; 4] = [0, 1, 1 | 1 << 3, 1 | 1 << 3 | 1 << 1];
         match self {
             Native::Copy(_) | Native::Fill | Native::Compare | Native::Find { text: false, .. } => FIRST[3],
-            Native::CompareTexts { limit: true } | Native::AllocateAligned { into: Some(_), .. } => FIRST[3],
+            Native::CopyPart { .. } => FIRST[3],
+            Native::CompareTexts { limit: true, .. } | Native::AllocateAligned { into: Some(_), .. } => {
+                FIRST[3]
+            }
             Native::CopyText { .. }
             | Native::CompareTexts { .. }
             | Native::Find { .. }
+            | Native::FindSure
             | Native::Span { .. } => FIRST[2],
             Native::Length { limit: true } | Native::AllocateAligned { .. } | Native::Reallocate => FIRST[2],
             Native::Length { .. } | Native::Free => FIRST[1],
@@ -144,7 +157,9 @@ pub(crate) fn is_of_system(native: Native) -> bool {
         Native::One(_)
             | Native::Two(_)
             | Native::Find { .. }
+            | Native::FindSure
             | Native::Span { .. }
+            | Native::CopyPart { .. }
             | Native::CopyText { .. }
             | Native::CompareTexts { .. }
     )
@@ -168,11 +183,17 @@ pub(crate) fn named(name: &str) -> Option<Native> {
         "strcat" => CopyText { behind: true, returns: Returns::Start },
         "memset" => Fill,
         "memcmp" | "memcmpeq" | "bcmp" => Compare,
-        "strcmp" => CompareTexts { limit: false },
-        "strncmp" => CompareTexts { limit: true },
+        "strncpy" => CopyPart { behind: false, returns: Returns::Start },
+        "stpncpy" => CopyPart { behind: false, returns: Returns::End },
+        "strncat" => CopyPart { behind: true, returns: Returns::Start },
+        "strcmp" => CompareTexts { limit: false, folded: false },
+        "strncmp" => CompareTexts { limit: true, folded: false },
+        "strcasecmp" | "strcasecmp_l" => CompareTexts { limit: false, folded: true },
+        "strncasecmp" | "strncasecmp_l" => CompareTexts { limit: true, folded: true },
         "strlen" => Length { limit: false },
         "strnlen" => Length { limit: true },
         "memchr" => Find { text: false, last: false, end_if_none: false },
+        "rawmemchr" => FindSure,
         "memrchr" => Find { text: false, last: true, end_if_none: false },
         "strchr" | "index" => Find { text: true, last: false, end_if_none: false },
         "strrchr" | "rindex" => Find { text: true, last: true, end_if_none: false },
@@ -248,14 +269,30 @@ fn perform<S: Source, W: Watch<S>>(
                 Returns::End => to + bytes,
             }
         }
+        Native::CopyPart { behind, returns } => {
+            let to = if behind { first + length(m, first, COPIED)? } else { first };
+            let bytes = length(m, second, third.min(COPIED))?;
+            copy(m, to, second, bytes)?;
+            fill(m, to + bytes, 0, if behind { 1 } else { third - bytes })?;
+            match returns {
+                Returns::Start => first,
+                Returns::End => to + bytes,
+            }
+        }
         Native::Fill => {
             fill(m, first, second as u8, third)?;
             first
         }
-        Native::Compare => compare(m, first, second, third, false)? as i64 as u64,
-        Native::CompareTexts { limit } => {
-            compare(m, first, second, if limit { third.min(COPIED) } else { COPIED }, true)? as i64 as u64
+        Native::Compare => compare(m, first, second, third, None)? as i64 as u64,
+        Native::CompareTexts { limit, folded } => {
+            let most = if limit { third.min(COPIED) } else { COPIED };
+            let fold = if folded { |byte: u8| byte.to_ascii_lowercase() } else { |byte| byte };
+            compare(m, first, second, most, Some(fold))? as i64 as u64
         }
+        Native::FindSure => match find(m, first, second as u8, COPIED, false)? {
+            Some(at) => first + at,
+            None => return Err(End::Enough),
+        },
         Native::Length { limit } => length(m, first, if limit { second.min(COPIED) } else { COPIED })?,
         Native::Find { text, last, end_if_none } => {
             let bytes = if text { length(m, first, COPIED)? + 1 } else { third };
@@ -396,13 +433,13 @@ fn find<S: Source, W: Watch<S>>(
     Ok(found)
 }
 
-/// How two memories compare, texts up to their zeros.
+/// How two memories compare; texts up to their zeros, each byte as it is folded.
 fn compare<S: Source, W: Watch<S>>(
     m: &mut Machine<S, W>,
     a: u64,
     b: u64,
     bytes: u64,
-    text: bool,
+    text: Option<fn(u8) -> u8>,
 ) -> Result<i32, End> {
     if bytes > COPIED {
         return Err(End::Enough);
@@ -412,10 +449,11 @@ fn compare<S: Source, W: Watch<S>>(
         let (mut one, mut other) = ([0], [0]);
         m.load_bytes(a + done, &mut one)?;
         m.load_bytes(b + done, &mut other)?;
-        match one.cmp(&other) {
+        let fold = text.unwrap_or(|byte| byte);
+        match fold(one[0]).cmp(&fold(other[0])) {
             Ordering::Less => return Ok(-1),
             Ordering::Greater => return Ok(1),
-            Ordering::Equal if text && one == [0] => return Ok(0),
+            Ordering::Equal if text.is_some() && one == [0] => return Ok(0),
             Ordering::Equal => {}
         }
         done += 1;

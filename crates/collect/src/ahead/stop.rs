@@ -4,7 +4,7 @@
 
 use crate::crash;
 use crate::tracer::ptrace::goes_on;
-use slowpath_emulate::{Flags, Registers};
+use slowpath_emulate::{Flags, Fractions, Registers};
 use std::arch::x86_64::__cpuid_count;
 use std::io;
 use std::time::{Duration, Instant};
@@ -22,7 +22,8 @@ const EXCEPTIONS: u32 = 0x3f;
 const XSTATE: usize = 0x202;
 /// Bytes of that, with the largest vectors there are.
 const AREA: usize = 16_384;
-/// Where in it the vectors of 16 bytes are, and the header, whose bits say which parts are there.
+/// Where in it the fractions of 80 bits are (behind their control and status words), the vectors of 16 bytes, and the header, whose bits say which parts are there.
+const FRACTIONS: usize = 32;
 const VECTORS: usize = 160;
 const HEADER: usize = 512;
 
@@ -121,6 +122,17 @@ pub(crate) fn registers(tid: u32) -> io::Result<Registers> {
         let low = if is_there(1) { at(VECTORS + 16 * number) } else { 0 };
         [low, if upper > 0 && is_there(2) { at(upper + 16 * number) } else { 0 }]
     };
+    let word = |at: usize| u16::from_le_bytes([area[at], area[at + 1]]);
+    let fraction = |number: usize| -> [u8; 10] {
+        let from = FRACTIONS + 16 * number;
+        area.get(from..).and_then(|from| from.first_chunk()).copied().unwrap_or_default()
+    };
+    let fractions = if is_there(0) {
+        let (control, top) = (word(0), (word(2) >> 11 & 7) as u8);
+        Fractions { stack: std::array::from_fn(fraction), top, control }
+    } else {
+        Fractions::default()
+    };
     Ok(Registers {
         general: [
             user.rax, user.rcx, user.rdx, user.rbx, user.rsp, user.rbp, user.rsi, user.rdi, user.r8, user.r9,
@@ -131,5 +143,6 @@ pub(crate) fn registers(tid: u32) -> io::Result<Registers> {
         fs: user.fs_base,
         gs: user.gs_base,
         vectors: std::array::from_fn(vector),
+        fractions,
     })
 }

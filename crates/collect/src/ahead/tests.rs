@@ -3,7 +3,7 @@
 use super::calls::{Again, Calls, Found};
 use super::natives::{Native, Natives, Returns, named};
 use super::texts::Texts;
-use slowpath_emulate::{End, Machine, PAGE, Registers, Source};
+use slowpath_emulate::{End, Machine, PAGE, Registers, Source, Watch};
 use std::collections::HashMap;
 
 const CODE: u64 = 0x1000;
@@ -168,9 +168,46 @@ fn functions_are_known_by_their_names_whichever_processor_they_are_for() {
     assert!(matches!(named("__strlen_sse2"), Some(Native::Length { limit: false })));
     assert!(matches!(named("runtime.mallocgc"), Some(Native::GoAllocate)));
     assert!(matches!(named("__ieee754_pow_fma"), Some(Native::Two(_))));
+    assert!(matches!(
+        named("__strncasecmp_l_evex"),
+        Some(Native::CompareTexts { limit: true, folded: true })
+    ));
+    assert!(matches!(named("__rawmemchr_evex"), Some(Native::FindSure)));
     for name in ["memcpy_all", "my_malloc", "strlen_of_line", "freeze", "powder", ""] {
         assert!(named(name).is_none(), "{name}");
     }
+}
+
+/// Does a function with three arguments on texts at [`DATA`] and [`OTHER`]: what it returns, and what is at the first then.
+fn done(native: Native, texts: [&[u8; 8]; 2], third: u64) -> (u64, [u8; 8]) {
+    let ends = Pages(vec![(CODE, vec![0x0f, 0x05])]);
+    let mut registers = Registers { ip: ADDS, ..Registers::default() };
+    (registers.general[4], registers.general[7], registers.general[6]) = (STACK + 0x800, DATA, OTHER);
+    registers.general[2] = third;
+    let natives = Some_(HashMap::from([(ADDS, native)]), 0, None);
+    let mut machine = Machine::new(registers, ends, Calls::new(natives, STACK..STACK + 0x1000));
+    machine.memory.write(DATA, texts[0]).unwrap();
+    machine.memory.write(OTHER, texts[1]).unwrap();
+    machine.memory.write(STACK + 0x800, &CODE.to_le_bytes()).unwrap();
+    Calls::called(&mut machine).expect("it is done");
+    let mut left = [0; 8];
+    machine.memory.read(DATA, &mut left).unwrap();
+    (machine.registers.general[0], left)
+}
+
+#[test]
+fn texts_are_copied_compared_and_searched_as_the_c_library_does() {
+    let copy = |behind, returns| Native::CopyPart { behind, returns };
+    let texts = [b"ab\0defgh", b"xyz\0...."];
+    assert_eq!(done(copy(false, Returns::Start), texts, 2), (DATA, *b"xy\0defgh"));
+    assert_eq!(done(copy(false, Returns::End), texts, 6), (DATA + 3, *b"xyz\0\0\0gh"));
+    assert_eq!(done(copy(true, Returns::Start), texts, 2), (DATA, *b"abxy\0fgh"));
+    let compare = |folded, limit| Native::CompareTexts { limit, folded };
+    let texts = [b"aBc\0....", b"AbD\0...."];
+    assert_eq!(done(compare(true, true), texts, 2).0, 0);
+    assert_eq!(done(compare(true, false), texts, 0).0, -1_i64 as u64);
+    assert_eq!(done(compare(false, true), texts, 2).0, 1);
+    assert_eq!(done(Native::FindSure, [b"abcdefgh", &[0; 8]], 0).0, DATA + 8);
 }
 
 #[test]
