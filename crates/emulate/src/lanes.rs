@@ -33,7 +33,7 @@ pub(crate) fn act<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction
     if let Some((from, to, signed)) = widened(i.mnemonic()) {
         return Some(widen(m, i, from, to, signed));
     }
-    None
+    blended(i.mnemonic()).map(|of| blend(m, i, of))
 }
 
 fn is_immediate(kind: OpKind) -> bool {
@@ -49,9 +49,46 @@ pub(crate) fn apply<S: Source, W: Watch<S>>(
     i: &Instruction,
     of: impl Fn(u128, u128) -> u128,
 ) -> Done {
-    let (first, second) = if is_newer(i) { (1, 2) } else { (0, 1) };
+    // What looks at one operand alone takes it from the last.
+    let (first, second) = if is_newer(i) && i.op_count() > 2 { (1, 2) } else { (0, 1) };
     let (a, b) = (m.vector(i, first)?, m.vector(i, second)?);
     m.set_vector(i, 0, [of(a[0], b[0]), of(a[1], b[1])])
+}
+
+/// What is chosen of two halves by the highest bits of the lanes of a third.
+type Three = fn(u128, u128, u128) -> u128;
+
+fn blended(mnemonic: Mnemonic) -> Option<Three> {
+    use Mnemonic::*;
+    fn by_sign<const N: usize>(a: u128, b: u128, mask: u128) -> u128 {
+        let pick = |((a, b), mask): ((u64, u64), u64)| if signed::<N>(mask) < 0 { b } else { a };
+        joined::<N>(lanes::<N>(a).zip(lanes::<N>(b)).zip(lanes::<N>(mask)).map(pick))
+    }
+    Some(match mnemonic {
+        Pblendvb | Vpblendvb => by_sign::<1>,
+        Blendvps | Vblendvps => by_sign::<4>,
+        Blendvpd | Vblendvpd => by_sign::<8>,
+        _ => return None,
+    })
+}
+
+/// The third operand of the older encoding is always the first register.
+fn blend<S: Source, W: Watch<S>>(m: &mut Machine<S, W>, i: &Instruction, of: Three) -> Done {
+    let (a, b, by) = if is_newer(i) {
+        (m.vector(i, 1)?, m.vector(i, 2)?, m.vector(i, 3)?)
+    } else {
+        (m.vector(i, 0)?, m.vector(i, 1)?, m.registers.vectors[0])
+    };
+    m.set_vector(i, 0, [of(a[0], b[0], by[0]), of(a[1], b[1], by[1])])
+}
+
+/// The first with the sign of the second.
+fn with_sign_of<const N: usize>(a: u128, b: u128) -> u128 {
+    each::<N>(a, b, |a, b| match signed::<N>(b) {
+        0 => 0,
+        ..0 => a.wrapping_neg(),
+        _ => a,
+    })
 }
 
 /// Lanes of `N` bytes.
@@ -191,6 +228,9 @@ fn two(mnemonic: Mnemonic) -> Option<Two> {
         Packusdw | Vpackusdw => |a, b| packed::<4>(a, b, 0, 0xffff),
         Packssdw | Vpackssdw => |a, b| packed::<4>(a, b, -0x8000, 0x7fff),
         Pshufb | Vpshufb => shuffled,
+        Psignb | Vpsignb => with_sign_of::<1>,
+        Psignw | Vpsignw => with_sign_of::<2>,
+        Psignd | Vpsignd => with_sign_of::<4>,
         Pabsb | Vpabsb => |_, b| joined::<1>(lanes::<1>(b).map(|lane| signed::<1>(lane).unsigned_abs())),
         Pabsw | Vpabsw => |_, b| joined::<2>(lanes::<2>(b).map(|lane| signed::<2>(lane).unsigned_abs())),
         Pabsd | Vpabsd => |_, b| joined::<4>(lanes::<4>(b).map(|lane| signed::<4>(lane).unsigned_abs())),
