@@ -367,6 +367,14 @@ fn looked_ahead() -> Base {
             unread: 60,
             bytes: Some(600),
         });
+        tables.copied.push(Copied {
+            stretch,
+            location: price,
+            caller: None,
+            calls: 40,
+            dropped: 30,
+            unchanged: 30,
+        });
     }
     let mut run = Run::new(tables);
     run.spend(200.0 * MS_F, price);

@@ -28,7 +28,7 @@ pub(crate) fn change(tables: &mut Tables, input: &mut Input<'_>) {
         }};
     }
     one_of! {
-        modules processes threads mappings locations functions frames builds stacks probes loops bodies walks walk_bursts beginnings stretches repeats formatted windows calls samples files
+        modules processes threads mappings locations functions frames builds stacks probes loops bodies walks walk_bursts beginnings stretches repeats formatted copied windows calls samples files
         syscalls waits parks park_windows slices slice_calls
     }
 }

@@ -94,6 +94,11 @@ pub fn copies_objects(name: &str) -> bool {
     copied(name).is_some_and(|copied| copied != Copied::Bytes) || of_container()
 }
 
+/// Whether a function with this demangled name destroys an object.
+pub fn destroys_objects(name: &str) -> bool {
+    without_arguments(name).contains("::~") || name.starts_with("core::ptr::drop_in_place")
+}
+
 /// `T::T(T const&)` and `T::operator=(T const&)`.
 fn is_copied_in_cpp(name: &str) -> bool {
     let function = without_arguments(name);
@@ -130,6 +135,19 @@ mod tests {
             ("std::vector<int>::push_back(int&&)", false),
         ] {
             assert_eq!(copies_objects(name), does, "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_that_destroy_are_known_by_their_names() {
+        for (name, does) in [
+            ("World::~World()", true),
+            ("std::vector<World, std::allocator<World> >::~vector()", true),
+            ("core::ptr::drop_in_place<world::World>", true),
+            ("World::World(World const&)", false),
+            ("destroy(std::function<void (World::~World)>)", false),
+        ] {
+            assert_eq!(destroys_objects(name), does, "{name}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Major version of the format: another one is refused. Minor: columns and fields were only added.
 pub const MAJOR: u32 = 1;
 /// See [`MAJOR`].
-pub const MINOR: u32 = 21;
+pub const MINOR: u32 = 22;
 
 /// The format's version, as in `about.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -380,6 +380,24 @@ table! {
 }
 
 table! {
+    /// What became of copies of objects in a stretch. Since minor version 22.
+    Copied = "copied" {
+        /// The stretch.
+        stretch: u32,
+        /// Where the function begins that copies.
+        location: u32,
+        /// Where the one that called it begins; none if that was called before the stretch.
+        caller: Option<u32>,
+        /// Copies.
+        calls: u64,
+        /// Those for which memory was allocated, and all of it given back in the stretch.
+        dropped: u64,
+        /// Of these, those that nobody changed before, nor the original.
+        unchanged: u64,
+    }
+}
+
+table! {
     /// A time range in which a probe was active. Outside its windows a probe counts nothing.
     Window = "windows" {
         /// The probe.

@@ -186,6 +186,10 @@ fn refer(tables: &mut Tables) {
         row.caller = row.caller.filter(location);
     }
     tables.formatted.retain(|row| stretch(&row.stretch) && location(&row.location));
+    tables.copied.retain(|row| stretch(&row.stretch) && location(&row.location));
+    for row in &mut tables.copied {
+        row.caller = row.caller.filter(location);
+    }
     tables.mappings.retain(|row| process(&row.process) && module(&row.module));
     tables.frames.retain(|row| location(&row.location) && function(&row.function));
     tables.builds.retain(|row| function(&row.function));
@@ -266,6 +270,7 @@ fn bound_amounts(tables: &mut Tables, odd: &mut Odd) {
         beginnings: length;
         stretches: instructions stopped_ns;
         formatted: formatted read unread;
+        copied: calls dropped unchanged;
         repeats: calls again instructions all_instructions span nested different;
         syscalls: count duration_ns blocked_ns bytes;
         waits: duration_ns;

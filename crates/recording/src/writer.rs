@@ -159,6 +159,8 @@ tables! {
     repeats: Repeat,
     /// See [`Formatted`].
     formatted: Formatted,
+    /// See [`Copied`].
+    copied: Copied,
     /// See [`Window`].
     windows: Window,
     /// See [`Call`].

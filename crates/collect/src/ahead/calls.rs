@@ -8,6 +8,7 @@
 //! Such a call comes to the same result, whatever it writes: all that it looks at is as it was. One that mostly writes is left out: its result is
 //! used up each time, as a table that is cleared.
 
+use super::copies::{Begin, Copied, Copies};
 use super::natives::{Natives, Outcome, is_fresh};
 use super::texts::{Followed, Texts};
 use slowpath_emulate::{End, Machine, Memory, Source, Watch};
@@ -33,6 +34,8 @@ const WRITES: u64 = 16;
 const DATA: u32 = 8;
 /// Frames outwards for which an input is noted; calls further out are not judged.
 const OUTWARD: usize = 48;
+/// Frames outwards that are taken for the destruction of an object, if one of them is: those of containers and allocators are in between.
+const DESTRUCTION: usize = 8;
 /// The stack pointer, which is no argument.
 const NO_ARGUMENT: u32 = 1 << 4;
 /// Registers that are returned in: rax, and the first vector register.
@@ -99,11 +102,12 @@ pub(crate) struct Again {
     pub different: u64,
 }
 
-/// What a stretch showed: by the addresses of functions and those who called them, and of functions that have texts formatted.
+/// What a stretch showed: by the addresses of functions and those who called them, of functions that have texts formatted, and of copies.
 #[derive(Default)]
 pub(crate) struct Found {
     pub functions: HashMap<Key, Again>,
     pub texts: HashMap<u64, Texts>,
+    pub copies: HashMap<Key, Copied>,
 }
 
 /// Watches a stretch of a thread.
@@ -129,6 +133,7 @@ pub(crate) struct Calls<N> {
     /// How many different inputs came again, by function.
     different: HashMap<u64, u64>,
     texts: Followed,
+    copies: Copies,
     /// Functions that format and have not returned.
     formatting: u32,
     /// What the last function returned.
@@ -154,6 +159,7 @@ impl<N: Natives> Calls<N> {
             recursive: HashSet::new(),
             different: HashMap::new(),
             texts: Followed::default(),
+            copies: Copies::default(),
             formatting: 0,
             returned: 0,
         }
@@ -165,7 +171,7 @@ impl<N: Natives> Calls<N> {
         let open = std::mem::take(&mut self.frames);
         for (at, frame) in open.iter().enumerate() {
             let is_inside = open[..at].iter().any(|outer| outer.function == frame.function);
-            let caller = at.checked_sub(1).map(|outer| open[outer].function);
+            let caller = self.called_by(frame, at.checked_sub(1).map(|outer| &open[outer]));
             if let Some(of) = self.functions.get_mut(&(frame.function, caller)).filter(|_| !is_inside) {
                 of.all_instructions += u64::from(self.now - frame.start);
             }
@@ -177,7 +183,7 @@ impl<N: Natives> Calls<N> {
             of.different = self.different.get(function).copied().unwrap_or(0);
             of.span = self.first.get(function).map_or(0, |first| u64::from(self.now - first));
         }
-        Found { functions: self.functions, texts: self.texts.found }
+        Found { functions: self.functions, texts: self.texts.found, copies: self.copies.found }
     }
 
     fn touched(&mut self, grain: u64) -> &mut Touched {
@@ -200,12 +206,44 @@ impl<N: Natives> Calls<N> {
         for grain in address / GRAIN..address.saturating_add(size).div_ceil(GRAIN) {
             let before = std::mem::replace(&mut self.touched(grain).changed, now);
             let at = grain * GRAIN;
+            if let Some((since, stack)) = self.copies.since()
+                && before < since
+                && self.touched(grain).read < since
+                && !(self.stack.start..=stack).contains(&at)
+            {
+                self.copies.copies_to(grain);
+            }
             if let Some(frame) = self.frames.last_mut().filter(|frame| before < frame.start) {
                 let on_stack = self.stack.contains(&at);
                 frame.put_on_stack += u64::from(on_stack && at > frame.stack);
                 frame.put += u64::from(!on_stack);
             }
         }
+    }
+
+    /// A block is given back.
+    fn freed(&mut self, block: u64) {
+        // What destroys an object changes it as well.
+        let near = self.frames.iter().rev().take(DESTRUCTION);
+        let destroyed =
+            near.filter(|frame| self.natives.destroys(frame.function)).map(|frame| frame.start).last();
+        let until = destroyed.unwrap_or(u32::MAX);
+        let mut copies = std::mem::take(&mut self.copies);
+        copies.freed(block, |piece, since| (since..until).contains(&self.touched(piece).changed));
+        self.copies = copies;
+    }
+
+    /// The function of the innermost call copies to where its first argument leads.
+    fn copies(&mut self, function: u64, to: u64) {
+        let (depth, now) = (self.frames.len(), self.now);
+        let Some(frame) = self.frames.last() else { return };
+        let outer = depth.checked_sub(2).map(|outer| &self.frames[outer]);
+        let whose = (function, self.called_by(frame, outer));
+        let begin =
+            Begin { whose, depth, stack: frame.stack, to, asker: outer.map(|outer| outer.start), now };
+        let mut copies = std::mem::take(&mut self.copies);
+        copies.begins(&begin, |piece, since| self.touched(piece).changed >= since);
+        self.copies = copies;
     }
 
     /// Memory is new: what is in it was given to no call before.
@@ -253,6 +291,11 @@ impl<N: Natives> Calls<N> {
     /// The innermost call returned.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
+        self.copies.returned(self.frames.len(), self.now);
+        let mut copies = std::mem::take(&mut self.copies);
+        let own = self.stack.start..frame.stack;
+        copies.asker_returned(frame.start, &own, |piece, since| self.touched(piece).changed >= since);
+        self.copies = copies;
         if let Some((buffer, size)) = frame.formats {
             self.formatting -= 1;
             if let Some(whose) =
@@ -265,11 +308,8 @@ impl<N: Natives> Calls<N> {
         let complete = self.frames.len() >= self.blind && frame.by_value <= BY_VALUE && !frame.data;
         self.blind = self.blind.min(self.frames.len());
         let instructions = u64::from(self.now - frame.start);
-        let whose = (frame.function, self.frames.last().map(|outer| outer.function));
-        let called_by = match frame.returns_to {
-            Some(to) => self.natives.function_around(to.wrapping_sub(1)),
-            None => whose.1,
-        };
+        let called_by = self.called_by(&frame, self.frames.last());
+        let whose = (frame.function, called_by);
         if called_by == Some(frame.function) {
             self.recursive.insert(frame.function);
         }
@@ -321,6 +361,14 @@ impl<N: Natives> Calls<N> {
         }
     }
 
+    /// The function that called a call, which is around it or called it before the stretch.
+    fn called_by(&self, frame: &Frame, outer: Option<&Frame>) -> Option<u64> {
+        match frame.returns_to {
+            Some(to) => self.natives.function_around(to.wrapping_sub(1)),
+            None => outer.map(|outer| outer.function),
+        }
+    }
+
     /// What the call was given.
     fn key(&self, frame: &Frame) -> u64 {
         let mut hash = DefaultHasher::new();
@@ -344,6 +392,13 @@ impl<N: Natives> Calls<N> {
         touched.read = now;
         let at = grain * GRAIN;
         let on_stack = self.stack.contains(&at);
+        if let Some((since, stack)) = self.copies.since()
+            && changed < since
+            && read < since
+            && !(self.stack.start..=stack).contains(&at)
+        {
+            self.copies.copies_from(grain);
+        }
         let depth = self.frames.len();
         for (outward, frame) in self.frames.iter_mut().rev().enumerate() {
             if changed >= frame.start || read >= frame.start {
@@ -447,6 +502,14 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
                 machine.watch.formatting += 1;
             }
         }
+        if machine.watch.natives.copies(ip) {
+            let to = machine.registers.general[7];
+            machine.watch.copies(ip, to);
+        }
+        if machine.watch.natives.frees(ip) {
+            let block = machine.registers.general[7];
+            machine.watch.freed(block);
+        }
         match N::instead(machine, |calls| &mut calls.natives)? {
             Outcome::NotNative => Ok(()),
             Outcome::Done { fresh, given } => {
@@ -455,7 +518,8 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
                     frame.writes |= RETURNED;
                 }
                 if let Some(range) = fresh.filter(|range| is_fresh(range.start)) {
-                    machine.watch.renew(range);
+                    machine.watch.renew(range.clone());
+                    machine.watch.copies.allocated(range);
                 }
                 machine.leave()
             }

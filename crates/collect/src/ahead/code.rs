@@ -158,41 +158,85 @@ impl Code {
         Some(address - (svma - function.start))
     }
 
-    fn formats(&self, address: u64) -> Option<bool> {
+    /// The name of the function that begins at an address, and its file.
+    fn name_at(&self, address: u64) -> Option<(&str, &Image)> {
         let (one, svma) = self.at(address)?;
-        let image = one.image.as_ref().filter(|image| is_system(&image.path))?;
+        let image = one.image.as_deref()?;
         let function = image.functions()?.containing(svma)?;
-        slowpath_interfaces::formats(function.name.filter(|_| function.start == svma)?)
+        Some((function.name.filter(|_| function.start == svma)?, image))
     }
+
+    fn kind(&self, address: u64) -> Kind {
+        let native = self.look_up(address);
+        let Some((name, image)) = self.name_at(address) else { return Kind { native, ..Kind::default() } };
+        let formats = is_system(&image.path).then(|| slowpath_interfaces::formats(name)).flatten();
+        // Names take long to be demangled.
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let demangled = || slowpath_symbols::demangle(name).to_string();
+        Kind {
+            native,
+            formats,
+            copies: has(&COPIES) && slowpath_interfaces::copies_objects(&demangled()),
+            destroys: has(&DESTROYS) && slowpath_interfaces::destroys_objects(&demangled()),
+        }
+    }
+}
+
+/// What mangled names have of functions that copy or destroy objects, in C++ and Rust and, whole, in C.
+const COPIES: [&str; 9] = ["C1ERK", "C2ERK", "aSERK", "clone", "_M_", "uninit", "opy", "dup", "Dup"];
+const DESTROYS: [&str; 4] = ["D0Ev", "D1Ev", "D2Ev", "drop_in_place"];
+
+/// What is known of a function.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    native: Option<Native>,
+    formats: Option<bool>,
+    copies: bool,
+    destroys: bool,
 }
 
 /// What is known of functions in one stretch, and what was allocated in it.
 pub(super) struct InStretch<'c> {
     pub code: &'c Code,
-    known: HashMap<u64, Option<Native>>,
-    formats: HashMap<u64, Option<bool>>,
+    known: HashMap<u64, Kind>,
+    /// The one that was asked for last.
+    last: (u64, Kind),
     allocated: u64,
 }
 
 impl InStretch<'_> {
     pub(super) fn new(code: &Code) -> InStretch<'_> {
-        InStretch { code, known: HashMap::new(), formats: HashMap::new(), allocated: 0 }
+        InStretch { code, known: HashMap::new(), last: (0, Kind::default()), allocated: 0 }
+    }
+
+    fn kind(&mut self, address: u64) -> Kind {
+        if self.last.0 != address {
+            let code = self.code;
+            self.last = (address, *self.known.entry(address).or_insert_with(|| code.kind(address)));
+        }
+        self.last.1
     }
 }
 
 impl Natives for InStretch<'_> {
     fn native(&mut self, address: u64) -> Option<Native> {
-        let code = self.code;
-        *self.known.entry(address).or_insert_with(|| code.look_up(address))
+        self.kind(address).native
     }
 
     fn formats(&mut self, address: u64) -> Option<bool> {
-        let code = self.code;
-        *self.formats.entry(address).or_insert_with(|| code.formats(address))
+        self.kind(address).formats
     }
 
     fn function_around(&self, address: u64) -> Option<u64> {
         self.code.function_around(address)
+    }
+
+    fn copies(&mut self, address: u64) -> bool {
+        self.kind(address).copies
+    }
+
+    fn destroys(&mut self, address: u64) -> bool {
+        self.kind(address).destroys
     }
 
     fn allocated(&mut self) -> &mut u64 {

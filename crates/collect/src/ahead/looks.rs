@@ -14,6 +14,8 @@ const FIRST: Duration = Duration::from_millis(120);
 /// From one stretch to the next passes so many times what it took, and at least this, so that stretches are of different parts of the run.
 const PAUSE: f64 = 24.0;
 const LEAST_PAUSE: Duration = Duration::from_millis(80);
+/// So many stretches are short.
+const SHORT: u32 = 4;
 /// So many stretches in a row may show nothing; then they are looked at more seldom, by this factor.
 const IN_VAIN: u32 = 6;
 const SELDOM: f64 = 4.0;
@@ -50,23 +52,31 @@ impl Wanted {
 pub(crate) struct Budget {
     due: Instant,
     in_vain: u32,
+    seen: u32,
 }
 
 impl Budget {
     pub(crate) fn new() -> Budget {
-        Budget { due: Instant::now() + FIRST, in_vain: 0 }
+        Budget { due: Instant::now() + FIRST, in_vain: 0, seen: 0 }
     }
 
     pub(crate) fn is_due(&self) -> bool {
         Instant::now() >= self.due
     }
 
+    /// Whether the next is one of the first.
+    pub(crate) fn is_first(&self) -> bool {
+        self.seen < SHORT
+    }
+
     /// One took so long.
     pub(crate) fn took(&mut self, took: Duration, stretch: Option<&Stretch>) {
         // One that came to nothing says nothing.
         if let Some(stretch) = stretch {
+            self.seen += 1;
             let showed = stretch.functions.iter().any(|(_, of)| of.again > 0)
-                || stretch.texts.iter().any(|(_, of)| of.shows());
+                || stretch.texts.iter().any(|(_, of)| of.shows())
+                || stretch.copies.iter().any(|(_, of)| of.shows());
             self.in_vain = if showed { 0 } else { self.in_vain + 1 };
         }
         let times = if self.in_vain > IN_VAIN { SELDOM * PAUSE } else { PAUSE };
@@ -96,7 +106,7 @@ impl Looks {
                 for code in wanted.all() {
                     let Some(tid) = running(code.pid()) else { continue };
                     let began = Instant::now();
-                    let seen = look_apart(code, tid);
+                    let seen = look_apart(code, tid, budget.is_first());
                     budget.took(began.elapsed(), seen.as_ref());
                     // Whoever listens may have ended.
                     seen.map(|seen| tell.send(seen));
@@ -118,17 +128,17 @@ impl Drop for Looks {
 }
 
 /// Looks at a thread in a thread of its own: when that ends the kernel lets go whatever it still holds, as a thread that was killed while it stood.
-fn look_apart(code: Arc<Code>, tid: u32) -> Option<Stretch> {
+fn look_apart(code: Arc<Code>, tid: u32, is_first: bool) -> Option<Stretch> {
     let (say, said) = channel();
     std::thread::Builder::new()
         .spawn(move || {
-            let _ = say.send(look(&code, tid)); // nobody may listen any more
+            let _ = say.send(look(&code, tid, is_first)); // nobody may listen any more
         })
         .ok()?;
     said.recv_timeout(PATIENCE).ok()?
 }
 
-fn look(code: &Code, tid: u32) -> Option<Stretch> {
+fn look(code: &Code, tid: u32, is_first: bool) -> Option<Stretch> {
     // It may have begun to wait meanwhile.
     if !std::fs::read_to_string(format!("/proc/{tid}/syscall")).is_ok_and(|call| call.starts_with("running"))
     {
@@ -138,7 +148,7 @@ fn look(code: &Code, tid: u32) -> Option<Stretch> {
     for _ in 0..TRIES {
         let stopped = Stopped::new(tid)?;
         let since = Instant::now();
-        let seen = stretch(code, tid, stopped.registers().ok()?, since);
+        let seen = stretch(code, tid, stopped.registers().ok()?, since, is_first);
         if seen.is_some() || since.elapsed() > BRIEFLY {
             return seen;
         }

@@ -2,6 +2,7 @@
 //! (`slowpath-emulate`).
 //!
 //! - `calls` — calls in the stretch that do again what a call before did.
+//! - `copies` — copies of objects that a reference would have done for.
 //! - `texts` — what becomes of texts that are formatted in it.
 //! - `natives` — functions that are done here in place of running their code.
 //! - `code` — which functions of a process they are, and where its stacks are.
@@ -12,6 +13,7 @@
 
 mod calls;
 mod code;
+mod copies;
 mod looks;
 mod natives;
 mod stop;
@@ -21,6 +23,7 @@ mod texts;
 
 pub(crate) use calls::Again;
 pub(crate) use code::Code;
+pub(crate) use copies::Copied;
 pub(crate) use looks::{Budget, Looks, Wanted};
 pub(crate) use stop::registers;
 pub(crate) use texts::Texts;
@@ -30,7 +33,8 @@ use code::InStretch;
 use slowpath_emulate::{Machine, PAGE, Registers, Source};
 use std::time::{Duration, Instant};
 
-/// Instructions of a stretch at most, …
+/// Instructions of a stretch at most, of the first ones and of later ones: several of a short run say more than one that is long, …
+const FIRST: u64 = 130_000;
 const INSTRUCTIONS: u64 = 400_000;
 /// … that are run in so many parts, between which it is looked how long it took, …
 const PARTS: u64 = 40;
@@ -52,6 +56,8 @@ pub(crate) struct Stretch {
     pub functions: Vec<(calls::Key, Again)>,
     /// Functions that had texts formatted.
     pub texts: Vec<(u64, Texts)>,
+    /// Functions that copied objects, as `functions`.
+    pub copies: Vec<(calls::Key, Copied)>,
 }
 
 /// Memory of a process.
@@ -80,13 +86,20 @@ fn read(pid: u32, address: u64, into: &mut [u8]) -> usize {
     read.max(0) as usize
 }
 
-/// Runs a stretch of a thread that is stopped with these registers. None if it came to nothing.
-pub(crate) fn stretch(code: &Code, tid: u32, registers: Registers, since: Instant) -> Option<Stretch> {
+/// Runs a stretch of a thread that is stopped with these registers, one of the first or a later one. None if it came to nothing.
+pub(crate) fn stretch(
+    code: &Code,
+    tid: u32,
+    registers: Registers,
+    since: Instant,
+    is_first: bool,
+) -> Option<Stretch> {
+    let instructions = if is_first { FIRST } else { INSTRUCTIONS };
     let pid = code.pid();
     let stack = code.stack(&registers)?;
     let mut machine = Machine::new(registers, Of(code), Calls::new(InStretch::new(code), stack));
     for part in 1..=PARTS {
-        if machine.run(part * INSTRUCTIONS / PARTS) != slowpath_emulate::End::Limit || since.elapsed() > MOST
+        if machine.run(part * instructions / PARTS) != slowpath_emulate::End::Limit || since.elapsed() > MOST
         {
             break;
         }
@@ -101,5 +114,6 @@ pub(crate) fn stretch(code: &Code, tid: u32, registers: Registers, since: Instan
         instructions,
         functions: found.functions.into_iter().collect(),
         texts: found.texts.into_iter().collect(),
+        copies: found.copies.into_iter().collect(),
     })
 }

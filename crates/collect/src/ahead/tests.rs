@@ -1,6 +1,7 @@
 //! What calls do again, on code that was put together for it, and what functions are done here.
 
 use super::calls::{Again, Calls, Found};
+use super::copies::Copied;
 use super::natives::{Native, Natives, Returns, named};
 use super::texts::Texts;
 use slowpath_emulate::{End, Machine, PAGE, Registers, Source, Watch};
@@ -10,7 +11,10 @@ const CODE: u64 = 0x1000;
 /// A function that adds up what its first argument leads to, 200 times; another that is done here.
 const ADDS: u64 = 0x1800;
 const MAKES: u64 = 0x1900;
+/// Allocates memory of its first argument's size and copies a word of it there.
+const COPIES: u64 = 0x1c00;
 const ALLOCATES: u64 = 0x1f00;
+const FREES: u64 = 0x1f80;
 /// Has a text formatted to where its first argument leads.
 const LOGS: u64 = 0x1d00;
 /// Writes to where its first argument leads, and returns 1.
@@ -46,6 +50,12 @@ impl Natives for Some_ {
     }
     fn function_around(&self, address: u64) -> Option<u64> {
         self.2.filter(|_| (CODE..ADDS).contains(&address))
+    }
+    fn copies(&mut self, address: u64) -> bool {
+        address == COPIES
+    }
+    fn destroys(&mut self, _: u64) -> bool {
+        false
     }
     fn allocated(&mut self) -> &mut u64 {
         &mut self.1
@@ -96,10 +106,22 @@ fn all_found(rest_of: Option<u64>, make: impl Fn(&mut Vec<u8>)) -> Found {
     let mut logs = vec![0xe8];
     logs.extend(((FORMATS as i64 - (LOGS as i64 + 5)) as i32).to_le_bytes());
     logs.push(0xc3);
-    let pages = Pages(vec![(CODE, code), (ADDS, adds), (MAKES, makes), (FORMATS, formats), (LOGS, logs)]);
+    // push rbx; mov rbx, rdi; call ALLOCATES; mov rdx, [rbx]; mov [rax], rdx; pop rbx; ret
+    let mut copies = vec![0x53, 0x48, 0x89, 0xfb, 0xe8];
+    copies.extend(((ALLOCATES - (COPIES + 9)) as u32).to_le_bytes());
+    copies.extend([0x48, 0x8b, 0x13, 0x48, 0x89, 0x10, 0x5b, 0xc3]);
+    let pages = Pages(vec![
+        (COPIES, copies),
+        (CODE, code),
+        (ADDS, adds),
+        (MAKES, makes),
+        (FORMATS, formats),
+        (LOGS, logs),
+    ]);
     let mut registers = Registers { ip: CODE, ..Registers::default() };
     registers.general[4] = STACK + 0x800;
-    let natives = Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0]))]), 0, rest_of);
+    let natives =
+        Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0])), (FREES, Native::Free)]), 0, rest_of);
     let stack = STACK..STACK + 0x1000;
     let mut machine = Machine::new(registers, pages, Calls::new(natives, stack));
     assert_eq!(machine.run(1_000_000), End::SystemCall);
@@ -193,6 +215,60 @@ fn done(native: Native, texts: [&[u8; 8]; 2], third: u64) -> (u64, [u8; 8]) {
     let mut left = [0; 8];
     machine.memory.read(DATA, &mut left).unwrap();
     (machine.registers.general[0], left)
+}
+
+/// What became of copies of what is at [`DATA`]: the code may do more with them than make them and give them back.
+fn copied(make: impl Fn(&mut Vec<u8>)) -> Copied {
+    all_found(None, make).copies.into_values().next().unwrap_or_default()
+}
+
+#[test]
+fn copies_that_are_given_back_unchanged_are_needless() {
+    // mov rdi, rax; call FREES
+    let free = |code: &mut Vec<u8>| {
+        code.extend([0x48, 0x89, 0xc7, 0xe8]);
+        let next = CODE + code.len() as u64 + 4;
+        code.extend(((FREES - next) as u32).to_le_bytes());
+    };
+    let copy = |code: &mut Vec<u8>| call(code, COPIES, DATA);
+    let seen = copied(|code| {
+        copy(code);
+        free(code);
+        copy(code);
+    });
+    assert_eq!(seen, Copied { calls: 2, dropped: 1, unchanged: 1 }, "the second is there at the end");
+    // mov qword [rax], 7
+    let changes = |code: &mut Vec<u8>| code.extend([0x48, 0xc7, 0x00, 7, 0, 0, 0]);
+    let changed = copied(|code| {
+        copy(code);
+        changes(code);
+        free(code);
+    });
+    assert_eq!(changed, Copied { calls: 1, dropped: 1, unchanged: 0 });
+    let original = |number| {
+        copied(|code| {
+            copy(code);
+            store(code, DATA, number);
+            free(code);
+        })
+    };
+    assert_eq!(original(7).unchanged, 0);
+    assert_eq!(original(0).unchanged, 1, "the same was written");
+}
+
+#[test]
+fn a_copy_that_goes_where_another_one_was_replaces_it() {
+    // For the same first argument.
+    let copy = |code: &mut Vec<u8>| call(code, COPIES, DATA);
+    let seen = copied(|code| (0..3).for_each(|_| copy(code)));
+    assert_eq!(seen, Copied { calls: 3, dropped: 2, unchanged: 2 });
+    let between = copied(|code| {
+        copy(code);
+        store(code, DATA, 7);
+        copy(code);
+        call(code, COPIES, OTHER);
+    });
+    assert_eq!(between, Copied { calls: 3, dropped: 1, unchanged: 0 });
 }
 
 #[test]

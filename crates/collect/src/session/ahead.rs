@@ -4,7 +4,7 @@ use super::*;
 use crate::ahead::Code;
 use crate::resources::why;
 use crate::unwind::Mapped;
-use slowpath_recording::tables::{Formatted, Repeat, Stretch as Row};
+use slowpath_recording::tables::{Copied, Formatted, Repeat, Stretch as Row};
 
 /// A process is looked at from so many samples on; of those that have as many only the first few.
 const SAMPLES: f64 = 20.0;
@@ -122,6 +122,19 @@ impl Session {
                 bytes: Some(of.bytes),
             });
         }
+        let mut copied = Vec::new();
+        for ((function, caller), of) in &seen.copies {
+            let Some(location) = self.location_of(seen.pid, *function) else { continue };
+            let caller = caller.and_then(|caller| self.location_of(seen.pid, caller));
+            copied.push(Copied {
+                stretch,
+                location,
+                caller,
+                calls: of.calls,
+                dropped: of.dropped,
+                unchanged: of.unchanged,
+            });
+        }
         self.ahead.stretches += 1;
         let tables = &mut self.writer.tables;
         tables.stretches.push(Row {
@@ -133,6 +146,7 @@ impl Session {
         });
         tables.repeats.extend(repeats);
         tables.formatted.extend(formatted);
+        tables.copied.extend(copied);
     }
 
     /// The location of an address in a process's code.

@@ -46,6 +46,8 @@ struct Model {
     /// Time in freeing memory, a share of a second, and in how many of ten parts of the run; the share of the copying that is allocating.
     freeing: (f64, usize),
     within: f64,
+    /// Copies that were followed in each of so many stretches: all, those dropped, and those that were not changed.
+    followed: (u32, [u64; 3]),
 }
 
 impl Default for Model {
@@ -62,6 +64,7 @@ impl Default for Model {
             reads: 0,
             freeing: (0.0, 10),
             within: 0.0,
+            followed: (0, [0; 3]),
         }
     }
 }
@@ -121,6 +124,12 @@ fn recording(model: &Model) -> Recording {
     }
     tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
     tables.stacks.push(Stack { stack: WITHIN, parent: Some(COPY), location: MALLOC });
+    for stretch in 0..model.followed.0 {
+        let (time_ns, instructions) = (u64::from(stretch + 1) * 100 * MS as u64, 400_000);
+        tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns: 1_000 });
+        let ([calls, dropped, unchanged], caller) = (model.followed.1, Some(BETWEEN));
+        tables.copied.push(Copied { stretch, location: COPY, caller, calls, dropped, unchanged });
+    }
     tables.walks.push(Walk {
         walk: 0,
         process: 0,
@@ -324,4 +333,32 @@ fn copies_that_are_kept_or_flat_or_a_small_part_are_left_alone() {
     // What is freed takes time as well: by then six and five tenths of the time are over.
     assert_eq!((freeing(0.2, 5), freeing(0.2, 3)), (1, 0));
     assert_eq!(of(Model { copies: "__memmove_avx_unaligned_erms", ..dropped() }).len(), 0);
+}
+
+/// Copies of a tenth of a second that were followed, and nothing that is freed.
+fn followed(stretches: u32, copies: [u64; 3]) -> Model {
+    Model { share: 0.12, freeing: (0.0, 10), within: 0.0, followed: (stretches, copies), ..dropped() }
+}
+
+#[test]
+fn copies_that_nobody_changes_are_reported() {
+    let [finding] = &of(followed(3, [20, 19, 19]))[..] else { panic!("there is one finding") };
+    assert_eq!((finding.place.frame.function.as_str(), finding.variant), ("lang::with", "unchanged"));
+    // Of those that are left nothing is known.
+    assert!((112..=116).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    let number = |stretches, copies| of(followed(stretches, copies)).len();
+    assert_eq!((number(3, [11, 11, 11]), number(3, [10, 10, 10])), (1, 0), "33 and 30 copies");
+    assert_eq!(number(2, [20, 20, 20]), 0, "in two stretches");
+    assert_eq!((number(3, [100, 100, 90]), number(3, [100, 100, 89])), (1, 0));
+    assert_eq!((number(3, [100, 50, 50]), number(3, [100, 49, 49])), (0, 0), "the gain is a half of 12 %");
+    let many = |copies| of(Model { share: 0.3, ..followed(3, copies) }).len();
+    assert_eq!((many([100, 50, 50]), many([100, 49, 49])), (1, 0));
+    assert_eq!(of(Model { share: 0.09, ..followed(3, [20, 20, 20]) }).len(), 0);
+}
+
+#[test]
+fn copies_that_are_changed_are_needed() {
+    let of_all = |unchanged| of(Model { followed: (3, [20, 20, unchanged]), ..dropped() });
+    assert_eq!(of_all(11)[0].variant, "dropped", "that some are changed says nothing");
+    assert_eq!(of_all(10).len(), 0);
 }

@@ -36,6 +36,7 @@ pub fn assert_whole(recording: &Recording) {
         walk_bursts walk walks; beginnings walk walks; beginnings thread threads;
         stretches thread threads; repeats stretch stretches; repeats location locations; repeats caller locations;
         formatted stretch stretches; formatted location locations;
+        copied stretch stretches; copied location locations; copied caller locations;
         windows probe probes; calls thread threads; calls probe probes; calls under probes;
         syscalls thread threads; syscalls file files; syscalls stack stacks;
         waits thread threads; waits file files; waits stack stacks; waits waker threads; waits waker_stack stacks;

@@ -2,26 +2,32 @@
 //! them, while memory is freed all along.
 //!
 //! Whether it is the same data that is copied is not asked, so samples are enough: a scope that is cloned for each call, a table that is
-//! returned by value and then searched. Copies that are kept free nothing until the program ends.
+//! returned by value and then searched. Copies that are kept free nothing until the program ends. Where copies were followed to their end (`fates`), it is known whether
+//! they were needed.
 
+use super::fates::{self, Fates};
 use super::{CAUSE, Kinds, asks, freeing};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::causes::words::time;
+use crate::causes::words::{count, time};
 use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
-use slowpath_interfaces::copies_objects;
+use slowpath_interfaces::{copies_objects, without_arguments};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where copies take a third of the time it is worth asking whether they are needed, whatever they are of. They took 65 to 75 % in two slow programs; of 82 clean
 /// programs, commands and fixed versions none comes to 2 % of what is looked for here.
 const GATE: Gate = Gate { share: 0.35, ..Gate::TENTH_OF_CPU };
+/// Copies that were followed are known to be needless.
+const NEEDLESS: Gate = Gate::TENTH_OF_CPU;
 /// Share of the copying that allocating memory takes: less is copying of flat records, which a program may want to change.
 const ALLOCATING: f64 = 0.2;
 /// Freeing takes at least so much of the time of allocating where all that is copied is dropped again: it took 0.6 to 2.2 times as long in three programs.
 const FREEING: f64 = 0.25;
+/// Freeing that took less is not told of: a sample or two.
+const LEAST_FREEING_NS: f64 = 2e6;
 /// The time from the first to the last copy is divided into so many parts, …
 const PARTS: usize = 10;
 /// … and in so many of them there must be both, copying and freeing: not where all is copied first and freed at the end.
@@ -84,8 +90,14 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         of_asker.times.push(sample.time_ns);
         of_asker.callers.extend(outer);
     }
+    let fates = fates::all(evidence);
     let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
-        if !GATE.may_pass(evidence, spent.ns) {
+        let fates = fates.get(&(*process, *asker));
+        if fates.is_some_and(Fates::are_needed) {
+            return None;
+        }
+        let needless = fates.filter(|fates| fates.are_needless());
+        if !(if needless.is_some() { NEEDLESS } else { GATE }).may_pass(evidence, spent.ns) {
             return None;
         }
         // What the function or its caller frees, as where the copy goes out of scope.
@@ -101,7 +113,10 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         let near = spent.callers.iter().copied().chain([*asker]).collect();
         let copy = |location, _| copiers.contains_key(&location);
         let of_copies = freeing::with_copies(evidence, kinds, (*process, *asker), &near, copy);
-        finding(evidence, (*process, *asker), spent, (ns, &times), of_copies)
+        match needless {
+            Some(fates) => needless_copies(evidence, (*process, *asker), spent, of_copies, fates),
+            None => finding(evidence, (*process, *asker), spent, (ns, &times), of_copies),
+        }
     };
     spent.iter().filter_map(of).collect()
 }
@@ -188,4 +203,55 @@ fn finding(
     // It is the copying alone that is held against the gate.
     let gate = Gate { share: GATE.share * cost / spent.ns.max(1.0), ..GATE };
     Some(draft.candidate(evidence, gate, process))
+}
+
+/// Copies that nobody changes.
+fn needless_copies(
+    evidence: &Evidence<'_>,
+    (process, asker): (u32, u32),
+    spent: &Spent,
+    of_copies: f64,
+    fates: &Fates,
+) -> Option<Candidate> {
+    let cost = (spent.ns + of_copies).min(evidence.cpu_ns);
+    let stack = heaviest(&spent.stacks);
+    let copier = evidence.frame(heaviest(&spent.functions)?);
+    let freeing = if of_copies >= LEAST_FREEING_NS {
+        format!(", and freeing the copies about {}", time(of_copies))
+    } else {
+        String::new()
+    };
+    let draft = Draft {
+        not_known: "whether the original lives as long as the copy in all cases",
+        variant: "unchanged",
+        explanation: vec![
+            format!(
+                "slowpath followed {} copies for {} instruction by instruction, in short pieces of the run. {} were dropped or replaced while it looked, and of {} of these \
+                 neither the copy nor the original had been changed until then: a reference to the original would do",
+                count(fates.copies as f64),
+                without_arguments(evidence.name(asker)),
+                count(fates.dropped as f64),
+                count(fates.unchanged as f64)
+            ),
+            format!("copying took {} of CPU time, most in {}{freeing}", time(spent.ns), copier.function),
+        ],
+        related: vec![copier],
+        facts: vec![
+            Fact::new("copies followed", fates.copies as f64, "copies", "ahead", Sure::Exact),
+            Fact::new("copies dropped", fates.dropped as f64, "copies", "ahead", Sure::Exact),
+            Fact::new("copies dropped unchanged", fates.unchanged as f64, "copies", "ahead", Sure::Exact),
+            Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
+            Fact::new("time freeing copies", of_copies, "ns", "samples", Sure::Fitted),
+        ],
+        advice: "Use a reference to the original, such as const T& or &T, or only the part that is needed"
+            .to_owned(),
+        ..Draft::new(
+            &CAUSE,
+            "copies are made that nobody changes",
+            Confidence::Likely,
+            Cost::new(Basis::Cpu, cost, cost * fates.share()),
+            evidence.place(stack, asker, process, asks),
+        )
+    };
+    Some(draft.candidate(evidence, NEEDLESS, process))
 }

@@ -7,6 +7,7 @@
 //! it then changes, such as the start of a search. The C library's own buffers are left alone.
 
 mod dropped;
+mod fates;
 mod freeing;
 
 use super::words::{count, time};

@@ -44,7 +44,9 @@ impl Watch {
         let since = Instant::now();
         // In a call it has none.
         let Ok(registers) = registers(tid) else { return };
-        let seen = catch_unwind(AssertUnwindSafe(|| stretch(&code, tid, registers, since))).ok().flatten();
+        let is_first = ahead.budget.is_first();
+        let seen = catch_unwind(AssertUnwindSafe(|| stretch(&code, tid, registers, since, is_first)));
+        let seen = seen.ok().flatten();
         let Some(ahead) = self.ahead.as_mut() else { return };
         ahead.budget.took(since.elapsed(), seen.as_ref());
         ahead.took_ns += since.elapsed().as_nanos() as u64;
