@@ -380,6 +380,16 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_along_all_items_looks_for_no_key() {
+        // and edx, esi; mov rax, [rdi+rdx*8]; L: cmp [rax+8], ecx; jl next; mov r8, rax; next: mov rax, [rax]; test rax, rax; jne L; ret
+        let code = [
+            0x21, 0xf2, 0x48, 0x8b, 0x04, 0xd7, 0x39, 0x48, 0x08, 0x7c, 0x03, 0x49, 0x89, 0xc0, 0x48, 0x8b,
+            0x00, 0x48, 0x85, 0xc0, 0x75, 0xf0, 0xc3,
+        ];
+        assert_eq!(loops(&code)[0].work, Work::Walks);
+    }
+
+    #[test]
     fn an_array_at_such_a_place_is_no_chain() {
         // and edx, esi; mov rax, [rdi+rdx*8]; L: cmp [rax], ecx; je end; add rax, 4; cmp rax, r8; jne L; end: ret
         let code = [

@@ -2,7 +2,7 @@
 //! again for each write; or each of many paths is asked about twice in a row.
 //!
 //! A file is the same if device, inode, size and modification time are. What the kernel makes up as it is read (`/proc`)
-//! is no such file. Each process counts for itself: that every program reads its
+//! is one only where it is read faster than anybody looks for changes. Each process counts for itself: that every program reads its
 //! libraries is no fault of its parent's.
 
 use super::words::{count, time};
@@ -13,7 +13,7 @@ use crate::candidate::Candidate;
 use crate::draft::Draft;
 use crate::findings::{Basis, Confidence, Cost, Sure};
 use crate::gate::Gate;
-use slowpath_recording::tables::Syscall;
+use slowpath_recording::tables::{File, Syscall};
 use slowpath_stats::median;
 use slowpath_syscalls::CLOSE;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +42,8 @@ const ASKED: u64 = 100;
 /// … or of so many files, each so often on average: to go over files twice, as to check them first, is usual.
 const FILES: usize = 20;
 const SEVERAL: u64 = 3;
+/// How often in a second a file must be opened that the kernel makes up: whoever watches one for changes looks some ten times a second, and sleeps in between.
+const PACE: f64 = 200.0;
 /// Share of a file that is as good as all of it; and of the opens recorded one by one that must be such readings for their time
 /// to count.
 const WHOLE: f64 = 0.8;
@@ -119,15 +121,25 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     // Opens of each file by place, and from everywhere in the process.
     let mut opens: BTreeMap<(CallSite, u32), u64> = BTreeMap::new();
     let mut all_opens: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    // From when to when one was opened that the kernel makes up.
+    let mut spans: BTreeMap<(CallSite, u32), (u64, u64)> = BTreeMap::new();
     for (row, process) in calls.all() {
-        let Some(file) = calls.file(row).filter(|file| file.kind == "file" && file.size > 0) else {
-            continue;
-        };
+        let is_one = |file: &&File| file.kind == "file" && file.size > 0 || is_made_up(file);
+        let Some(file) = calls.file(row).filter(is_one) else { continue };
         if is_read_open(row) {
+            if is_made_up(file) {
+                let new = (row.time_ns, row.end_ns);
+                let span = spans.entry(((process, calls.own(row)), file.file)).or_insert(new);
+                *span = (span.0.min(row.time_ns), span.1.max(row.end_ns));
+            }
             *opens.entry(((process, calls.own(row)), file.file)).or_default() += row.count;
             *all_opens.entry((process, file.file)).or_default() += row.count;
         }
     }
+    let is_slow = |key: &(CallSite, u32), times: u64| {
+        spans.get(key).is_some_and(|(first, last)| times as f64 * 1e9 < PACE * (last - first).max(1) as f64)
+    };
+    opens.retain(|key, times| !is_slow(key, *times));
     let mut places: BTreeMap<CallSite, Vec<u32>> = BTreeMap::new();
     for ((place, file), times) in &opens {
         if *times >= OPENED {
@@ -181,11 +193,18 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         paths.dedup();
         let stack = sum.stack();
         let at = from(evidence, stack, own);
+        let tables = &evidence.recording.tables;
+        let made_up = files.iter().any(|file| is_made_up(&tables.files[*file as usize]));
         let mut explanation = vec![format!(
-            "{} {} opened {} times{at}, unchanged each time (same device, inode, size and modification time)",
+            "{} {} opened {} times{at}, {}",
             some(&paths, 3),
             if paths.len() == 1 { "was" } else { "were" },
-            count(times as f64)
+            count(times as f64),
+            if made_up {
+                "more often than anybody looks whether it has changed. The kernel makes up what is in it when it is read"
+            } else {
+                "unchanged each time (same device, inode, size and modification time)"
+            }
         )];
         // Before minor version 7 a tracer by ptrace may have seen the opens alone.
         let opens_alone = evidence.by_ptrace && sum.bytes == 0;
@@ -217,7 +236,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
                 time(ns)
             ));
         }
-        let exact = own.is_some() && processed.is_none();
+        let exact = own.is_some() && processed.is_none() && !made_up;
         let asker = processed.as_ref().map(|processed| processed.function).or(own);
         let candidate = Draft {
             variant: "content",
@@ -246,6 +265,11 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         findings.push(Sign { place, sum, candidate });
     }
     findings
+}
+
+/// Whether the kernel makes up what is in the file when it is read.
+fn is_made_up(file: &File) -> bool {
+    file.kind == "pseudo"
 }
 
 /// Files that a place opens a few times each: a program goes over a list of them several times, and forgets what it read. Where calls were traced in windows

@@ -30,6 +30,7 @@ struct Seen {
     nested: u64,
     different: u64,
     name: &'static str,
+    caller: &'static str,
     /// Of a second, under `make_plan`.
     share: f64,
 }
@@ -46,6 +47,7 @@ impl Default for Seen {
             nested: 0,
             different: 2,
             name: "make_plan",
+            caller: "price",
             share: 0.5,
         }
     }
@@ -54,9 +56,9 @@ impl Default for Seen {
 fn findings(seen: Seen) -> Vec<Finding> {
     let Seen { stretches, instructions, again_instructions, again, all_instructions, in_stretches, .. } =
         seen;
-    let Seen { nested, different, name: again_name, share, .. } = seen;
+    let Seen { nested, different, name: again_name, caller, share, .. } = seen;
     let mut tables =
-        sampled::functions("orders.c", &[("main", None), ("price", Some(MAIN)), (again_name, Some(PRICE))]);
+        sampled::functions("orders.c", &[("main", None), (caller, Some(MAIN)), (again_name, Some(PRICE))]);
     for stretch in 0..stretches {
         let time_ns = u64::from(stretch + 1) * 100 * MS as u64;
         tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns: 1_000 });
@@ -183,6 +185,13 @@ fn results_of_many_kinds_are_of_data_that_repeats() {
     // In recursion each part has a result of its own.
     assert!(is_found(Seen { different: 12, nested: 20, ..Seen::default() }));
     assert!(!is_found(Seen { different: 12, nested: 19, ..Seen::default() }));
+}
+
+#[test]
+fn of_each_item_that_is_sorted_there_may_be_a_result() {
+    let sorted = |caller| Seen { different: 15, again: 35, caller, ..Seen::default() };
+    assert!(is_found(sorted("core::slice::sort::stable::quicksort::quicksort")));
+    assert!(!is_found(sorted("price")));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
 use crate::gate::Gate;
-use slowpath_interfaces::without_arguments;
+use slowpath_interfaces::{sorts, without_arguments};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +43,8 @@ const RESULTS: u64 = 8;
 /// each, and none that came once. Of the words of a text many come once.
 const TIMES: u64 = 4;
 const ONCE: f64 = 0.05;
+/// Share of the instructions that repeat others for which a sort must ask, for the number of results not to matter.
+const IN_SORTS: f64 = 0.8;
 /// The minor version of recordings that say how many different calls come again.
 const COUNTS_DIFFERENT: u32 = 21;
 /// Functions besides the first are named from this share of the instructions on, and so many.
@@ -61,6 +63,8 @@ struct Calls {
     all_instructions: u64,
     stretches: BTreeSet<u32>,
     callers: BTreeMap<u32, u64>,
+    /// Instructions of those that a sort asked for: its items are compared several times each.
+    in_sorts: u64,
     nested: u64,
     /// Different calls that were done again, in all stretches, and in how many there were any.
     different: u64,
@@ -77,9 +81,16 @@ impl Calls {
         (self.instructions as f64 / self.all_instructions.max(1) as f64).min(1.0)
     }
 
-    /// There are but a few results, or it calls itself and each part has its own.
+    /// There are but a few results, or each part of what calls itself has its own, or each item of a list that is sorted.
     fn has_few_results(&self) -> bool {
-        self.different <= RESULTS * self.seen_in || self.all_come_again() || self.is_recursive()
+        self.different <= RESULTS * self.seen_in
+            || self.all_come_again()
+            || self.is_recursive()
+            || self.is_of_sort()
+    }
+
+    fn is_of_sort(&self) -> bool {
+        self.in_sorts as f64 >= IN_SORTS * self.instructions as f64
     }
 
     fn all_come_again(&self) -> bool {
@@ -183,6 +194,7 @@ fn seen(evidence: &Evidence<'_>) -> BTreeMap<u32, Seen> {
             of.stretches.insert(row.stretch);
             if let Some(caller) = row.caller.and_then(|caller| evidence.function_at(caller)) {
                 *of.callers.entry(caller).or_default() += row.instructions;
+                of.in_sorts += if sorts(evidence.name(caller)) { row.instructions } else { 0 };
             }
         }
     }
@@ -267,11 +279,19 @@ fn finding(evidence: &Evidence<'_>, process: u32, seen: Seen) -> Option<Candidat
             Fact::new("calls that repeat one", of.again as f64, "calls", "ahead", Sure::Exact),
             Fact::new("share of instructions that repeat others", share, "ratio", "ahead", Sure::Sampled),
         ],
-        advice: format!(
-            "If the result is not always needed, call {} only where it is. Otherwise keep it: compute it once before the loop that asks for it, store it in the object that it is \
+        advice: if of.is_of_sort() {
+            format!(
+                "Compute what {} returns once for each item before the sort, and sort by that (sort_by_cached_key, a list of pairs of key and item). Where only the smallest or largest item \
+                 is needed, look for that alone",
+                name(*first)
+            )
+        } else {
+            format!(
+                "If the result is not always needed, call {} only where it is. Otherwise keep it: compute it once before the loop that asks for it, store it in the object that it is \
              about, or in a table (arguments → result). Discard a stored result when what it was made from changes",
-            name(*first)
-        ),
+                name(*first)
+            )
+        },
         ..Draft::new(
             &CAUSE,
             "computes the same result again and again",
