@@ -105,9 +105,26 @@ impl Window {
         self.without_files(met, files)
     }
 
-    /// Whether what was met in the gap says what was done in it. Who sleeps for most of the time is seldom met: its window says more.
+    /// Whether what was met in the gap says what was done in it. Who sleeps for most of the time is seldom met: its window says more, unless it was of another kind.
     fn is_told_by_met(&self) -> bool {
-        self.gap.cpu_ns >= self.gap.asleep_ns && self.met.tells(self.gap.cpu_ns)
+        (self.gap.cpu_ns >= self.gap.asleep_ns || self.is_of_another_kind())
+            && self.met.tells(self.gap.cpu_ns)
+    }
+
+    /// Whether the kernel counted many more reads or writes in the gap than the window would have stood for, and some were met. So it is where threads take turns, as
+    /// those that run goroutines do: one window is of a thread that looks for work.
+    fn is_of_another_kind(&self) -> bool {
+        let Some(gap) = self.gap_moves else { return false };
+        let busy = self.gap.cpu_ns as f64 / self.own.cpu_ns.max(1) as f64;
+        [0, 1].into_iter().any(|at| {
+            let told = UNSURE * busy * self.moved(at) as f64;
+            self.moved(at) < FEW_MOVES && gap[at] as f64 > told && gap[at] > CALLS && self.met.has_moved(at)
+        })
+    }
+
+    /// How many reads (0) or writes (1) it saw.
+    fn moved(&self, at: usize) -> usize {
+        self.calls.iter().filter(|call| way(call.number) == Some(at)).count()
     }
 
     /// What a stop takes is known to a few percent only, and is many times what a short call takes: where too much was taken off, nothing
@@ -161,7 +178,7 @@ impl Window {
     /// matter than those of the gap: they are made no more than their CPU time allows.
     fn by_moves(&self, busy: f64) -> ([f64; 2], f64) {
         let Some(gap) = self.gap_moves else { return ([busy; 2], busy) };
-        let seen = [0, 1].map(|at| self.calls.iter().filter(|call| way(call.number) == Some(at)).count());
+        let seen = [0, 1].map(|at| self.moved(at));
         let exact = |gap: u64, seen: usize| {
             let exact = 1.0 + gap as f64 / seen.max(1) as f64;
             if seen >= FEW_MOVES { exact } else { exact.min(busy) }
@@ -480,6 +497,29 @@ mod tests {
             let calls = window.scaled(&mut HashSet::new(), &mut costs);
             assert_eq!((sums(&calls, 0).0, sums(&calls, 4).0), (2_100, 0));
         }
+    }
+
+    #[test]
+    fn a_window_of_another_kind_than_its_gap_does_not_stand_for_it() {
+        // It wakes others and sleeps; in the gap it read, and slept for most of the time.
+        let mut costs = Costs::default();
+        costs.learn(&[Finished { number: 0, end: 10 * US, ..Finished::default() }], &[]);
+        let sums = |reads: u64, met_reads: bool| {
+            let gap = Own { cpu_ns: 40_000 * US, asleep_ns: 50_000 * US };
+            let mut met = Met::default();
+            for _ in 0..10 {
+                let number = if met_reads { 0 } else { 4 };
+                met.add(Some(Finished { number, count: 1, ..Finished::default() }), 1.0, 4_000 * US);
+            }
+            let mut window = Window { met, gap_moves: Some([reads, 0]), ..window(1..=100, 0, gap) };
+            window.calls.iter_mut().for_each(|call| call.number = 202);
+            let calls = window.scaled(&mut HashSet::new(), &mut costs);
+            (sums(&calls, 0).0, sums(&calls, 202).0)
+        };
+        assert_eq!(sums(5_000, true), (5_000, 100));
+        // None was met, or a few reads are beside the point.
+        assert_eq!(sums(5_000, false), (0, 2_100));
+        assert_eq!(sums(100, true), (0, 2_100));
     }
 
     #[test]
