@@ -504,7 +504,7 @@ mod tests {
         // It wakes others and sleeps; in the gap it read, and slept for most of the time.
         let mut costs = Costs::default();
         costs.learn(&[Finished { number: 0, end: 10 * US, ..Finished::default() }], &[]);
-        let sums = |reads: u64, met_reads: bool| {
+        let mut told = |reads: u64, met_reads: bool| {
             let gap = Own { cpu_ns: 40_000 * US, asleep_ns: 50_000 * US };
             let mut met = Met::default();
             for _ in 0..10 {
@@ -516,10 +516,10 @@ mod tests {
             let calls = window.scaled(&mut HashSet::new(), &mut costs);
             (sums(&calls, 0).0, sums(&calls, 202).0)
         };
-        assert_eq!(sums(5_000, true), (5_000, 100));
+        assert_eq!(told(5_000, true), (5_000, 100));
         // None was met, or a few reads are beside the point.
-        assert_eq!(sums(5_000, false), (0, 2_100));
-        assert_eq!(sums(100, true), (0, 2_100));
+        assert_eq!(told(5_000, false), (0, 2_100));
+        assert_eq!(told(100, true), (0, 2_100));
     }
 
     #[test]
