@@ -63,6 +63,10 @@ pub trait Watch<S> {
     {
         let _ = machine;
     }
+    /// An instruction is next that was [marked](Machine::mark).
+    fn marked(&mut self, mark: u32) {
+        let _ = mark;
+    }
     /// Another function may have been jumped to, as at the end of a function that calls as its last act, or out of a table of linked functions.
     fn jumped(machine: &mut Machine<S, Self>) -> Result<(), End>
     where
@@ -90,6 +94,7 @@ pub struct Machine<S, W> {
     work: u64,
     /// Decoded instructions up to the next that may lead elsewhere, by the address of the first.
     blocks: HashMap<u64, Rc<[Decoded]>>,
+    marks: HashMap<u64, Vec<u32>>,
     info: InstructionInfoFactory,
 }
 
@@ -98,6 +103,8 @@ struct Decoded {
     instruction: Instruction,
     reads: u32,
     writes: u32,
+    /// It is marked.
+    marked: bool,
 }
 
 /// Registers that a function has to keep for its caller.
@@ -132,8 +139,14 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
             count: 0,
             work: 0,
             blocks: HashMap::new(),
+            marks: HashMap::new(),
             info: InstructionInfoFactory::new(),
         }
+    }
+
+    /// From now on the watcher is told when the instruction at `address` is next. For what was not run yet.
+    pub fn mark(&mut self, address: u64, mark: u32) {
+        self.marks.entry(address).or_default().push(mark);
     }
 
     /// Runs until `limit` instructions were run in all, or something ends it.
@@ -148,6 +161,10 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
                     return End::Limit;
                 }
                 self.watch.about_to(self.count, one.reads, one.writes);
+                if one.marked {
+                    let marks = self.marks.get(&one.instruction.ip());
+                    marks.into_iter().flatten().for_each(|mark| self.watch.marked(*mark));
+                }
                 match self.step(&one.instruction) {
                     Ok(true) => {}
                     Ok(false) => break,
@@ -211,7 +228,8 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
                 _ => {}
             }
         }
-        Decoded { instruction, reads, writes }
+        let marked = self.marks.contains_key(&instruction.ip());
+        Decoded { instruction, reads, writes, marked }
     }
 
     /// Runs one instruction; true if the next one follows.

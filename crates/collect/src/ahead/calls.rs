@@ -10,6 +10,7 @@
 
 use super::copies::{Begin, Copied, Copies};
 use super::natives::{Natives, Outcome, is_fresh};
+use super::rounds::Rounds;
 use super::texts::{Followed, Texts};
 use slowpath_emulate::{End, Machine, Memory, Source, Watch};
 use std::collections::{HashMap, HashSet};
@@ -134,6 +135,8 @@ pub(crate) struct Calls<N> {
     different: HashMap<u64, u64>,
     texts: Followed,
     copies: Copies,
+    /// Loops that are looked at.
+    pub(super) rounds: Rounds,
     /// Functions that format and have not returned.
     formatting: u32,
     /// What the last function returned.
@@ -160,6 +163,7 @@ impl<N: Natives> Calls<N> {
             different: HashMap::new(),
             texts: Followed::default(),
             copies: Copies::default(),
+            rounds: Rounds::default(),
             formatting: 0,
             returned: 0,
         }
@@ -476,6 +480,10 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         if changed {
             self.change(address, size as u64);
         }
+    }
+
+    fn marked(&mut self, mark: u32) {
+        self.rounds.hit(mark);
     }
 
     fn called(machine: &mut Machine<S, Self>) -> Result<(), End> {

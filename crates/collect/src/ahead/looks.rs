@@ -1,7 +1,7 @@
 //! When a stretch is looked at, and of which thread.
 
 use super::stop::{Stopped, state};
-use super::{Code, Stretch, stretch};
+use super::{Code, Stretch, Watched, stretch};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -30,21 +30,41 @@ const TURN: Duration = Duration::from_millis(5);
 
 /// The processes that are worth a look, and their code.
 #[derive(Clone, Default)]
-pub(crate) struct Wanted(Arc<Mutex<HashMap<u32, Arc<Code>>>>);
+pub(crate) struct Wanted {
+    codes: Arc<Mutex<HashMap<u32, Arc<Code>>>>,
+    watched: Arc<Mutex<HashMap<u32, Vec<Watched>>>>,
+}
 
 impl Wanted {
     /// The processes that run most.
     pub(crate) fn set(&self, processes: HashMap<u32, Arc<Code>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = processes;
+        *self.codes.lock().unwrap_or_else(PoisonError::into_inner) = processes;
+    }
+
+    /// A loop of a process is to be watched.
+    pub(crate) fn watch(&self, pid: u32, watched: Watched) {
+        let mut all = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(pid).or_default().push(watched);
+    }
+
+    /// The loops of a process are no more.
+    pub(crate) fn forget(&self, pid: u32) {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&pid);
+    }
+
+    /// The loops of a process that are watched.
+    pub(crate) fn watched(&self, pid: u32) -> Vec<Watched> {
+        let all = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&pid).cloned().unwrap_or_default()
     }
 
     /// The code of a process, if it is worth a look.
     pub(crate) fn code(&self, pid: u32) -> Option<Arc<Code>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
     }
 
     fn all(&self) -> Vec<Arc<Code>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 }
 
@@ -106,7 +126,8 @@ impl Looks {
                 for code in wanted.all() {
                     let Some(tid) = running(code.pid()) else { continue };
                     let began = Instant::now();
-                    let seen = look_apart(code, tid, budget.is_first());
+                    let watched = wanted.watched(code.pid());
+                    let seen = look_apart(code, tid, budget.is_first(), watched);
                     budget.took(began.elapsed(), seen.as_ref());
                     // Whoever listens may have ended.
                     seen.map(|seen| tell.send(seen));
@@ -128,17 +149,17 @@ impl Drop for Looks {
 }
 
 /// Looks at a thread in a thread of its own: when that ends the kernel lets go whatever it still holds, as a thread that was killed while it stood.
-fn look_apart(code: Arc<Code>, tid: u32, is_first: bool) -> Option<Stretch> {
+fn look_apart(code: Arc<Code>, tid: u32, is_first: bool, watched: Vec<Watched>) -> Option<Stretch> {
     let (say, said) = channel();
     std::thread::Builder::new()
         .spawn(move || {
-            let _ = say.send(look(&code, tid, is_first)); // nobody may listen any more
+            let _ = say.send(look(&code, tid, is_first, &watched)); // nobody may listen any more
         })
         .ok()?;
     said.recv_timeout(PATIENCE).ok()?
 }
 
-fn look(code: &Code, tid: u32, is_first: bool) -> Option<Stretch> {
+fn look(code: &Code, tid: u32, is_first: bool, watched: &[Watched]) -> Option<Stretch> {
     // It may have begun to wait meanwhile.
     if !std::fs::read_to_string(format!("/proc/{tid}/syscall")).is_ok_and(|call| call.starts_with("running"))
     {
@@ -148,7 +169,7 @@ fn look(code: &Code, tid: u32, is_first: bool) -> Option<Stretch> {
     for _ in 0..TRIES {
         let stopped = Stopped::new(tid)?;
         let since = Instant::now();
-        let seen = stretch(code, tid, stopped.registers().ok()?, since, is_first);
+        let seen = stretch(code, tid, stopped.registers().ok()?, since, is_first, watched);
         if seen.is_some() || since.elapsed() > BRIEFLY {
             return seen;
         }

@@ -6,6 +6,7 @@
 //! - `texts` — what becomes of texts that are formatted in it.
 //! - `natives` — functions that are done here in place of running their code.
 //! - `code` — which functions of a process they are, and where its stacks are.
+//! - `rounds` — how many rounds loops make in it.
 //! - `stop` — stops a thread for that where nobody traces it, and tells its registers.
 //! - `looks` — when, and which thread.
 //!
@@ -16,6 +17,7 @@ mod code;
 mod copies;
 mod looks;
 mod natives;
+mod rounds;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -25,11 +27,13 @@ pub(crate) use calls::Again;
 pub(crate) use code::Code;
 pub(crate) use copies::Copied;
 pub(crate) use looks::{Budget, Looks, Wanted};
+pub(crate) use rounds::Watched;
 pub(crate) use stop::registers;
 pub(crate) use texts::Texts;
 
 use calls::Calls;
 use code::InStretch;
+use rounds::Rounds;
 use slowpath_emulate::{Machine, PAGE, Registers, Source};
 use std::time::{Duration, Instant};
 
@@ -58,6 +62,8 @@ pub(crate) struct Stretch {
     pub texts: Vec<(u64, Texts)>,
     /// Functions that copied objects, as `functions`.
     pub copies: Vec<(calls::Key, Copied)>,
+    /// Of walks, by their numbers, how often they were entered and how many rounds they made; see [`WalkBurst`](slowpath_recording::tables::WalkBurst).
+    pub rounds: Vec<(u32, u64, u64)>,
 }
 
 /// Memory of a process.
@@ -93,11 +99,15 @@ pub(crate) fn stretch(
     registers: Registers,
     since: Instant,
     is_first: bool,
+    watched: &[Watched],
 ) -> Option<Stretch> {
     let instructions = if is_first { FIRST } else { INSTRUCTIONS };
     let pid = code.pid();
     let stack = code.stack(&registers)?;
     let mut machine = Machine::new(registers, Of(code), Calls::new(InStretch::new(code), stack));
+    let rounds = Rounds::new(watched);
+    rounds.marks().for_each(|(address, mark)| machine.mark(address, mark));
+    machine.watch.rounds = rounds;
     for part in 1..=PARTS {
         if machine.run(part * instructions / PARTS) != slowpath_emulate::End::Limit || since.elapsed() > MOST
         {
@@ -105,6 +115,7 @@ pub(crate) fn stretch(
         }
     }
     let instructions = machine.count;
+    let rounds = machine.watch.rounds.found();
     let found = machine.watch.found();
     (instructions >= LEAST).then(|| Stretch {
         pid,
@@ -115,5 +126,6 @@ pub(crate) fn stretch(
         functions: found.functions.into_iter().collect(),
         texts: found.texts.into_iter().collect(),
         copies: found.copies.into_iter().collect(),
+        rounds,
     })
 }

@@ -73,11 +73,14 @@ pub(crate) enum Told {
     Walk {
         walk: u32,
         process: u32,
+        pid: u32,
         function: u32,
         of: Option<usize>,
         strides: Vec<u64>,
         /// Of a function, how many arguments it is given.
         arguments: Option<u32>,
+        /// Of a loop, the addresses in the process of an instruction that is executed once each time it is entered, and of one that is once in each round.
+        rounds: Option<(u64, u64)>,
         /// Of a function that is meant to be called once for its input.
         input: Option<&'static Input>,
     },

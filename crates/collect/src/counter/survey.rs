@@ -149,7 +149,19 @@ impl Counter {
         let input = if let Of::Interface(input) = of { Some(input) } else { None };
         let (function, of_loop) = (candidate.function, of.one_loop());
         let arguments = entry.given;
-        self.tell(Told::Walk { walk: number, process, function, of: of_loop, strides, arguments, input });
+        let (pid, live) = (candidate.pid, candidate.live);
+        let rounds = round.map(|round| (live + entry.offset, live + round));
+        self.tell(Told::Walk {
+            walk: number,
+            process,
+            pid,
+            function,
+            of: of_loop,
+            strides,
+            arguments,
+            rounds,
+            input,
+        });
         let of_function = self.loops.get(&function).map(|(loops, _)| loops);
         let counts = of_loop
             .and_then(|at| of_function?.get(at))

@@ -4,6 +4,7 @@ use super::*;
 use crate::ahead::Code;
 use crate::resources::why;
 use crate::unwind::Mapped;
+use slowpath_recording::tables::WalkBurst;
 use slowpath_recording::tables::{Copied, Formatted, Repeat, Stretch as Row};
 
 /// A process is looked at from so many samples on; of those that have as many only the first few.
@@ -19,6 +20,13 @@ pub(super) struct Ahead {
     stretches: u32,
     /// Code of the processes that run most; none inside for one that is left alone.
     codes: HashMap<u32, Option<Arc<Code>>>,
+}
+
+impl Ahead {
+    /// A loop of a process is to be watched.
+    pub(super) fn watch(&self, pid: u32, watched: Watched) {
+        self.wanted.watch(pid, watched);
+    }
 }
 
 impl Session {
@@ -76,6 +84,7 @@ impl Session {
 
     /// A process ended, or executes another program: its code is not looked at any more.
     pub(super) fn forget_code(&mut self, pid: u32) {
+        self.ahead.wanted.forget(pid);
         if self.ahead.codes.remove(&pid).is_some() {
             let wanted = self.ahead.codes.iter().filter_map(|(pid, code)| Some((*pid, code.clone()?)));
             self.ahead.wanted.set(wanted.collect());
@@ -137,6 +146,15 @@ impl Session {
         }
         self.ahead.stretches += 1;
         let tables = &mut self.writer.tables;
+        let end_ns = seen.time_ns;
+        let start_ns = end_ns.saturating_sub(seen.took_ns);
+        tables.walk_bursts.extend(seen.rounds.iter().map(|(walk, entries, rounds)| WalkBurst {
+            walk: *walk,
+            start_ns,
+            end_ns,
+            entries: *entries,
+            rounds: Some(*rounds),
+        }));
         tables.stretches.push(Row {
             stretch,
             time_ns: seen.time_ns,

@@ -145,7 +145,10 @@ impl Session {
                 };
                 self.way_of.insert((function, at), number);
             }
-            Told::Walk { walk, process, function, of, strides, arguments, input } => {
+            Told::Walk { walk, process, pid, function, of, strides, arguments, rounds, input } => {
+                if let Some((entry, round)) = rounds {
+                    self.ahead.watch(pid, Watched { walk, entry, round });
+                }
                 self.inputs.extend(input.map(|input| (walk, input)));
                 let live = self.stacks.live(function).clone();
                 let place = Place::Native { module: live.module, svma: live.range.start };

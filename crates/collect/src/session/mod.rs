@@ -12,7 +12,7 @@ mod sampling;
 mod tests;
 mod writing;
 
-use crate::ahead::{Looks, Stretch, Wanted};
+use crate::ahead::{Looks, Stretch, Wanted, Watched};
 use crate::bpf::Bpf;
 use crate::bpf::event::Event;
 use crate::counter::breakpoint::notes::Notes;

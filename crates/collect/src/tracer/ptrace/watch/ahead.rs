@@ -44,8 +44,9 @@ impl Watch {
         let since = Instant::now();
         // In a call it has none.
         let Ok(registers) = registers(tid) else { return };
-        let is_first = ahead.budget.is_first();
-        let seen = catch_unwind(AssertUnwindSafe(|| stretch(&code, tid, registers, since, is_first)));
+        let (is_first, watched) = (ahead.budget.is_first(), ahead.wanted.watched(pid));
+        let stretch = || stretch(&code, tid, registers, since, is_first, &watched);
+        let seen = catch_unwind(AssertUnwindSafe(stretch));
         let seen = seen.ok().flatten();
         let Some(ahead) = self.ahead.as_mut() else { return };
         ahead.budget.took(since.elapsed(), seen.as_ref());
