@@ -28,6 +28,37 @@ pub(super) fn chases<'a>(code: impl Iterator<Item = &'a Instruction>, frame: boo
     steps.iter().any(|step| step.follows(&read))
 }
 
+/// Whether a loop of this code goes from one item to the next by what is in the item: along a chain, and not over an array of pointers.
+pub(super) fn goes_along_links<'a>(code: impl Iterator<Item = &'a Instruction>, frame: bool) -> bool {
+    let steps = steps(code, frame);
+    let replaces = || steps.iter().filter(|step| !step.adds);
+    // From registers to those that are set from them, or from where they lead.
+    let loads: Vec<(Register, Register)> = pairs(replaces().filter(|step| step.reads), |step| &step.address);
+    let moves: Vec<(Register, Register)> = pairs(replaces(), |step| &step.from);
+    let leads = |from: Register, to: Register| {
+        let mut reached = HashSet::from([from]);
+        loop {
+            let all = loads.iter().chain(&moves);
+            let next: Vec<Register> =
+                all.filter(|(from, _)| reached.contains(from)).map(|(_, to)| *to).collect();
+            let before = reached.len();
+            reached.extend(next);
+            if reached.len() == before {
+                return reached.contains(&to);
+            }
+        }
+    };
+    loads.iter().any(|(address, read)| leads(*read, *address))
+}
+
+/// Each of these registers of the steps with each that they set.
+fn pairs<'a>(
+    steps: impl Iterator<Item = &'a Step>,
+    of: impl Fn(&'a Step) -> &'a Vec<Register>,
+) -> Vec<(Register, Register)> {
+    steps.flat_map(|step| of(step).iter().flat_map(|from| step.to.iter().map(|to| (*from, *to)))).collect()
+}
+
 /// Registers that may differ from round to round: all that are written, but for those that are set to the same again.
 fn varying(steps: &[Step]) -> HashSet<Register> {
     let mut varying: HashSet<Register> = steps.iter().flat_map(|step| step.to.iter().copied()).collect();
@@ -190,6 +221,28 @@ mod tests {
         assert!(!of(&[0x48, 0x8b, 0x07, 0x39, 0x14, 0x88, 0x74, 0x05, 0x48, 0xff, 0xc1, 0xeb, 0xf3]));
         // Items of 32 bytes that are passed to a function: mov rdi, rbp; add rbp, 32; call; test eax, eax; jne
         assert!(!of(&[0x48, 0x89, 0xef, 0x48, 0x83, 0xc5, 0x20, 0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x75, 0xf0]));
+    }
+
+    #[test]
+    fn a_chain_has_its_links_in_its_items() {
+        let linked = |code: &[u8]| {
+            let code: Vec<Instruction> =
+                Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
+            goes_along_links(code.iter(), false)
+        };
+        // cmp [rax], esi; je; mov rax, [rax+8]; test rax, rax; jne
+        assert!(linked(&[0x39, 0x30, 0x74, 0x10, 0x48, 0x8b, 0x40, 0x08, 0x48, 0x85, 0xc0, 0x75, 0xf3]));
+        // By way of another register: mov rdx, [rax]; cmp [rdx], esi; je; mov rax, rdx; jmp
+        assert!(linked(&[0x48, 0x8b, 0x10, 0x39, 0x32, 0x74, 0x10, 0x48, 0x89, 0xd0, 0xeb, 0xf4]));
+        // A number of the next item: mov edx, [rcx+rdx*4]; test edx, edx; jne
+        assert!(linked(&[0x8b, 0x14, 0x91, 0x85, 0xd2, 0x75, 0xf9]));
+        // An array of pointers: mov rdx, [rax]; add rax, 8; cmp [rdx], esi; jne
+        assert!(!linked(&[0x48, 0x8b, 0x10, 0x48, 0x83, 0xc0, 0x08, 0x39, 0x32, 0x75, 0xf5]));
+        // … the best of which is kept: mov rdx, [rax]; mov rcx, [rdx]; cmp rcx, rbx; jle; mov r8, rdx; mov rbx, rcx; add rax, 8; cmp rax, rdi; jne
+        assert!(!linked(&[
+            0x48, 0x8b, 0x10, 0x48, 0x8b, 0x0a, 0x48, 0x39, 0xd9, 0x7e, 0x06, 0x49, 0x89, 0xd0, 0x48, 0x89,
+            0xcb, 0x48, 0x83, 0xc0, 0x08, 0x48, 0x39, 0xf8, 0x75, 0xe6
+        ]));
     }
 
     #[test]

@@ -142,7 +142,8 @@ pub(crate) fn loops_in(code: &[u8], selects: &dyn Fn(u64) -> bool) -> Vec<Loop> 
         // Whoever looks for a key ends where it is found, too. What goes along all items, as for the best of them, has one end.
         let ends =
             body.iter().filter(|block| blocks[**block].next.iter().any(|to| !body.contains(to))).count();
-        if work == Work::Walks && chases && ends > 1 && heads::leads_to(on_the_way(), &round, selects) {
+        let is_chain = || ends > 1 && chase::goes_along_links(every(), frame);
+        if work == Work::Walks && chases && is_chain() && heads::leads_to(on_the_way(), &round, selects) {
             work = Work::Chains;
         }
         let places = places::next_places(&round, frame);
