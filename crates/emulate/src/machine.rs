@@ -44,9 +44,11 @@ pub trait Watch<S> {
         let _ = (memory, address, size);
     }
     /// Memory was written; `changed` says whether it holds something else now.
-    fn written(&mut self, address: u64, size: usize, changed: bool) {
-        let _ = (address, size, changed);
+    fn written(&mut self, address: u64, bytes: &[u8], changed: bool) {
+        let _ = (address, bytes, changed);
     }
+    /// The next instruction changes memory in one step, for all threads.
+    fn locks(&mut self) {}
     /// A call was made: the next instruction is the first of what was called, and the stack pointer leads to where it returns. The watcher may do instead what
     /// the function does, and return from it ([`Machine::leave`]).
     fn called(machine: &mut Machine<S, Self>) -> Result<(), End>
@@ -105,6 +107,8 @@ struct Decoded {
     writes: u32,
     /// It is marked.
     marked: bool,
+    /// It changes memory in one step.
+    locks: bool,
 }
 
 /// Registers that a function has to keep for its caller.
@@ -161,6 +165,9 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
                     return End::Limit;
                 }
                 self.watch.about_to(self.count, one.reads, one.writes);
+                if one.locks {
+                    self.watch.locks();
+                }
                 if one.marked {
                     let marks = self.marks.get(&one.instruction.ip());
                     marks.into_iter().flatten().for_each(|mark| self.watch.marked(*mark));
@@ -229,7 +236,10 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
             }
         }
         let marked = self.marks.contains_key(&instruction.ip());
-        Decoded { instruction, reads, writes, marked }
+        // An exchange with memory needs no prefix.
+        let exchanges = instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_kind() == OpKind::Memory;
+        let locks = instruction.has_lock_prefix() || exchanges;
+        Decoded { instruction, reads, writes, marked, locks }
     }
 
     /// Runs one instruction; true if the next one follows.
@@ -363,7 +373,7 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
         // What a grain holds beside the bytes that are written stays as it is: whoever reads it later reads what was there before.
         self.watch.writes(&mut self.memory, address, bytes.len());
         let changed = self.memory.write(address, bytes).ok_or(End::Fault(address))?;
-        self.watch.written(address, bytes.len(), changed);
+        self.watch.written(address, bytes, changed);
         Ok(())
     }
 

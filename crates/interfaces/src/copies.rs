@@ -94,6 +94,13 @@ pub fn copies_objects(name: &str) -> bool {
     copied(name).is_some_and(|copied| copied != Copied::Bytes) || of_container()
 }
 
+/// Whether one of these puts the copy in the place of what was there.
+pub fn assigns_objects(name: &str) -> bool {
+    let function = without_arguments(name);
+    let member = function.rsplit("::").next().unwrap_or_default();
+    member == "operator=" || member.starts_with("_M_assign")
+}
+
 /// Whether a function with this demangled name destroys an object.
 pub fn destroys_objects(name: &str) -> bool {
     without_arguments(name).contains("::~") || name.starts_with("core::ptr::drop_in_place")
@@ -135,6 +142,21 @@ mod tests {
             ("std::vector<int>::push_back(int&&)", false),
         ] {
             assert_eq!(copies_objects(name), does, "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_that_assign_are_known_by_their_names() {
+        for (name, does) in [
+            ("World::operator=(World const&)", true),
+            (
+                "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_assign(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
+                true,
+            ),
+            ("World::World(World const&)", false),
+            ("<world::World as core::clone::Clone>::clone", false),
+        ] {
+            assert_eq!(assigns_objects(name), does, "{name}");
         }
     }
 

@@ -14,7 +14,7 @@ mod pattern;
 mod sorting;
 
 pub use buckets::{has_chains, searches_bucket};
-pub use copies::{Copied, copied, copies_objects, destroys_objects};
+pub use copies::{Copied, assigns_objects, copied, copies_objects, destroys_objects};
 pub use costly::{Costly, Helper, costly, in_source};
 pub use fills::fills;
 pub use formats::formats;

@@ -342,7 +342,7 @@ table! {
         stretch: u32,
         /// Where the function begins.
         location: u32,
-        /// Where the one that called it begins; none if that was called before the stretch.
+        /// Where the one that called it begins; none if it is not known.
         caller: Option<u32>,
         /// Calls that began and ended in the stretch, and were not short.
         calls: u64,
@@ -386,11 +386,11 @@ table! {
         stretch: u32,
         /// Where the function begins that copies.
         location: u32,
-        /// Where the one that called it begins; none if that was called before the stretch.
+        /// Where the one that called it begins; none if it is not known.
         caller: Option<u32>,
         /// Copies.
         calls: u64,
-        /// Those for which memory was allocated, and all of it given back in the stretch.
+        /// Those for which memory was allocated, and all of it given back in the stretch, and those that an assignment replaced.
         dropped: u64,
         /// Of these, those that nobody changed before, nor the original.
         unchanged: u64,

@@ -187,7 +187,7 @@ impl<N: Natives> Calls<N> {
             of.different = self.different.get(function).copied().unwrap_or(0);
             of.span = self.first.get(function).map_or(0, |first| u64::from(self.now - first));
         }
-        Found { functions: self.functions, texts: self.texts.found, copies: self.copies.found }
+        Found { functions: self.functions, texts: self.texts.found, copies: self.copies.found() }
     }
 
     fn touched(&mut self, grain: u64) -> &mut Touched {
@@ -210,13 +210,6 @@ impl<N: Natives> Calls<N> {
         for grain in address / GRAIN..address.saturating_add(size).div_ceil(GRAIN) {
             let before = std::mem::replace(&mut self.touched(grain).changed, now);
             let at = grain * GRAIN;
-            if let Some((since, stack)) = self.copies.since()
-                && before < since
-                && self.touched(grain).read < since
-                && !(self.stack.start..=stack).contains(&at)
-            {
-                self.copies.copies_to(grain);
-            }
             if let Some(frame) = self.frames.last_mut().filter(|frame| before < frame.start) {
                 let on_stack = self.stack.contains(&at);
                 frame.put_on_stack += u64::from(on_stack && at > frame.stack);
@@ -227,18 +220,16 @@ impl<N: Natives> Calls<N> {
 
     /// A block is given back.
     fn freed(&mut self, block: u64) {
-        // What destroys an object changes it as well.
         let near = self.frames.iter().rev().take(DESTRUCTION);
-        let destroyed =
-            near.filter(|frame| self.natives.destroys(frame.function)).map(|frame| frame.start).last();
-        let until = destroyed.unwrap_or(u32::MAX);
-        let mut copies = std::mem::take(&mut self.copies);
-        copies.freed(block, |piece, since| (since..until).contains(&self.touched(piece).changed));
+        let destroying = near.filter(|frame| self.natives.destroys(frame.function));
+        let destroyed: Vec<u32> = destroying.map(|frame| frame.start).collect();
+        let (mut copies, now) = (std::mem::take(&mut self.copies), self.now);
+        copies.freed(block, &destroyed, now, |piece, within| within.contains(&self.touched(piece).changed));
         self.copies = copies;
     }
 
-    /// The function of the innermost call copies to where its first argument leads.
-    fn copies(&mut self, function: u64, to: u64) {
+    /// The function of the innermost call copies, to where its first argument leads if it assigns.
+    fn copies(&mut self, function: u64, to: Option<u64>) {
         let (depth, now) = (self.frames.len(), self.now);
         let Some(frame) = self.frames.last() else { return };
         let outer = depth.checked_sub(2).map(|outer| &self.frames[outer]);
@@ -247,6 +238,38 @@ impl<N: Natives> Calls<N> {
             Begin { whose, depth, stack: frame.stack, to, asker: outer.map(|outer| outer.start), now };
         let mut copies = std::mem::take(&mut self.copies);
         copies.begins(&begin, |piece, since| self.touched(piece).changed >= since);
+        self.copies = copies;
+    }
+
+    /// Of copies: memory is written, with the same or not.
+    fn copies_written(&mut self, address: u64, bytes: &[u8]) {
+        if let Ok(value) = bytes.try_into() {
+            self.copies.holds(address / GRAIN, u64::from_le_bytes(value));
+        }
+        let Some((since, stack)) = self.copies.since() else { return };
+        for grain in address / GRAIN..address.saturating_add(bytes.len() as u64).div_ceil(GRAIN) {
+            let at = grain * GRAIN;
+            // Its own blocks count as read since they were allocated.
+            let own =
+                (self.stack.start..=stack).contains(&at) || is_fresh(at) && self.touched(grain).read >= since;
+            if !own && self.touched(grain).changed < since {
+                self.copies.copies_to(grain);
+            }
+        }
+    }
+
+    /// Of copies: a call returned.
+    fn copies_returned(&mut self, frame: &Frame) {
+        let has_asked = self.copies.has_asked(frame.start);
+        if self.copies.since().is_none() && !has_asked {
+            return;
+        }
+        let (mut copies, depth, now) = (std::mem::take(&mut self.copies), self.frames.len(), self.now);
+        copies.returned(depth, now, |piece, since| self.touched(piece).changed >= since);
+        if has_asked {
+            let own = self.stack.start..frame.stack;
+            copies.asker_returned(frame.start, &own, |piece, since| self.touched(piece).changed >= since);
+        }
         self.copies = copies;
     }
 
@@ -295,11 +318,7 @@ impl<N: Natives> Calls<N> {
     /// The innermost call returned.
     fn leave(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        self.copies.returned(self.frames.len(), self.now);
-        let mut copies = std::mem::take(&mut self.copies);
-        let own = self.stack.start..frame.stack;
-        copies.asker_returned(frame.start, &own, |piece, since| self.touched(piece).changed >= since);
-        self.copies = copies;
+        self.copies_returned(&frame);
         if let Some((buffer, size)) = frame.formats {
             self.formatting -= 1;
             if let Some(whose) =
@@ -389,14 +408,14 @@ impl<N: Natives> Calls<N> {
     }
 
     /// A grain is read that may have been given.
-    fn given(&mut self, grain: u64, value: u64, letters: bool) {
+    fn given(&mut self, grain: u64, value: u64, letters: bool, partly: bool) {
         let now = self.now;
         let touched = self.touched(grain);
         let Touched { changed, read } = *touched;
         touched.read = now;
         let at = grain * GRAIN;
         let on_stack = self.stack.contains(&at);
-        if let Some((since, stack)) = self.copies.since()
+        if let Some((since, stack)) = self.copies.since().filter(|_| !partly)
             && changed < since
             && read < since
             && !(self.stack.start..=stack).contains(&at)
@@ -442,7 +461,7 @@ impl<N: Natives> Calls<N> {
             }
             let mut bytes = [0; GRAIN as usize];
             let value = memory.read(at, &mut bytes).map_or(0, |()| u64::from_le_bytes(bytes));
-            self.given(grain, value, size < LETTERS && !partly);
+            self.given(grain, value, size < LETTERS && !partly, partly);
         }
     }
 }
@@ -475,11 +494,17 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         self.look(memory, address, size, true);
     }
 
-    fn written(&mut self, address: u64, size: usize, changed: bool) {
-        self.texts.overwritten(address, size as u64);
+    fn written(&mut self, address: u64, bytes: &[u8], changed: bool) {
+        let size = bytes.len() as u64;
+        self.texts.overwritten(address, size);
+        self.copies_written(address, bytes);
         if changed {
-            self.change(address, size as u64);
+            self.change(address, size);
         }
+    }
+
+    fn locks(&mut self) {
+        self.copies.locks(self.now);
     }
 
     fn marked(&mut self, mark: u32) {
@@ -510,9 +535,12 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
                 machine.watch.formatting += 1;
             }
         }
-        if machine.watch.natives.copies(ip) {
-            let to = machine.registers.general[7];
+        if let Some(assigns) = machine.watch.natives.copies(ip) {
+            let to = assigns.then_some(machine.registers.general[7]);
             machine.watch.copies(ip, to);
+        }
+        if machine.watch.natives.resizes(ip) {
+            machine.watch.copies.resized(machine.registers.general[7]);
         }
         if machine.watch.natives.frees(ip) {
             let block = machine.registers.general[7];
@@ -527,7 +555,8 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
                 }
                 if let Some(range) = fresh.filter(|range| is_fresh(range.start)) {
                     machine.watch.renew(range.clone());
-                    machine.watch.copies.allocated(range);
+                    let now = machine.watch.now;
+                    machine.watch.copies.allocated(range, now);
                 }
                 machine.leave()
             }

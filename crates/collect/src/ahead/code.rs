@@ -170,20 +170,34 @@ impl Code {
         let native = self.look_up(address);
         let Some((name, image)) = self.name_at(address) else { return Kind { native, ..Kind::default() } };
         let formats = is_system(&image.path).then(|| slowpath_interfaces::formats(name)).flatten();
-        // Names take long to be demangled.
-        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        let demangled = || slowpath_symbols::demangle(name).to_string();
+        // Names take long to be demangled; those of C are not mangled.
+        let mangled = name.starts_with("_Z") || name.starts_with("_R");
+        let has = |parts: &[&str]| !mangled || parts.iter().any(|part| name.contains(part));
+        let demangled = || slowpath_symbols::demangle(name);
+        let copied = Some(()).filter(|()| has(&COPIES)).map(|()| demangled());
+        let copied = copied.filter(|name| slowpath_interfaces::copies_objects(name));
         Kind {
             native,
             formats,
-            copies: has(&COPIES) && slowpath_interfaces::copies_objects(&demangled()),
+            copies: copied.map(|name| slowpath_interfaces::assigns_objects(&name)),
             destroys: has(&DESTROYS) && slowpath_interfaces::destroys_objects(&demangled()),
         }
     }
 }
 
-/// What mangled names have of functions that copy or destroy objects, in C++ and Rust and, whole, in C.
-const COPIES: [&str; 9] = ["C1ERK", "C2ERK", "aSERK", "clone", "_M_", "uninit", "opy", "dup", "Dup"];
+/// What mangled names of C++ and Rust have of functions that copy or destroy objects.
+const COPIES: [&str; 10] = [
+    "C1ERK",
+    "C2ERK",
+    "aSERK",
+    "5clone",
+    "7_M_copy",
+    "15__do_uninit_copy",
+    "13_M_clone_node",
+    "9_M_assign",
+    "18_M_assign_elements",
+    "13__uninit_copy",
+];
 const DESTROYS: [&str; 4] = ["D0Ev", "D1Ev", "D2Ev", "drop_in_place"];
 
 /// What is known of a function.
@@ -191,7 +205,7 @@ const DESTROYS: [&str; 4] = ["D0Ev", "D1Ev", "D2Ev", "drop_in_place"];
 struct Kind {
     native: Option<Native>,
     formats: Option<bool>,
-    copies: bool,
+    copies: Option<bool>,
     destroys: bool,
 }
 
@@ -231,7 +245,7 @@ impl Natives for InStretch<'_> {
         self.code.function_around(address)
     }
 
-    fn copies(&mut self, address: u64) -> bool {
+    fn copies(&mut self, address: u64) -> Option<bool> {
         self.kind(address).copies
     }
 

@@ -1,15 +1,20 @@
-//! Copies of objects that a reference would have done for: the memory that was allocated for one is given back, or another copy takes its place, and until then neither the copy
-//! nor what it was copied from was changed.
+//! Copies of objects that a reference would have done for: until the memory of a copy is given back, or an assignment puts another one in its place, neither the copy nor
+//! what it was copied from is changed.
 //!
-//! A copy is a call of a function that is known to make one, with all that it calls. What it read and had not written itself is what it copied from. Counts of references,
-//! which it reads and writes, are left out. One that goes where the last copy by the same function went replaces that. Of copies that were there at the end of the stretch nothing is known.
+//! A copy is a call of a function that is known to make one, with all that it calls. What it read and did not write is what it copied from; counts of references, which it
+//! reads and writes, are neither. Nothing is known of copies that are there at the end of the stretch, of those of more memory than is noted, and of those that are made between
+//! two accesses that other threads see, as of a lock: others may change the original.
+//!
+//! A block is given back as well where a list grows: then the place that led to it leads to one that was allocated before.
 
 use super::calls::Key;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Pieces of memory that are noted for a copy: 32 KiB and what it writes.
+/// Pieces of memory of eight bytes that are noted for a copy: 32 KiB that it reads, and as many that it writes.
 const NOTED: usize = 4_096;
+/// Instructions before and after a copy in which a lock of it is taken and released.
+const LOCKED: u32 = 200;
 
 /// Copies by one function for another one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,7 +26,20 @@ pub(crate) struct Copied {
     pub unchanged: u64,
 }
 
-/// A copy of which memory is there.
+/// What is known of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Fate {
+    #[default]
+    There,
+    Unknown,
+    Changed,
+    /// Nothing was changed when the first block of it was given back.
+    Going,
+    /// It is no more, and nothing was changed.
+    Unchanged,
+}
+
+/// A copy.
 #[derive(Default)]
 struct Copy {
     whose: Key,
@@ -34,25 +52,12 @@ struct Copy {
     blocks: Vec<Range<u64>>,
     left: usize,
     /// Pieces that it was copied from, and those that it wrote elsewhere than in its blocks.
-    from: Vec<u64>,
-    to: Vec<u64>,
-    /// Nothing was changed when the first block was given back; none before that.
-    unchanged: Option<bool>,
-}
-
-/// The copies of a stretch.
-#[derive(Default)]
-pub(super) struct Copies {
-    pub found: HashMap<Key, Copied>,
-    copies: Vec<Copy>,
-    /// The last of them has not ended.
-    is_open: bool,
-    /// Which copy a block is of.
-    blocks: HashMap<u64, usize>,
-    /// Which copy a function made last to a place.
-    places: HashMap<(u64, u64), usize>,
-    /// Copies that a call asked for, by when that began.
-    asked: HashMap<u32, Vec<usize>>,
+    from: HashSet<u64>,
+    to: HashSet<u64>,
+    locked_before: bool,
+    fate: Fate,
+    /// It is no more.
+    gone: bool,
 }
 
 /// Where and when a copy is made.
@@ -61,11 +66,30 @@ pub(super) struct Begin {
     /// Calls that have not returned, and the stack pointer at the first instruction of the last of them.
     pub depth: usize,
     pub stack: u64,
-    /// Its first argument.
-    pub to: u64,
+    /// Where it is assigned to, if it replaces what was there.
+    pub to: Option<u64>,
     /// When the call began that asks for it, if that was in the stretch.
     pub asker: Option<u32>,
     pub now: u32,
+}
+
+/// The copies of a stretch.
+#[derive(Default)]
+pub(super) struct Copies {
+    copies: Vec<Copy>,
+    /// The last of them has not ended.
+    is_open: bool,
+    /// Which copy a block is of; when each block was allocated.
+    blocks: HashMap<u64, usize>,
+    allocated: HashMap<u64, u32>,
+    /// Which copy a function assigned last to a place.
+    places: HashMap<(u64, u64), usize>,
+    /// Copies that a call asked for, by when that began.
+    asked: HashMap<u32, Vec<usize>>,
+    /// Places that led to blocks of copies which were given back: of which copy, and when.
+    led: HashMap<u64, (usize, u32)>,
+    /// When memory was last changed in a way that other threads see at once.
+    locked: u32,
 }
 
 impl Copied {
@@ -76,39 +100,36 @@ impl Copied {
 }
 
 impl Copies {
-    /// A function is called that copies. For `changed` see [`freed`](Self::freed).
+    /// What became of them.
+    pub(super) fn found(&self) -> HashMap<Key, Copied> {
+        let mut found: HashMap<Key, Copied> = HashMap::new();
+        for copy in &self.copies {
+            let of = found.entry(copy.whose).or_default();
+            of.calls += 1;
+            of.dropped += u64::from(copy.gone && matches!(copy.fate, Fate::Changed | Fate::Unchanged));
+            of.unchanged += u64::from(copy.gone && copy.fate == Fate::Unchanged);
+        }
+        found
+    }
+
+    /// A function is called that copies. `changed` says whether a piece of memory was changed from a moment on.
     pub(super) fn begins(&mut self, begin: &Begin, changed: impl FnMut(u64, u32) -> bool) {
         if self.is_open {
             return;
         }
         let (whose, number) = (begin.whose, self.copies.len());
-        if let Some(last) = self.places.insert((whose.0, begin.to), number) {
-            self.settle(last, changed);
+        let before = begin.to.and_then(|to| self.places.insert((whose.0, to), number));
+        if let Some(last) = before {
+            self.copies[last].look(changed);
+            self.copies[last].ends();
         }
         if let Some(asker) = begin.asker {
             self.asked.entry(asker).or_default().push(number);
         }
         self.is_open = true;
         let (start, depth, stack) = (begin.now, begin.depth, begin.stack);
-        self.copies.push(Copy { whose, start, depth, stack, ..Copy::default() });
-    }
-
-    /// A call returned that began at `start`: what it has on the `stack` is no more, but a copy may have been moved elsewhere.
-    pub(super) fn asker_returned(
-        &mut self,
-        start: u32,
-        stack: &Range<u64>,
-        mut changed: impl FnMut(u64, u32) -> bool,
-    ) {
-        for number in self.asked.remove(&start).unwrap_or_default() {
-            let copy = &mut self.copies[number];
-            let (own, others) = copy.to.drain(..).partition(|piece| stack.contains(&(piece * 8)));
-            copy.to = others;
-            let own: Vec<u64> = own;
-            if copy.unchanged.is_none() && own.iter().any(|piece| changed(*piece, copy.end)) {
-                copy.unchanged = Some(false);
-            }
-        }
+        let locked_before = self.locked > 0 && start - self.locked < LOCKED;
+        self.copies.push(Copy { whose, start, depth, stack, locked_before, ..Copy::default() });
     }
 
     fn open(&mut self) -> Option<&mut Copy> {
@@ -121,37 +142,91 @@ impl Copies {
     }
 
     /// A call returned, so many have not.
-    pub(super) fn returned(&mut self, depth: usize, now: u32) {
+    pub(super) fn returned(&mut self, depth: usize, now: u32, mut changed: impl FnMut(u64, u32) -> bool) {
         let Some(copy) = self.open().filter(|copy| depth < copy.depth) else { return };
         (copy.end, copy.left) = (now, copy.blocks.len());
-        let whose = copy.whose;
+        let start = copy.start;
+        copy.from.retain(|piece| !changed(*piece, start));
+        if copy.from.len().max(copy.to.len()) >= NOTED {
+            copy.fate = Fate::Unknown;
+        }
         self.is_open = false;
-        self.found.entry(whose).or_default().calls += 1;
+    }
+
+    /// Whether a call may have asked for copies.
+    pub(super) fn has_asked(&self, start: u32) -> bool {
+        self.asked.contains_key(&start)
+    }
+
+    /// A call returned that began at `start`: what it has on the `stack` is no more, but a copy may have been moved elsewhere.
+    pub(super) fn asker_returned(
+        &mut self,
+        start: u32,
+        stack: &Range<u64>,
+        mut changed: impl FnMut(u64, u32) -> bool,
+    ) {
+        for number in self.asked.remove(&start).unwrap_or_default() {
+            let copy = &mut self.copies[number];
+            let end = copy.end;
+            let mut own_changed = false;
+            copy.to.retain(|piece| {
+                let is_own = stack.contains(&(piece * 8));
+                own_changed |= is_own && changed(*piece, end);
+                !is_own
+            });
+            if own_changed && copy.fate == Fate::There {
+                copy.fate = Fate::Changed;
+            }
+        }
     }
 
     /// The open copy reads a piece that it did not write.
     pub(super) fn copies_from(&mut self, piece: u64) {
-        if let Some(copy) = self.open() {
-            copy.from.push(piece);
+        if let Some(copy) = self.open().filter(|copy| copy.from.len() < NOTED) {
+            copy.from.insert(piece);
         }
     }
 
-    /// The open copy writes a piece that is in no block of its own, and that it did not read.
+    /// The open copy writes a piece that is in no block of its own.
     pub(super) fn copies_to(&mut self, piece: u64) {
-        if let Some(copy) = self.open() {
-            copy.to.push(piece);
+        if let Some(copy) = self.open().filter(|copy| copy.to.len() < NOTED && !copy.from.contains(&piece)) {
+            copy.to.insert(piece);
         }
     }
 
-    pub(super) fn allocated(&mut self, block: Range<u64>) {
+    /// Memory is changed in a way that other threads see at once.
+    pub(super) fn locks(&mut self, now: u32) {
+        if self.is_open {
+            return;
+        }
+        self.locked = now;
+        let ended = self.copies.iter_mut().rev().take_while(|copy| now - copy.end < LOCKED);
+        ended.filter(|copy| copy.locked_before).for_each(|copy| copy.fate = Fate::Unknown);
+    }
+
+    pub(super) fn allocated(&mut self, block: Range<u64>, now: u32) {
+        self.allocated.insert(block.start, now);
         if let (true, Some(number)) = (self.is_open, self.copies.len().checked_sub(1)) {
             self.blocks.insert(block.start, number);
             self.copies[number].blocks.push(block);
         }
     }
 
-    /// A block is given back. `changed` says whether a piece of memory changed from a moment on, before its destruction began.
-    pub(super) fn freed(&mut self, block: u64, mut changed: impl FnMut(u64, u32) -> bool) {
+    /// A block is made longer, or shorter.
+    pub(super) fn resized(&mut self, block: u64) {
+        if let Some(number) = self.blocks.remove(&block) {
+            self.copies[number].fate = Fate::Changed;
+        }
+    }
+
+    /// A block is given back, while objects are destroyed since these moments. `changed` says whether a piece of memory changed within some time.
+    pub(super) fn freed(
+        &mut self,
+        block: u64,
+        destroyed: &[u32],
+        now: u32,
+        mut changed: impl FnMut(u64, Range<u32>) -> bool,
+    ) {
         let Some(number) = self.blocks.remove(&block) else { return };
         let is_open = self.is_open && number + 1 == self.copies.len();
         let copy = &mut self.copies[number];
@@ -160,39 +235,48 @@ impl Copies {
             copy.blocks.retain(|one| one.start != block);
             return;
         }
-        copy.look(&mut changed);
-        copy.left -= 1;
+        // What destroys an object changes it as well.
+        let end = copy.end;
+        let until = destroyed.iter().copied().filter(|start| *start >= end).min().unwrap_or(u32::MAX);
+        copy.look(|piece, since| changed(piece, since..until));
+        if copy.fate == Fate::Going {
+            self.led.extend(copy.to.iter().map(|piece| (*piece, (number, now))));
+        }
+        copy.left = copy.left.saturating_sub(1);
         if copy.left == 0 {
-            self.settle(number, changed);
+            copy.ends();
         }
     }
 
-    /// A copy is no more.
-    fn settle(&mut self, number: usize, mut changed: impl FnMut(u64, u32) -> bool) {
-        let mut copy = std::mem::take(&mut self.copies[number]);
-        // Of one that is settled nothing is left.
-        if copy.end == 0 {
+    /// A piece of memory now holds this number, all of it.
+    pub(super) fn holds(&mut self, piece: u64, value: u64) {
+        if self.led.is_empty() {
             return;
         }
-        copy.look(&mut changed);
-        let of = self.found.entry(copy.whose).or_default();
-        of.dropped += 1;
-        of.unchanged += u64::from(copy.unchanged == Some(true));
-        for block in copy.blocks {
-            self.blocks.remove(&block.start);
+        let Some((number, freed)) = self.led.remove(&piece) else { return };
+        let copy = &mut self.copies[number];
+        let grows = self.allocated.get(&value).is_some_and(|at| (copy.end..=freed).contains(at));
+        if grows && !copy.blocks.iter().any(|block| block.start == value) {
+            copy.fate = Fate::Changed;
         }
     }
 }
 
 impl Copy {
     /// Notes whether it was changed, if that is not known yet.
-    fn look(&mut self, changed: &mut impl FnMut(u64, u32) -> bool) {
-        if self.unchanged.is_some() {
+    fn look(&mut self, mut changed: impl FnMut(u64, u32) -> bool) {
+        if self.fate != Fate::There {
             return;
         }
         let pieces = self.blocks.iter().flat_map(|block| block.start / 8..block.end.div_ceil(8));
         let mut all = pieces.chain(self.from.iter().copied()).chain(self.to.iter().copied());
-        let noted = self.from.len().max(self.to.len()) < NOTED;
-        self.unchanged = Some(noted && !all.any(|piece| changed(piece, self.end)));
+        self.fate = if all.any(|piece| changed(piece, self.end)) { Fate::Changed } else { Fate::Going };
+    }
+
+    fn ends(&mut self) {
+        self.gone = true;
+        if self.fate == Fate::Going {
+            self.fate = Fate::Unchanged;
+        }
     }
 }

@@ -47,9 +47,9 @@ impl Wanted {
         all.entry(pid).or_default().push(watched);
     }
 
-    /// The loops of a process are no more.
-    pub(crate) fn forget(&self, pid: u32) {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&pid);
+    /// The loops of processes for which this does not hold are no more.
+    pub(crate) fn keep(&self, lives: impl Fn(u32) -> bool) {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).retain(|pid, _| lives(*pid));
     }
 
     /// The loops of a process that are watched.
@@ -160,13 +160,13 @@ fn look_apart(code: Arc<Code>, tid: u32, is_first: bool, watched: Vec<Watched>) 
 }
 
 fn look(code: &Code, tid: u32, is_first: bool, watched: &[Watched]) -> Option<Stretch> {
-    // It may have begun to wait meanwhile.
-    if !std::fs::read_to_string(format!("/proc/{tid}/syscall")).is_ok_and(|call| call.starts_with("running"))
-    {
-        return None;
-    }
     // One that stands within what is done here, or within what is not known, is let go on a little.
     for _ in 0..TRIES {
+        // It may have begun to wait meanwhile.
+        let call = std::fs::read_to_string(format!("/proc/{tid}/syscall"));
+        if !call.is_ok_and(|call| call.starts_with("running")) {
+            return None;
+        }
         let stopped = Stopped::new(tid)?;
         let since = Instant::now();
         let seen = stretch(code, tid, stopped.registers().ok()?, since, is_first, watched);

@@ -125,10 +125,14 @@ pub(crate) trait Natives: Sized {
     fn formats(&mut self, address: u64) -> Option<bool>;
     /// Where the function begins that an address is in.
     fn function_around(&self, address: u64) -> Option<u64>;
-    /// Whether the function at an address copies an object as a whole.
-    fn copies(&mut self, address: u64) -> bool;
+    /// Whether the function at an address copies an object as a whole, and if so whether it assigns it to what its first argument leads to.
+    fn copies(&mut self, address: u64) -> Option<bool>;
     /// Whether it destroys an object.
     fn destroys(&mut self, address: u64) -> bool;
+    /// Whether it makes a block longer or shorter.
+    fn resizes(&mut self, address: u64) -> bool {
+        matches!(self.native(address), Some(Native::Reallocate))
+    }
     /// Whether it gives memory back.
     fn frees(&mut self, address: u64) -> bool {
         matches!(self.native(address), Some(Native::Free))

@@ -13,9 +13,10 @@ pub(crate) struct Watched {
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     entries: u64,
-    /// Rounds before the first entry, and since.
+    /// Rounds before the first entry, since then, and from then to the last.
     before: u64,
     since: u64,
+    to_last: u64,
 }
 
 /// The loops of a stretch.
@@ -39,19 +40,19 @@ impl Rounds {
     pub(super) fn hit(&mut self, mark: u32) {
         let Some(one) = self.counted.get_mut(mark as usize / 2) else { return };
         match (mark % 2, one.entries) {
-            (0, _) => one.entries += 1,
+            (0, _) => (one.entries, one.to_last) = (one.entries + 1, one.since),
             (_, 0) => one.before += 1,
             _ => one.since += 1,
         }
     }
 
-    /// By walk: how often it was entered, from the first entry on; 0 if that was but once, or before the stretch, of which it is known that it has at least so many rounds; and
-    /// its rounds.
+    /// By walk: how often it was entered after the first time, and rounds from the first entry to the last; or no entry, if there were not two, and as many rounds as are known of one
+    /// way.
     pub(super) fn found(&self) -> Vec<(u32, u64, u64)> {
         let seen = self.watched.iter().zip(&self.counted);
         let of = |(watched, counted): (&Watched, &Counted)| match counted.entries {
             0 | 1 => (watched.walk, 0, counted.before.max(counted.since)),
-            entries => (watched.walk, entries, counted.since),
+            entries => (watched.walk, entries - 1, counted.to_last),
         };
         seen.map(of).filter(|(_, _, rounds)| *rounds > 0).collect()
     }

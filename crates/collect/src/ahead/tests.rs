@@ -11,8 +11,15 @@ const CODE: u64 = 0x1000;
 /// A function that adds up what its first argument leads to, 200 times; another that is done here.
 const ADDS: u64 = 0x1800;
 const MAKES: u64 = 0x1900;
-/// Allocates memory of its first argument's size and copies a word of it there.
+/// Allocates memory, copies a word there from where its first argument leads, and puts its address at [`HEAD`].
 const COPIES: u64 = 0x1c00;
+const HEAD: u64 = 0x2800;
+/// Assigns what is behind [`OTHER`] to where its first argument leads.
+const ASSIGNS: u64 = 0x1b00;
+/// Changes what rax leads to and gives it back; so does the other, after it has made a copy.
+const DESTROYS: u64 = 0x1a00;
+const DEFERS: u64 = 0x80;
+const RESIZES: u64 = 0x1fc0;
 const ALLOCATES: u64 = 0x1f00;
 const FREES: u64 = 0x1f80;
 /// Has a text formatted to where its first argument leads.
@@ -51,11 +58,11 @@ impl Natives for Some_ {
     fn function_around(&self, address: u64) -> Option<u64> {
         self.2.filter(|_| (CODE..ADDS).contains(&address))
     }
-    fn copies(&mut self, address: u64) -> bool {
-        address == COPIES
+    fn copies(&mut self, address: u64) -> Option<bool> {
+        [(COPIES, false), (ASSIGNS, true)].iter().find(|(at, _)| *at == address).map(|(_, assigns)| *assigns)
     }
-    fn destroys(&mut self, _: u64) -> bool {
-        false
+    fn destroys(&mut self, address: u64) -> bool {
+        address == DESTROYS || address == DESTROYS + DEFERS
     }
     fn allocated(&mut self) -> &mut u64 {
         &mut self.1
@@ -106,12 +113,31 @@ fn all_found(rest_of: Option<u64>, make: impl Fn(&mut Vec<u8>)) -> Found {
     let mut logs = vec![0xe8];
     logs.extend(((FORMATS as i64 - (LOGS as i64 + 5)) as i32).to_le_bytes());
     logs.push(0xc3);
-    // push rbx; mov rbx, rdi; call ALLOCATES; mov rdx, [rbx]; mov [rax], rdx; pop rbx; ret
+    // push rbx; mov rbx, rdi; call ALLOCATES; mov rdx, [rbx]; mov [rax], rdx; mov [HEAD], rax; pop rbx; ret
     let mut copies = vec![0x53, 0x48, 0x89, 0xfb, 0xe8];
     copies.extend(((ALLOCATES - (COPIES + 9)) as u32).to_le_bytes());
-    copies.extend([0x48, 0x8b, 0x13, 0x48, 0x89, 0x10, 0x5b, 0xc3]);
+    copies.extend([0x48, 0x8b, 0x13, 0x48, 0x89, 0x10, 0x48, 0x89, 0x04, 0x25]);
+    copies.extend((HEAD as u32).to_le_bytes());
+    copies.extend([0x5b, 0xc3]);
+    // mov rdx, [OTHER+8]; mov [rdi], rdx; ret
+    let mut assigns = vec![0x48, 0x8b, 0x14, 0x25];
+    assigns.extend((OTHER as u32 + 8).to_le_bytes());
+    assigns.extend([0x48, 0x89, 0x17, 0xc3]);
+    // mov qword [rax], 7; mov rdi, rax; call FREES; ret; and with a call of COPIES before
+    let destroys = |at: u64| {
+        let mut code = vec![0x48, 0xc7, 0x00, 7, 0, 0, 0, 0x48, 0x89, 0xc7, 0xe8];
+        code.extend(((FREES - (at + 15)) as u32).to_le_bytes());
+        code.push(0xc3);
+        code
+    };
+    let mut defers = vec![0xe8];
+    defers.extend(((COPIES - (DESTROYS + DEFERS + 5)) as u32).to_le_bytes());
+    defers.extend(destroys(DESTROYS + DEFERS + 5));
     let pages = Pages(vec![
         (COPIES, copies),
+        (ASSIGNS, assigns),
+        (DESTROYS, destroys(DESTROYS)),
+        (DESTROYS + DEFERS, defers),
         (CODE, code),
         (ADDS, adds),
         (MAKES, makes),
@@ -120,8 +146,15 @@ fn all_found(rest_of: Option<u64>, make: impl Fn(&mut Vec<u8>)) -> Found {
     ]);
     let mut registers = Registers { ip: CODE, ..Registers::default() };
     registers.general[4] = STACK + 0x800;
-    let natives =
-        Some_(HashMap::from([(ALLOCATES, Native::Allocate(&[0])), (FREES, Native::Free)]), 0, rest_of);
+    let natives = Some_(
+        HashMap::from([
+            (ALLOCATES, Native::Allocate(&[0])),
+            (FREES, Native::Free),
+            (RESIZES, Native::Reallocate),
+        ]),
+        0,
+        rest_of,
+    );
     let stack = STACK..STACK + 0x1000;
     let mut machine = Machine::new(registers, pages, Calls::new(natives, stack));
     assert_eq!(machine.run(1_000_000), End::SystemCall);
@@ -217,58 +250,108 @@ fn done(native: Native, texts: [&[u8; 8]; 2], third: u64) -> (u64, [u8; 8]) {
     (machine.registers.general[0], left)
 }
 
-/// What became of copies of what is at [`DATA`]: the code may do more with them than make them and give them back.
+/// What became of copies of what is at [`DATA`], or of assignments: the code may do more with them than make them and give them back.
 fn copied(make: impl Fn(&mut Vec<u8>)) -> Copied {
-    all_found(None, make).copies.into_values().next().unwrap_or_default()
+    let copies = all_found(None, make).copies;
+    copies.into_values().next().unwrap_or_default()
+}
+
+/// `call FUNCTION`, for code at [`CODE`].
+fn call_alone(code: &mut Vec<u8>, function: u64) {
+    let next = CODE + code.len() as u64 + 5;
+    code.push(0xe8);
+    code.extend(((function as i64 - next as i64) as i32).to_le_bytes());
+}
+
+fn copy(code: &mut Vec<u8>) {
+    call(code, COPIES, DATA);
+}
+
+/// Gives back the block that rax leads to.
+fn free(code: &mut Vec<u8>) {
+    code.extend([0x48, 0x89, 0xc7]); // mov rdi, rax
+    call_alone(code, FREES);
+}
+
+/// `mov qword [rax], 7`.
+fn change(code: &mut Vec<u8>) {
+    code.extend([0x48, 0xc7, 0x00, 7, 0, 0, 0]);
+}
+
+/// What these do one after the other.
+fn all(steps: &[&dyn Fn(&mut Vec<u8>)]) -> Copied {
+    copied(|code| steps.iter().for_each(|step| step(code)))
+}
+
+fn copies(calls: u64, dropped: u64, unchanged: u64) -> Copied {
+    Copied { calls, dropped, unchanged }
 }
 
 #[test]
 fn copies_that_are_given_back_unchanged_are_needless() {
-    // mov rdi, rax; call FREES
-    let free = |code: &mut Vec<u8>| {
-        code.extend([0x48, 0x89, 0xc7, 0xe8]);
-        let next = CODE + code.len() as u64 + 4;
-        code.extend(((FREES - next) as u32).to_le_bytes());
-    };
-    let copy = |code: &mut Vec<u8>| call(code, COPIES, DATA);
-    let seen = copied(|code| {
-        copy(code);
-        free(code);
-        copy(code);
-    });
-    assert_eq!(seen, Copied { calls: 2, dropped: 1, unchanged: 1 }, "the second is there at the end");
-    // mov qword [rax], 7
-    let changes = |code: &mut Vec<u8>| code.extend([0x48, 0xc7, 0x00, 7, 0, 0, 0]);
-    let changed = copied(|code| {
-        copy(code);
-        changes(code);
-        free(code);
-    });
-    assert_eq!(changed, Copied { calls: 1, dropped: 1, unchanged: 0 });
-    let original = |number| {
-        copied(|code| {
-            copy(code);
-            store(code, DATA, number);
-            free(code);
-        })
-    };
-    assert_eq!(original(7).unchanged, 0);
-    assert_eq!(original(0).unchanged, 1, "the same was written");
+    assert_eq!(all(&[&copy, &free, &copy]), copies(2, 1, 1), "the second is there at the end");
+    assert_eq!(all(&[&copy, &change, &free]), copies(1, 1, 0));
+    let original = |number: u32| move |code: &mut Vec<u8>| store(code, DATA, number);
+    assert_eq!(all(&[&copy, &original(7), &free]), copies(1, 1, 0));
+    assert_eq!(all(&[&copy, &original(0), &free]), copies(1, 1, 1), "the same was written");
+    assert_eq!(all(&[&copy, &copy, &copy]), copies(3, 0, 0), "they are kept");
 }
 
 #[test]
-fn a_copy_that_goes_where_another_one_was_replaces_it() {
-    // For the same first argument.
-    let copy = |code: &mut Vec<u8>| call(code, COPIES, DATA);
-    let seen = copied(|code| (0..3).for_each(|_| copy(code)));
-    assert_eq!(seen, Copied { calls: 3, dropped: 2, unchanged: 2 });
-    let between = copied(|code| {
-        copy(code);
-        store(code, DATA, 7);
-        copy(code);
-        call(code, COPIES, OTHER);
-    });
-    assert_eq!(between, Copied { calls: 3, dropped: 1, unchanged: 0 });
+fn a_copy_that_grows_is_changed() {
+    // A list: mov r12, rax; mov edi, 16; call ALLOCATES; mov r13, rax; mov rdi, r12; call FREES; mov [HEAD], r13
+    let grow = |code: &mut Vec<u8>| {
+        code.extend([0x49, 0x89, 0xc4]);
+        call(code, ALLOCATES, 16);
+        code.extend([0x49, 0x89, 0xc5, 0x4c, 0x89, 0xe7]);
+        call_alone(code, FREES);
+        code.extend([0x4c, 0x89, 0x2c, 0x25]);
+        code.extend((HEAD as u32).to_le_bytes());
+    };
+    assert_eq!(all(&[&copy, &grow]), copies(1, 1, 0));
+    // The next copy goes where this one was, in memory that is allocated after it.
+    assert_eq!(all(&[&copy, &free, &copy, &free]), copies(2, 2, 2));
+    // mov rdi, rax; mov esi, 64; call RESIZES
+    let resize = |code: &mut Vec<u8>| {
+        code.extend([0x48, 0x89, 0xc7, 0xbe, 64, 0, 0, 0]);
+        call_alone(code, RESIZES);
+    };
+    assert_eq!(all(&[&copy, &resize, &free]).unchanged, 0);
+}
+
+#[test]
+fn what_destroys_a_copy_does_not_change_it_but_what_is_done_with_one_meanwhile_does() {
+    // It changes what rax leads to and gives it back.
+    let destroy = |code: &mut Vec<u8>| call_alone(code, DESTROYS);
+    assert_eq!(all(&[&copy, &destroy]), copies(1, 1, 1));
+    // Makes a copy, changes it and gives it back.
+    let within = |code: &mut Vec<u8>| call(code, DESTROYS + DEFERS, DATA);
+    assert_eq!(all(&[&within]), copies(1, 1, 0));
+}
+
+#[test]
+fn of_a_copy_that_is_made_under_a_lock_nothing_is_known() {
+    // lock inc qword [LOCK]
+    let lock = |code: &mut Vec<u8>| {
+        code.extend([0xf0, 0x48, 0xff, 0x04, 0x25]);
+        code.extend((OTHER as u32 + 0x80).to_le_bytes());
+    };
+    assert_eq!(all(&[&lock, &copy, &lock, &free]), copies(1, 0, 0));
+    assert_eq!(all(&[&copy, &lock, &free]), copies(1, 1, 1));
+    assert_eq!(all(&[&lock, &copy, &free]), copies(1, 1, 1));
+}
+
+#[test]
+fn an_assignment_replaces_the_one_before_in_its_place() {
+    let assign = |to: u64| move |code: &mut Vec<u8>| call(code, ASSIGNS, to);
+    let here = assign(DATA);
+    assert_eq!(all(&[&here, &here, &here]), copies(3, 2, 2));
+    assert_eq!(all(&[&here, &assign(OTHER), &here]), copies(3, 1, 1));
+    // What was assigned is changed, though by the assignment it stayed what it was.
+    let change = |code: &mut Vec<u8>| store(code, DATA, 7);
+    assert_eq!(all(&[&here, &here, &change, &here]), copies(3, 2, 1));
+    let original = |code: &mut Vec<u8>| store(code, OTHER + 8, 7);
+    assert_eq!(all(&[&here, &original, &here]), copies(2, 1, 0));
 }
 
 #[test]

@@ -61,6 +61,7 @@ impl Session {
         if self.ahead.seen.is_none() {
             return;
         }
+        self.ahead.wanted.keep(|pid| self.world.process(pid).is_some());
         let mut most: Vec<(u32, f64)> =
             self.recent.iter().map(|(pid, recent)| (*pid, recent.total())).collect();
         most.retain(|(_, samples)| *samples >= SAMPLES);
@@ -84,7 +85,7 @@ impl Session {
 
     /// A process ended, or executes another program: its code is not looked at any more.
     pub(super) fn forget_code(&mut self, pid: u32) {
-        self.ahead.wanted.forget(pid);
+        self.ahead.wanted.keep(|other| other != pid);
         if self.ahead.codes.remove(&pid).is_some() {
             let wanted = self.ahead.codes.iter().filter_map(|(pid, code)| Some((*pid, code.clone()?)));
             self.ahead.wanted.set(wanted.collect());

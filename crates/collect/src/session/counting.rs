@@ -146,7 +146,9 @@ impl Session {
                 self.way_of.insert((function, at), number);
             }
             Told::Walk { walk, process, pid, function, of, strides, arguments, rounds, input } => {
-                if let Some((entry, round)) = rounds {
+                // What is told late may be of a process that is gone.
+                let lives = self.world.process(pid).is_some_and(|live| live.row.process == process);
+                if let Some((entry, round)) = rounds.filter(|_| lives) {
                     self.ahead.watch(pid, Watched { walk, entry, round });
                 }
                 self.inputs.extend(input.map(|input| (walk, input)));

@@ -2,7 +2,7 @@
 //! again for each write; or each of many paths is asked about twice in a row.
 //!
 //! A file is the same if device, inode, size and modification time are. What the kernel makes up as it is read (`/proc`)
-//! is one only where it is read faster than anybody looks for changes. Each process counts for itself: that every program reads its
+//! is one only where it is a fact that hardly changes, and is read faster than anybody looks for changes. Each process counts for itself: that every program reads its
 //! libraries is no fault of its parent's.
 
 use super::words::{count, time};
@@ -44,6 +44,23 @@ const FILES: usize = 20;
 const SEVERAL: u64 = 3;
 /// How often in a second a file must be opened that the kernel makes up: whoever watches one for changes looks some ten times a second, and sleeps in between.
 const PACE: f64 = 200.0;
+/// … and what such files say that stays as it is: of a process how it was started, of a machine and its kernel what they are. What counts or measures something is looked at
+/// because it changes.
+const OF_PROCESS: [&str; 8] =
+    ["comm", "cmdline", "environ", "cgroup", "auxv", "limits", "mounts", "mountinfo"];
+const OF_SYSTEM: [&str; 9] = [
+    "/proc/cpuinfo",
+    "/proc/cmdline",
+    "/proc/devices",
+    "/proc/filesystems",
+    "/proc/mounts",
+    "/proc/version",
+    "/proc/sys/kernel/hostname",
+    "/proc/sys/kernel/osrelease",
+    "/sys/devices/system/cpu/",
+];
+/// … but for what a processor does now.
+const CHANGES: [&str; 2] = ["freq", "stat"];
 /// Share of a file that is as good as all of it; and of the opens recorded one by one that must be such readings for their time
 /// to count.
 const WHOLE: f64 = 0.8;
@@ -146,11 +163,18 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
             places.entry(*place).or_default().push(*file);
         }
     }
-    for (place, files) in several_times(evidence, &opens) {
+    let made_up = |file: u32| is_made_up(&evidence.recording.tables.files[file as usize]);
+    let of_disk = opens.iter().filter(|((_, file), _)| !made_up(*file)).map(|(key, times)| (*key, *times));
+    for (place, files) in several_times(evidence, &of_disk.collect()) {
         places.entry(place).or_default().extend(files);
     }
+    // Each kind by itself.
+    let kinds = places.into_iter().flat_map(|(place, files)| {
+        let (made, on_disk): (Vec<u32>, Vec<u32>) = files.into_iter().partition(|file| made_up(*file));
+        [(place, made), (place, on_disk)]
+    });
     let mut findings = Vec::new();
-    for (place, files) in places {
+    for (place, files) in kinds.filter(|(_, files)| !files.is_empty()) {
         let (process, own) = place;
         let mut sum = Sum::default();
         let mut times = 0;
@@ -193,15 +217,14 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
         paths.dedup();
         let stack = sum.stack();
         let at = from(evidence, stack, own);
-        let tables = &evidence.recording.tables;
-        let made_up = files.iter().any(|file| is_made_up(&tables.files[*file as usize]));
+        let made_up = files.iter().any(|file| made_up(*file));
         let mut explanation = vec![format!(
             "{} {} opened {} times{at}, {}",
             some(&paths, 3),
             if paths.len() == 1 { "was" } else { "were" },
             count(times as f64),
             if made_up {
-                "more often than anybody looks whether it has changed. The kernel makes up what is in it when it is read"
+                "more often than anybody looks whether it has changed. The kernel makes it up when it is read, and it hardly changes"
             } else {
                 "unchanged each time (same device, inode, size and modification time)"
             }
@@ -267,9 +290,13 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
     findings
 }
 
-/// Whether the kernel makes up what is in the file when it is read.
+/// Whether the kernel makes up what is in the file when it is read, and it is a fact that hardly changes.
 fn is_made_up(file: &File) -> bool {
-    file.kind == "pseudo"
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    let of_process = file.path.starts_with("/proc/") && OF_PROCESS.contains(&name);
+    let of_system = OF_SYSTEM.iter().any(|of| file.path.starts_with(of))
+        && !CHANGES.iter().any(|part| file.path.contains(part));
+    file.kind == "pseudo" && (of_process || of_system)
 }
 
 /// Files that a place opens a few times each: a program goes over a list of them several times, and forgets what it read. Where calls were traced in windows

@@ -44,6 +44,9 @@ struct Spent {
     times: Vec<u64>,
     /// Who calls the function.
     callers: HashSet<u32>,
+    /// By functions that were not inlined and that it calls itself to copy, and what is in none of these.
+    called: BTreeMap<u32, f64>,
+    inlined_ns: f64,
 }
 
 /// A sample of freeing memory, with the functions on its stack.
@@ -87,17 +90,27 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         }
         *of_asker.stacks.entry(stack).or_default() += ns;
         *of_asker.functions.entry(copier).or_default() += ns;
+        // The outermost one that is a function of its own.
+        let own = functions[..around].iter().rposition(|function| kinds.copies_objects[*function as usize]);
+        match own {
+            Some(own) if functions.get(own + 1) == Some(&asker) => {
+                *of_asker.called.entry(functions[own]).or_default() += ns;
+            }
+            Some(_) => {}
+            None => of_asker.inlined_ns += ns,
+        }
         of_asker.times.push(sample.time_ns);
         of_asker.callers.extend(outer);
     }
     let fates = fates::all(evidence);
     let of = |((process, asker), spent): (&(u32, u32), &Spent)| {
-        let fates = fates.get(&(*process, *asker));
-        if fates.is_some_and(Fates::are_needed) {
+        let fate = |copier: &u32| fates.get(&(*process, *asker, *copier));
+        let most = heaviest(&spent.called);
+        if most.and_then(|copier| fate(&copier)).is_some_and(Fates::are_needed) {
             return None;
         }
-        let needless = fates.filter(|fates| fates.are_needless());
-        if !(if needless.is_some() { NEEDLESS } else { GATE }).may_pass(evidence, spent.ns) {
+        let needless = Needless::of(spent, fate).filter(|needless| NEEDLESS.may_pass(evidence, needless.ns));
+        if needless.is_none() && !GATE.may_pass(evidence, spent.ns) {
             return None;
         }
         // What the function or its caller frees, as where the copy goes out of scope.
@@ -114,7 +127,7 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         let copy = |location, _| copiers.contains_key(&location);
         let of_copies = freeing::with_copies(evidence, kinds, (*process, *asker), &near, copy);
         match needless {
-            Some(fates) => needless_copies(evidence, (*process, *asker), spent, of_copies, fates),
+            Some(needless) => needless_copies(evidence, (*process, *asker), spent, of_copies, &needless),
             None => finding(evidence, (*process, *asker), spent, (ns, &times), of_copies),
         }
     };
@@ -205,24 +218,52 @@ fn finding(
     Some(draft.candidate(evidence, gate, process))
 }
 
+/// Copies that nobody changes, for one function.
+struct Needless {
+    /// The time in them, as far as they are known not to be changed.
+    ns: f64,
+    fates: Fates,
+    copier: u32,
+}
+
+impl Needless {
+    /// Only copies by functions whose fate is known count; of what was inlined as large a part as of those.
+    fn of<'f>(spent: &Spent, fate: impl Fn(&u32) -> Option<&'f Fates>) -> Option<Needless> {
+        let (mut ns, mut all, mut fates, mut most) = (0.0, 0.0, Fates::default(), (0.0, None));
+        for (copier, of_copier) in &spent.called {
+            all += of_copier;
+            let Some(fate) = fate(copier).filter(|fate| fate.are_needless()) else { continue };
+            ns += of_copier * fate.share();
+            fates.add(fate);
+            if *of_copier > most.0 {
+                most = (*of_copier, Some(*copier));
+            }
+        }
+        ns += if all > 0.0 { spent.inlined_ns * ns / all } else { 0.0 };
+        Some(Needless { ns, fates, copier: most.1? })
+    }
+}
+
 /// Copies that nobody changes.
 fn needless_copies(
     evidence: &Evidence<'_>,
     (process, asker): (u32, u32),
     spent: &Spent,
     of_copies: f64,
-    fates: &Fates,
+    needless: &Needless,
 ) -> Option<Candidate> {
+    let fates = &needless.fates;
     let cost = (spent.ns + of_copies).min(evidence.cpu_ns);
+    let gain = cost * needless.ns / spent.ns.max(1.0);
     let stack = heaviest(&spent.stacks);
-    let copier = evidence.frame(heaviest(&spent.functions)?);
+    let copier = evidence.frame(needless.copier);
     let freeing = if of_copies >= LEAST_FREEING_NS {
         format!(", and freeing the copies about {}", time(of_copies))
     } else {
         String::new()
     };
     let draft = Draft {
-        not_known: "whether the original lives as long as the copy in all cases",
+        not_known: "whether the original lives as long as the copy in all cases, and whether another thread may change it meanwhile",
         variant: "unchanged",
         explanation: vec![
             format!(
@@ -249,7 +290,7 @@ fn needless_copies(
             &CAUSE,
             "copies are made that nobody changes",
             Confidence::Likely,
-            Cost::new(Basis::Cpu, cost, cost * fates.share()),
+            Cost::new(Basis::Cpu, cost, gain),
             evidence.place(stack, asker, process, asks),
         )
     };

@@ -13,7 +13,7 @@ const UNCHANGED: f64 = 0.9;
 /// Of copies that were changed from this share on, there is a reason to make them.
 const CHANGED: f64 = 0.5;
 
-/// Copies for one function.
+/// Copies by one function for another one.
 #[derive(Default, Clone)]
 pub(super) struct Fates {
     pub copies: u64,
@@ -33,7 +33,16 @@ impl Fates {
 
     /// Whether most of them are changed, or what they were made of.
     pub(super) fn are_needed(&self) -> bool {
-        self.dropped >= KNOWN && (self.dropped - self.unchanged) as f64 >= CHANGED * self.dropped as f64
+        self.dropped >= KNOWN
+            && self.stretches.len() >= STRETCHES
+            && (self.dropped - self.unchanged) as f64 >= CHANGED * self.dropped as f64
+    }
+
+    /// Adds those of another function.
+    pub(super) fn add(&mut self, other: &Fates) {
+        self.copies += other.copies;
+        self.dropped += other.dropped;
+        self.unchanged += other.unchanged;
     }
 
     /// The part of all copies that is known to be needless.
@@ -42,14 +51,15 @@ impl Fates {
     }
 }
 
-/// By process and the function that asks for the copies.
-pub(super) fn all(evidence: &Evidence<'_>) -> BTreeMap<(u32, u32), Fates> {
+/// By process, the function that asks for the copies and the one that makes them.
+pub(super) fn all(evidence: &Evidence<'_>) -> BTreeMap<(u32, u32, u32), Fates> {
     let tables = &evidence.recording.tables;
-    let mut all: BTreeMap<(u32, u32), Fates> = BTreeMap::new();
+    let mut all: BTreeMap<(u32, u32, u32), Fates> = BTreeMap::new();
     for row in &tables.copied {
         let process = tables.threads[tables.stretches[row.stretch as usize].thread as usize].process;
         let Some(asker) = row.caller.and_then(|caller| evidence.function_at(caller)) else { continue };
-        let of = all.entry((process, asker)).or_default();
+        let Some(copier) = evidence.function_at(row.location) else { continue };
+        let of = all.entry((process, asker, copier)).or_default();
         of.copies += row.calls;
         of.dropped += row.dropped.min(row.calls);
         of.unchanged += row.unchanged.min(row.dropped).min(row.calls);

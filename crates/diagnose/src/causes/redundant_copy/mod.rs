@@ -19,7 +19,7 @@ use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Frame, Sure};
 use crate::gate::Gate;
 use crate::walks::{self, Entries, LOWEST_ADDRESS};
-use slowpath_interfaces::{Copied, copied};
+use slowpath_interfaces::{Copied, copied, copies_objects};
 use slowpath_recording::tables::Beginning;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -198,6 +198,8 @@ fn key(what: Copied, row: &Beginning) -> Option<Vec<u64>> {
 /// What is asked of functions, again and again.
 struct Kinds {
     copies: Vec<bool>,
+    /// … as a whole, or what is in a container.
+    copies_objects: Vec<bool>,
     allocates: Vec<bool>,
     frees: Vec<bool>,
     runtime: Vec<bool>,
@@ -212,6 +214,7 @@ impl Kinds {
             |module: &str| ["libc.", "libc-", "ld-musl"].iter().any(|start| module.starts_with(start));
         Kinds {
             copies: frames().map(|frame| copied(&frame.function).is_some()).collect(),
+            copies_objects: frames().map(|frame| copies_objects(&frame.function)).collect(),
             allocates: frames().map(|frame| allocators::is_allocator(&frame)).collect(),
             frees: frames().map(|frame| allocators::frees(&frame)).collect(),
             runtime: frames().map(|frame| runtime::is_name(&frame)).collect(),
