@@ -48,7 +48,9 @@ pub trait Watch<S> {
         let _ = (address, bytes, changed);
     }
     /// The next instruction changes memory in one step, for all threads.
-    fn locks(&mut self) {}
+    fn locks(&mut self, address: u64) {
+        let _ = address;
+    }
     /// A call was made: the next instruction is the first of what was called, and the stack pointer leads to where it returns. The watcher may do instead what
     /// the function does, and return from it ([`Machine::leave`]).
     fn called(machine: &mut Machine<S, Self>) -> Result<(), End>
@@ -166,7 +168,7 @@ impl<S: Source, W: Watch<S>> Machine<S, W> {
                 }
                 self.watch.about_to(self.count, one.reads, one.writes);
                 if one.locks {
-                    self.watch.locks();
+                    self.watch.locks(self.address(&one.instruction));
                 }
                 if one.marked {
                     let marks = self.marks.get(&one.instruction.ip());

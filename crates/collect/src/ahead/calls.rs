@@ -229,13 +229,13 @@ impl<N: Natives> Calls<N> {
     }
 
     /// The function of the innermost call copies, to where its first argument leads if it assigns.
-    fn copies(&mut self, function: u64, to: Option<u64>) {
+    fn copies(&mut self, function: u64, to: Option<u64>, locks: Vec<u64>) {
         let (depth, now) = (self.frames.len(), self.now);
         let Some(frame) = self.frames.last() else { return };
         let outer = depth.checked_sub(2).map(|outer| &self.frames[outer]);
         let whose = (function, self.called_by(frame, outer));
         let begin =
-            Begin { whose, depth, stack: frame.stack, to, asker: outer.map(|outer| outer.start), now };
+            Begin { whose, depth, stack: frame.stack, to, asker: outer.map(|outer| outer.start), locks, now };
         let mut copies = std::mem::take(&mut self.copies);
         copies.begins(&begin, |piece, since| self.touched(piece).changed >= since);
         self.copies = copies;
@@ -503,8 +503,8 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         }
     }
 
-    fn locks(&mut self) {
-        self.copies.locks(self.now);
+    fn locks(&mut self, address: u64) {
+        self.copies.locks(address, self.now);
     }
 
     fn marked(&mut self, mark: u32) {
@@ -537,7 +537,12 @@ impl<S: Source, N: Natives> Watch<S> for Calls<N> {
         }
         if let Some(assigns) = machine.watch.natives.copies(ip) {
             let to = assigns.then_some(machine.registers.general[7]);
-            machine.watch.copies(ip, to);
+            let mut locks: Vec<u64> = machine.watch.copies.locks_before(now).collect();
+            locks.retain(|lock| {
+                let mut word = [0; 4];
+                machine.memory.read(*lock, &mut word).is_some() && word != [0; 4]
+            });
+            machine.watch.copies(ip, to, locks);
         }
         if machine.watch.natives.resizes(ip) {
             machine.watch.copies.resized(machine.registers.general[7]);

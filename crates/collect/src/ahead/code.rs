@@ -158,12 +158,13 @@ impl Code {
         Some(address - (svma - function.start))
     }
 
-    /// The name of the function that begins at an address, and its file.
+    /// The name of the function that begins at an address, and its file. A stub that leads to one is none.
     fn name_at(&self, address: u64) -> Option<(&str, &Image)> {
         let (one, svma) = self.at(address)?;
         let image = one.image.as_deref()?;
         let function = image.functions()?.containing(svma)?;
-        Some((function.name.filter(|_| function.start == svma)?, image))
+        let begins = function.start == svma && function.source != RangeSource::Plt;
+        Some((function.name.filter(|_| begins)?, image))
     }
 
     fn kind(&self, address: u64) -> Kind {

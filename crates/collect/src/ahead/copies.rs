@@ -5,7 +5,7 @@
 //! reads and writes, are neither. Nothing is known of copies that are there at the end of the stretch, of those of more memory than is noted, and of those that are made between
 //! two accesses that other threads see, as of a lock: others may change the original.
 //!
-//! A block is given back as well where a list grows: then the place that led to it leads to one that was allocated before.
+//! A block is given back as well where a list or a text grows: then the place that led to it leads to one that was allocated before.
 
 use super::calls::Key;
 use std::collections::{HashMap, HashSet};
@@ -13,8 +13,9 @@ use std::ops::Range;
 
 /// Pieces of memory of eight bytes that are noted for a copy: 32 KiB that it reads, and as many that it writes.
 const NOTED: usize = 4_096;
-/// Instructions before and after a copy in which a lock of it is taken and released.
-const LOCKED: u32 = 200;
+/// Instructions before and after a copy in which a lock of it is taken and released: it may be one of several parts of an object. So many of the last are looked at.
+const LOCKED: u32 = 5_000;
+const LOCKS: usize = 4;
 
 /// Copies by one function for another one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,7 +55,8 @@ struct Copy {
     /// Pieces that it was copied from, and those that it wrote elsewhere than in its blocks.
     from: HashSet<u64>,
     to: HashSet<u64>,
-    locked_before: bool,
+    /// Locks that may be held.
+    locks: Vec<u64>,
     fate: Fate,
     /// It is no more.
     gone: bool,
@@ -68,6 +70,8 @@ pub(super) struct Begin {
     pub stack: u64,
     /// Where it is assigned to, if it replaces what was there.
     pub to: Option<u64>,
+    /// What was changed shortly before in a way that other threads see at once, as a lock is, and is not zero, as one that is not held.
+    pub locks: Vec<u64>,
     /// When the call began that asks for it, if that was in the stretch.
     pub asker: Option<u32>,
     pub now: u32,
@@ -86,10 +90,12 @@ pub(super) struct Copies {
     places: HashMap<(u64, u64), usize>,
     /// Copies that a call asked for, by when that began.
     asked: HashMap<u32, Vec<usize>>,
+    /// Which piece a copy made lead to a block of its own.
+    leads: HashMap<u64, u64>,
     /// Places that led to blocks of copies which were given back: of which copy, and when.
     led: HashMap<u64, (usize, u32)>,
-    /// When memory was last changed in a way that other threads see at once.
-    locked: u32,
+    /// Where and when memory was changed in a way that other threads see at once, the latest places last.
+    locked: Vec<(u64, u32)>,
 }
 
 impl Copied {
@@ -128,8 +134,8 @@ impl Copies {
         }
         self.is_open = true;
         let (start, depth, stack) = (begin.now, begin.depth, begin.stack);
-        let locked_before = self.locked > 0 && start - self.locked < LOCKED;
-        self.copies.push(Copy { whose, start, depth, stack, locked_before, ..Copy::default() });
+        let locks = begin.locks.clone();
+        self.copies.push(Copy { whose, start, depth, stack, locks, ..Copy::default() });
     }
 
     fn open(&mut self) -> Option<&mut Copy> {
@@ -195,13 +201,23 @@ impl Copies {
     }
 
     /// Memory is changed in a way that other threads see at once.
-    pub(super) fn locks(&mut self, now: u32) {
+    pub(super) fn locks(&mut self, address: u64, now: u32) {
         if self.is_open {
             return;
         }
-        self.locked = now;
+        self.locked.retain(|(known, _)| *known != address);
+        self.locked.push((address, now));
+        if self.locked.len() > LOCKS {
+            self.locked.remove(0);
+        }
         let ended = self.copies.iter_mut().rev().take_while(|copy| now - copy.end < LOCKED);
-        ended.filter(|copy| copy.locked_before).for_each(|copy| copy.fate = Fate::Unknown);
+        ended.filter(|copy| copy.locks.contains(&address)).for_each(|copy| copy.fate = Fate::Unknown);
+    }
+
+    /// What may be locks that were taken shortly before.
+    pub(super) fn locks_before(&self, now: u32) -> impl Iterator<Item = u64> {
+        let recent = self.locked.iter().filter(move |(_, at)| now - at < LOCKED);
+        recent.map(|(address, _)| *address)
     }
 
     pub(super) fn allocated(&mut self, block: Range<u64>, now: u32) {
@@ -215,7 +231,8 @@ impl Copies {
     /// A block is made longer, or shorter.
     pub(super) fn resized(&mut self, block: u64) {
         if let Some(number) = self.blocks.remove(&block) {
-            self.copies[number].fate = Fate::Changed;
+            let copy = &mut self.copies[number];
+            (copy.fate, copy.gone) = (Fate::Changed, true);
         }
     }
 
@@ -240,7 +257,7 @@ impl Copies {
         let until = destroyed.iter().copied().filter(|start| *start >= end).min().unwrap_or(u32::MAX);
         copy.look(|piece, since| changed(piece, since..until));
         if copy.fate == Fate::Going {
-            self.led.extend(copy.to.iter().map(|piece| (*piece, (number, now))));
+            self.led.extend(self.leads.get(&block).map(|piece| (*piece, (number, now))));
         }
         copy.left = copy.left.saturating_sub(1);
         if copy.left == 0 {
@@ -250,6 +267,12 @@ impl Copies {
 
     /// A piece of memory now holds this number, all of it.
     pub(super) fn holds(&mut self, piece: u64, value: u64) {
+        if self.is_open {
+            if self.blocks.get(&value).is_some_and(|number| number + 1 == self.copies.len()) {
+                self.leads.insert(value, piece);
+            }
+            return;
+        }
         if self.led.is_empty() {
             return;
         }

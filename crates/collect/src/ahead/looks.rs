@@ -48,7 +48,7 @@ impl Wanted {
     }
 
     /// The loops of processes for which this does not hold are no more.
-    pub(crate) fn keep(&self, lives: impl Fn(u32) -> bool) {
+    pub(crate) fn keep(&self, mut lives: impl FnMut(u32) -> bool) {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).retain(|pid, _| lives(*pid));
     }
 

@@ -331,14 +331,18 @@ fn what_destroys_a_copy_does_not_change_it_but_what_is_done_with_one_meanwhile_d
 
 #[test]
 fn of_a_copy_that_is_made_under_a_lock_nothing_is_known() {
-    // lock inc qword [LOCK]
-    let lock = |code: &mut Vec<u8>| {
-        code.extend([0xf0, 0x48, 0xff, 0x04, 0x25]);
-        code.extend((OTHER as u32 + 0x80).to_le_bytes());
+    // lock inc qword [LOCK], and dec.
+    let step = |operation: u8| {
+        move |code: &mut Vec<u8>| {
+            code.extend([0xf0, 0x48, 0xff, operation, 0x25]);
+            code.extend((OTHER as u32 + 0x80).to_le_bytes());
+        }
     };
-    assert_eq!(all(&[&lock, &copy, &lock, &free]), copies(1, 0, 0));
-    assert_eq!(all(&[&copy, &lock, &free]), copies(1, 1, 1));
-    assert_eq!(all(&[&lock, &copy, &free]), copies(1, 1, 1));
+    let (take, release) = (step(0x04), step(0x0c));
+    assert_eq!(all(&[&take, &copy, &release, &free]), copies(1, 0, 0));
+    assert_eq!(all(&[&take, &release, &copy, &take, &free]), copies(1, 1, 1), "it is not held");
+    assert_eq!(all(&[&copy, &take, &release, &free]), copies(1, 1, 1));
+    assert_eq!(all(&[&take, &copy, &free]), copies(1, 1, 1));
 }
 
 #[test]

@@ -61,7 +61,8 @@ impl Session {
         if self.ahead.seen.is_none() {
             return;
         }
-        self.ahead.wanted.keep(|pid| self.world.process(pid).is_some());
+        let world = &mut self.world;
+        self.ahead.wanted.keep(|pid| world.process(pid).is_some());
         let mut most: Vec<(u32, f64)> =
             self.recent.iter().map(|(pid, recent)| (*pid, recent.total())).collect();
         most.retain(|(_, samples)| *samples >= SAMPLES);

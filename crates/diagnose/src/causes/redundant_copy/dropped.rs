@@ -218,6 +218,9 @@ fn finding(
     Some(draft.candidate(evidence, gate, process))
 }
 
+/// Share of the time in a function's copies that must be in such ones: where others of its copies are changed, they are parts of one object.
+const MOST: f64 = 0.7;
+
 /// Copies that nobody changes, for one function.
 struct Needless {
     /// The time in them, as far as they are known not to be changed.
@@ -230,14 +233,22 @@ impl Needless {
     /// Only copies by functions whose fate is known count; of what was inlined as large a part as of those.
     fn of<'f>(spent: &Spent, fate: impl Fn(&u32) -> Option<&'f Fates>) -> Option<Needless> {
         let (mut ns, mut all, mut fates, mut most) = (0.0, 0.0, Fates::default(), (0.0, None));
+        let mut in_needless = 0.0;
         for (copier, of_copier) in &spent.called {
             all += of_copier;
+            if fate(copier).is_some_and(Fates::are_needed) {
+                return None;
+            }
             let Some(fate) = fate(copier).filter(|fate| fate.are_needless()) else { continue };
+            in_needless += of_copier;
             ns += of_copier * fate.share();
             fates.add(fate);
             if *of_copier > most.0 {
                 most = (*of_copier, Some(*copier));
             }
+        }
+        if in_needless < MOST * all {
+            return None;
         }
         ns += if all > 0.0 { spent.inlined_ns * ns / all } else { 0.0 };
         Some(Needless { ns, fates, copier: most.1? })
