@@ -8,7 +8,7 @@
 //! Such a call comes to the same result, whatever it writes: all that it looks at is as it was. One that mostly writes is left out: its result is
 //! used up each time, as a table that is cleared.
 
-use super::copies::{Begin, Copied, Copies};
+use super::copies::{Copied, Copies};
 use super::natives::{Natives, Outcome, is_fresh};
 use super::rounds::Rounds;
 use super::texts::{Followed, Texts};
@@ -16,6 +16,8 @@ use slowpath_emulate::{End, Machine, Memory, Source, Watch};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+
+mod copying;
 
 /// Bytes that are told apart in memory.
 const GRAIN: u64 = 8;
@@ -35,8 +37,6 @@ const WRITES: u64 = 16;
 const DATA: u32 = 8;
 /// Frames outwards for which an input is noted; calls further out are not judged.
 const OUTWARD: usize = 48;
-/// Frames outwards that are taken for the destruction of an object, if one of them is: those of containers and allocators are in between.
-const DESTRUCTION: usize = 8;
 /// The stack pointer, which is no argument.
 const NO_ARGUMENT: u32 = 1 << 4;
 /// Registers that are returned in: rax, and the first vector register.
@@ -216,61 +216,6 @@ impl<N: Natives> Calls<N> {
                 frame.put += u64::from(!on_stack);
             }
         }
-    }
-
-    /// A block is given back.
-    fn freed(&mut self, block: u64) {
-        let near = self.frames.iter().rev().take(DESTRUCTION);
-        let destroying = near.filter(|frame| self.natives.destroys(frame.function));
-        let destroyed: Vec<u32> = destroying.map(|frame| frame.start).collect();
-        let (mut copies, now) = (std::mem::take(&mut self.copies), self.now);
-        copies.freed(block, &destroyed, now, |piece, within| within.contains(&self.touched(piece).changed));
-        self.copies = copies;
-    }
-
-    /// The function of the innermost call copies, to where its first argument leads if it assigns.
-    fn copies(&mut self, function: u64, to: Option<u64>, locks: Vec<u64>) {
-        let (depth, now) = (self.frames.len(), self.now);
-        let Some(frame) = self.frames.last() else { return };
-        let outer = depth.checked_sub(2).map(|outer| &self.frames[outer]);
-        let whose = (function, self.called_by(frame, outer));
-        let begin =
-            Begin { whose, depth, stack: frame.stack, to, asker: outer.map(|outer| outer.start), locks, now };
-        let mut copies = std::mem::take(&mut self.copies);
-        copies.begins(&begin, |piece, since| self.touched(piece).changed >= since);
-        self.copies = copies;
-    }
-
-    /// Of copies: memory is written, with the same or not.
-    fn copies_written(&mut self, address: u64, bytes: &[u8]) {
-        if let Ok(value) = bytes.try_into() {
-            self.copies.holds(address / GRAIN, u64::from_le_bytes(value));
-        }
-        let Some((since, stack)) = self.copies.since() else { return };
-        for grain in address / GRAIN..address.saturating_add(bytes.len() as u64).div_ceil(GRAIN) {
-            let at = grain * GRAIN;
-            // Its own blocks count as read since they were allocated.
-            let own =
-                (self.stack.start..=stack).contains(&at) || is_fresh(at) && self.touched(grain).read >= since;
-            if !own && self.touched(grain).changed < since {
-                self.copies.copies_to(grain);
-            }
-        }
-    }
-
-    /// Of copies: a call returned.
-    fn copies_returned(&mut self, frame: &Frame) {
-        let has_asked = self.copies.has_asked(frame.start);
-        if self.copies.since().is_none() && !has_asked {
-            return;
-        }
-        let (mut copies, depth, now) = (std::mem::take(&mut self.copies), self.frames.len(), self.now);
-        copies.returned(depth, now, |piece, since| self.touched(piece).changed >= since);
-        if has_asked {
-            let own = self.stack.start..frame.stack;
-            copies.asker_returned(frame.start, &own, |piece, since| self.touched(piece).changed >= since);
-        }
-        self.copies = copies;
     }
 
     /// Memory is new: what is in it was given to no call before.

@@ -130,7 +130,9 @@ impl Looks {
                     let seen = look_apart(code, tid, budget.is_first(), watched);
                     budget.took(began.elapsed(), seen.as_ref());
                     // Whoever listens may have ended.
-                    seen.map(|seen| tell.send(seen));
+                    if let Some(seen) = seen {
+                        let _ = tell.send(seen);
+                    }
                     break;
                 }
             }

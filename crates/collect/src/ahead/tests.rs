@@ -278,8 +278,11 @@ fn change(code: &mut Vec<u8>) {
     code.extend([0x48, 0xc7, 0x00, 7, 0, 0, 0]);
 }
 
+/// What is done with a copy.
+type Step<'s> = &'s dyn Fn(&mut Vec<u8>);
+
 /// What these do one after the other.
-fn all(steps: &[&dyn Fn(&mut Vec<u8>)]) -> Copied {
+fn all(steps: &[Step<'_>]) -> Copied {
     copied(|code| steps.iter().for_each(|step| step(code)))
 }
 

@@ -52,7 +52,9 @@ impl Watch {
         ahead.budget.took(since.elapsed(), seen.as_ref());
         ahead.took_ns += since.elapsed().as_nanos() as u64;
         // Whoever listens may have ended.
-        seen.map(|seen| ahead.tell.send(seen));
+        if let Some(seen) = seen {
+            let _ = ahead.tell.send(seen);
+        }
     }
 
     /// What looking ahead took at this stop, ns: counted here, and no part of what the stop itself took.
