@@ -224,7 +224,7 @@ fn opened(evidence: &Evidence<'_>, calls: &Calls<'_>) -> Vec<Sign> {
             if paths.len() == 1 { "was" } else { "were" },
             count(times as f64),
             if made_up {
-                "more often than anybody looks whether it has changed. The kernel makes it up when it is read, and it hardly changes"
+                "too often to be a check for changes. The kernel generates what is in it at each reading, and that rarely changes"
             } else {
                 "unchanged each time (same device, inode, size and modification time)"
             }

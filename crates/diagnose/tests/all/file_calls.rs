@@ -64,7 +64,7 @@ fn what_the_kernel_makes_up_counts_where_it_is_read_faster_than_anybody_watches_
     for mode in BOTH {
         let finding = only(&reading(mode, "pseudo", MS), "redundant-file-access");
         assert_eq!(finding.confidence, Confidence::Likely);
-        assert!(finding.explanation[0].contains("The kernel makes it up"), "{finding:#?}");
+        assert!(finding.explanation[0].contains("The kernel generates"), "{finding:#?}");
         // What is counted there is looked at because it changes.
         for path in [
             "/proc/17/statm",

@@ -278,12 +278,16 @@ fn needless_copies(
         variant: "unchanged",
         explanation: vec![
             format!(
-                "slowpath followed {} copies for {} instruction by instruction, in short pieces of the run. {} were dropped or replaced while it looked, and of {} of these \
-                 neither the copy nor the original had been changed until then: a reference to the original would do",
+                "slowpath followed {} copies for {} instruction by instruction, in short pieces of the run, and saw the end of {}. {} of these were dropped or replaced without the copy \
+                 or the original ever having been changed: a reference to the original would do",
                 count(fates.copies as f64),
                 without_arguments(evidence.name(asker)),
                 count(fates.dropped as f64),
-                count(fates.unchanged as f64)
+                if fates.unchanged == fates.dropped {
+                    "All".to_owned()
+                } else {
+                    count(fates.unchanged as f64)
+                }
             ),
             format!("copying took {} of CPU time, most in {}{freeing}", time(spent.ns), copier.function),
         ],
@@ -299,7 +303,7 @@ fn needless_copies(
             .to_owned(),
         ..Draft::new(
             &CAUSE,
-            "copies are made that nobody changes",
+            "copies are made that are never changed",
             Confidence::Likely,
             Cost::new(Basis::Cpu, cost, gain),
             evidence.place(stack, asker, process, asks),
