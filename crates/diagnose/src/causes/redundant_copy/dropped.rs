@@ -26,7 +26,7 @@ const NEEDLESS: Gate = Gate::TENTH_OF_CPU;
 const ALLOCATING: f64 = 0.2;
 /// Freeing takes at least so much of the time of allocating where all that is copied is dropped again: it took 0.6 to 2.2 times as long in three programs.
 const FREEING: f64 = 0.25;
-/// Freeing that took less is not told of: a sample or two.
+/// Freeing that took less is not reported: a sample or two.
 const LEAST_FREEING_NS: f64 = 2e6;
 /// The time from the first to the last copy is divided into so many parts, …
 const PARTS: usize = 10;
