@@ -13,7 +13,8 @@ use std::ops::Range;
 
 /// Pieces of memory of eight bytes that are noted for a copy: 32 KiB that it reads, and as many that it writes.
 const NOTED: usize = 4_096;
-/// Instructions before and after a copy in which a lock of it is taken and released: it may be one of several parts of an object. So many of the last are looked at.
+/// Instructions before and after a copy in which a lock of it is taken and released: it may be one of several parts of an object. With 200, the later parts of a record that was copied under
+/// a mutex were taken for copies without one. So many of the last places are looked at.
 const LOCKED: u32 = 5_000;
 const LOCKS: usize = 4;
 

@@ -6,28 +6,25 @@
 //! they were needed.
 
 use super::fates::{self, Fates};
+use super::unchanged::{self, Needless};
 use super::{CAUSE, Kinds, asks, freeing};
 use crate::Evidence;
 use crate::candidate::Candidate;
-use crate::causes::words::{count, time};
+use crate::causes::words::time;
 use crate::draft::Draft;
 use crate::evidence::heaviest;
 use crate::findings::{Basis, Confidence, Cost, Fact, Sure};
 use crate::gate::Gate;
-use slowpath_interfaces::{copies_objects, without_arguments};
+use slowpath_interfaces::copies_objects;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where copies take a third of the time it is worth asking whether they are needed, whatever they are of. They took 65 to 75 % in two slow programs; of 82 clean
 /// programs, commands and fixed versions none comes to 2 % of what is looked for here.
 const GATE: Gate = Gate { share: 0.35, ..Gate::TENTH_OF_CPU };
-/// Copies that were followed are known to be needless.
-const NEEDLESS: Gate = Gate::TENTH_OF_CPU;
 /// Share of the copying that allocating memory takes: less is copying of flat records, which a program may want to change.
 const ALLOCATING: f64 = 0.2;
 /// Freeing takes at least so much of the time of allocating where all that is copied is dropped again: it took 0.6 to 2.2 times as long in three programs.
 const FREEING: f64 = 0.25;
-/// Freeing that took less is not reported: a sample or two.
-const LEAST_FREEING_NS: f64 = 2e6;
 /// The time from the first to the last copy is divided into so many parts, …
 const PARTS: usize = 10;
 /// … and in so many of them there must be both, copying and freeing: not where all is copied first and freed at the end.
@@ -35,18 +32,18 @@ const BOTH: usize = 6;
 
 /// Time of a process in copies that one function asks for, ns.
 #[derive(Default)]
-struct Spent {
-    ns: f64,
+pub(super) struct Spent {
+    pub(super) ns: f64,
     allocating_ns: f64,
-    stacks: BTreeMap<u32, f64>,
+    pub(super) stacks: BTreeMap<u32, f64>,
     functions: BTreeMap<u32, f64>,
     /// When.
     times: Vec<u64>,
     /// Who calls the function.
     callers: HashSet<u32>,
     /// By functions that were not inlined and that it calls itself to copy, and what is in none of these.
-    called: BTreeMap<u32, f64>,
-    inlined_ns: f64,
+    pub(super) called: BTreeMap<u32, f64>,
+    pub(super) inlined_ns: f64,
 }
 
 /// A sample of freeing memory, with the functions on its stack.
@@ -109,7 +106,8 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         if most.and_then(|copier| fate(&copier)).is_some_and(Fates::are_needed) {
             return None;
         }
-        let needless = Needless::of(spent, fate).filter(|needless| NEEDLESS.may_pass(evidence, needless.ns));
+        let needless =
+            Needless::of(spent, fate).filter(|needless| unchanged::GATE.may_pass(evidence, needless.ns));
         if needless.is_none() && !GATE.may_pass(evidence, spent.ns) {
             return None;
         }
@@ -127,7 +125,7 @@ pub(super) fn find(evidence: &Evidence<'_>, kinds: &Kinds) -> Vec<Candidate> {
         let copy = |location, _| copiers.contains_key(&location);
         let of_copies = freeing::with_copies(evidence, kinds, (*process, *asker), &near, copy);
         match needless {
-            Some(needless) => needless_copies(evidence, (*process, *asker), spent, of_copies, &needless),
+            Some(needless) => unchanged::finding(evidence, (*process, *asker), spent, of_copies, &needless),
             None => finding(evidence, (*process, *asker), spent, (ns, &times), of_copies),
         }
     };
@@ -216,98 +214,4 @@ fn finding(
     // It is the copying alone that is held against the gate.
     let gate = Gate { share: GATE.share * cost / spent.ns.max(1.0), ..GATE };
     Some(draft.candidate(evidence, gate, process))
-}
-
-/// Share of the time in a function's copies that must be in such ones: where others of its copies are changed, they are parts of one object.
-const MOST: f64 = 0.7;
-
-/// Copies that nobody changes, for one function.
-struct Needless {
-    /// The time in them, as far as they are known not to be changed.
-    ns: f64,
-    fates: Fates,
-    copier: u32,
-}
-
-impl Needless {
-    /// Only copies by functions whose fate is known count; of what was inlined as large a part as of those.
-    fn of<'f>(spent: &Spent, fate: impl Fn(&u32) -> Option<&'f Fates>) -> Option<Needless> {
-        let (mut ns, mut all, mut fates, mut most) = (0.0, 0.0, Fates::default(), (0.0, None));
-        let mut in_needless = 0.0;
-        for (copier, of_copier) in &spent.called {
-            all += of_copier;
-            if fate(copier).is_some_and(Fates::are_needed) {
-                return None;
-            }
-            let Some(fate) = fate(copier).filter(|fate| fate.are_needless()) else { continue };
-            in_needless += of_copier;
-            ns += of_copier * fate.share();
-            fates.add(fate);
-            if *of_copier > most.0 {
-                most = (*of_copier, Some(*copier));
-            }
-        }
-        if in_needless < MOST * all {
-            return None;
-        }
-        ns += if all > 0.0 { spent.inlined_ns * ns / all } else { 0.0 };
-        Some(Needless { ns, fates, copier: most.1? })
-    }
-}
-
-/// Copies that nobody changes.
-fn needless_copies(
-    evidence: &Evidence<'_>,
-    (process, asker): (u32, u32),
-    spent: &Spent,
-    of_copies: f64,
-    needless: &Needless,
-) -> Option<Candidate> {
-    let fates = &needless.fates;
-    let cost = (spent.ns + of_copies).min(evidence.cpu_ns);
-    let gain = cost * needless.ns / spent.ns.max(1.0);
-    let stack = heaviest(&spent.stacks);
-    let copier = evidence.frame(needless.copier);
-    let freeing = if of_copies >= LEAST_FREEING_NS {
-        format!(", and freeing the copies about {}", time(of_copies))
-    } else {
-        String::new()
-    };
-    let draft = Draft {
-        not_known: "whether the original lives as long as the copy in all cases, and whether another thread may change it meanwhile",
-        variant: "unchanged",
-        explanation: vec![
-            format!(
-                "slowpath followed {} copies for {} instruction by instruction, in short pieces of the run, and saw the end of {}. {} of these were dropped or replaced without the copy \
-                 or the original ever having been changed: a reference to the original would do",
-                count(fates.copies as f64),
-                without_arguments(evidence.name(asker)),
-                count(fates.dropped as f64),
-                if fates.unchanged == fates.dropped {
-                    "All".to_owned()
-                } else {
-                    count(fates.unchanged as f64)
-                }
-            ),
-            format!("copying took {} of CPU time, most in {}{freeing}", time(spent.ns), copier.function),
-        ],
-        related: vec![copier],
-        facts: vec![
-            Fact::new("copies followed", fates.copies as f64, "copies", "ahead", Sure::Exact),
-            Fact::new("copies dropped", fates.dropped as f64, "copies", "ahead", Sure::Exact),
-            Fact::new("copies dropped unchanged", fates.unchanged as f64, "copies", "ahead", Sure::Exact),
-            Fact::new("time in copies", spent.ns, "ns", "samples", Sure::Sampled),
-            Fact::new("time freeing copies", of_copies, "ns", "samples", Sure::Fitted),
-        ],
-        advice: "Use a reference to the original, such as const T& or &T, or only the part that is needed"
-            .to_owned(),
-        ..Draft::new(
-            &CAUSE,
-            "copies are made that are never changed",
-            Confidence::Likely,
-            Cost::new(Basis::Cpu, cost, gain),
-            evidence.place(stack, asker, process, asks),
-        )
-    };
-    Some(draft.candidate(evidence, NEEDLESS, process))
 }

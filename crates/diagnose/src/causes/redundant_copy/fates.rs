@@ -4,7 +4,7 @@
 use crate::Evidence;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Copies of which the end was seen before they count, …
+/// Copies of which the end was seen before they count: three of them may be changed, and of copies of which a quarter is changed so few are seen by chance in 3 %; …
 const KNOWN: u64 = 32;
 /// … in so many stretches: one may be of a part of the run that is not typical, such as its start.
 const STRETCHES: usize = 3;

@@ -9,6 +9,7 @@
 mod dropped;
 mod fates;
 mod freeing;
+mod unchanged;
 
 use super::words::{count, time};
 use super::{Find, Needs, Spec, allocators, runtime};
