@@ -21,6 +21,9 @@ const FREE: u32 = 5;
 const BY_MAIN: u32 = 6;
 /// That of allocating memory in a copy.
 const WITHIN: u32 = 7;
+/// Another function that copies for the same one: its function and location, and its stack.
+const OTHER: u32 = 6;
+const IN_OTHER: u32 = 8;
 
 /// A pointer, and the hash of what it leads to.
 const HERE: (u64, u64) = (0x5_0000_0000, 7);
@@ -48,6 +51,8 @@ struct Model {
     within: f64,
     /// Copies that were followed in each of so many stretches: all, those dropped, and those that were not changed.
     followed: (u32, [u64; 3]),
+    /// Of another function that copies: its share of a second, and what was followed of its copies.
+    other: Option<(f64, [u64; 3])>,
 }
 
 impl Default for Model {
@@ -65,6 +70,7 @@ impl Default for Model {
             freeing: (0.0, 10),
             within: 0.0,
             followed: (0, [0; 3]),
+            other: None,
         }
     }
 }
@@ -124,11 +130,29 @@ fn recording(model: &Model) -> Recording {
     }
     tables.stacks.push(Stack { stack: BY_MAIN, parent: Some(MAIN), location: COPY });
     tables.stacks.push(Stack { stack: WITHIN, parent: Some(COPY), location: MALLOC });
+    if model.other.is_some() {
+        let (address, module, kind) = (u64::from(OTHER + 1) * 0x1000, Some(1), "native".to_owned());
+        let name = "<lang::Names as core::clone::Clone>::clone".to_owned();
+        tables.functions.push(Function { function: OTHER, name, module, file: None, line: None, address });
+        tables.locations.push(Location { location: OTHER, module, address, kind: kind.clone() });
+        tables.frames.push(Frame {
+            location: OTHER,
+            depth: 0,
+            function: OTHER,
+            file: None,
+            line: None,
+            kind,
+        });
+        tables.stacks.push(Stack { stack: IN_OTHER, parent: Some(BETWEEN), location: OTHER });
+    }
     for stretch in 0..model.followed.0 {
         let (time_ns, instructions) = (u64::from(stretch + 1) * 100 * MS as u64, 400_000);
         tables.stretches.push(Stretch { stretch, time_ns, thread: 0, instructions, stopped_ns: 1_000 });
         let ([calls, dropped, unchanged], caller) = (model.followed.1, Some(BETWEEN));
         tables.copied.push(Copied { stretch, location: COPY, caller, calls, dropped, unchanged });
+        if let Some((_, [calls, dropped, unchanged])) = model.other {
+            tables.copied.push(Copied { stretch, location: OTHER, caller, calls, dropped, unchanged });
+        }
     }
     tables.walks.push(Walk {
         walk: 0,
@@ -149,6 +173,9 @@ fn recording(model: &Model) -> Recording {
         }
     }
     run.spend(model.allocating * 1000.0 * MS, MALLOC);
+    if let Some((share, _)) = model.other {
+        run.spend(share * 1000.0 * MS, IN_OTHER);
+    }
     run.spend(model.by_main * 1000.0 * MS, BY_MAIN);
     let end_ns = run.now as u64;
     let mut tables = run.tables;
@@ -354,6 +381,19 @@ fn copies_that_nobody_changes_are_reported() {
     let many = |copies| of(Model { share: 0.3, ..followed(3, copies) }).len();
     assert_eq!((many([100, 50, 50]), many([100, 49, 49])), (1, 0));
     assert_eq!(of(Model { share: 0.09, ..followed(3, [20, 20, 20]) }).len(), 0);
+}
+
+#[test]
+fn parts_of_an_object_of_which_others_are_changed_are_needed() {
+    let beside =
+        |share, copies| of(Model { share: 0.2, other: Some((share, copies)), ..followed(3, [20, 20, 20]) });
+    let [finding] = &beside(0.1, [20, 20, 20])[..] else { panic!("there is one finding") };
+    assert!((295..=305).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert_eq!(beside(0.05, [20, 20, 10]).len(), 0, "half of them are changed");
+    // Of what is not known there may be three tenths, and it is no gain.
+    let [finding] = &beside(0.08, [20, 0, 0])[..] else { panic!("there is one finding") };
+    assert!((195..=205).contains(&(finding.cost.gain() / 1_000_000)), "{:?}", finding.cost);
+    assert_eq!(beside(0.09, [20, 0, 0]).len(), 0);
 }
 
 #[test]
